@@ -1,0 +1,201 @@
+"""Syntax trees of regular expressions over bytes and Unicode characters, and the functions that build them.
+
+A tree denotes a set of byte strings. `Chars` stands for one Unicode scalar value in UTF-8; everything else is
+about bytes. Trees are immutable by convention. `engine/regex_parser.py` reads them from text, `engine/automata.py`
+turns them into automata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = [
+    "ANY_BYTES",
+    "ANY_CHAR",
+    "EMPTY",
+    "NOTHING",
+    "ByteSet",
+    "Chars",
+    "Choice",
+    "Complement",
+    "Early",
+    "Intersection",
+    "Literal",
+    "LiteralSet",
+    "Regex",
+    "Repeat",
+    "Sequence",
+    "Substrings",
+    "choice",
+    "difference",
+    "intersection",
+    "literal_set",
+    "optional",
+    "plus",
+    "repeat",
+    "sequence",
+    "star",
+]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Literal:
+    """Exactly these bytes; `Literal(b"")` is the empty text."""
+
+    data: bytes
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Chars:
+    """One Unicode scalar value, in UTF-8.
+
+    Attributes:
+        ranges: inclusive code point ranges, sorted, disjoint, not adjacent, without surrogates.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ByteSet:
+    """One byte out of a set: bit `b` of `mask` (256 bits) is set when byte `b` is in it. `ByteSet(0)` matches nothing."""
+
+    mask: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Sequence:
+    """One part after the other; at least two."""
+
+    parts: tuple[Regex, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Choice:
+    """Any of the parts; at least two."""
+
+    parts: tuple[Regex, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Repeat:
+    """`body` at least `min` and at most `max` times; `max` None is without bound."""
+
+    body: Regex
+    min: int
+    max: int | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Intersection:
+    """What all parts match."""
+
+    parts: tuple[Regex, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Complement:
+    """Every byte string that `body` does not match (not only UTF-8; intersect with what you mean)."""
+
+    body: Regex
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Early:
+    """The matches of `body` that have no shorter match of `body` as a prefix: matching ends at the first chance."""
+
+    body: Regex
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LiteralSet:
+    """Any one of many byte strings, kept as a sorted table rather than as a tree."""
+
+    texts: tuple[bytes, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Substrings:
+    """Any run of whole units of the text, the empty one too; a unit is one element of `units` (a character, say)."""
+
+    units: tuple[bytes, ...]
+
+
+Regex = (
+    Literal | Chars | ByteSet | Sequence | Choice | Repeat | Intersection | Complement | Early | LiteralSet | Substrings
+)
+
+NOTHING: Regex = ByteSet(0)
+EMPTY: Regex = Literal(b"")
+ANY_CHAR: Regex = Chars(((0, 0xD7FF), (0xE000, 0x10FFFF)))
+ANY_BYTES: Regex = Repeat(ByteSet((1 << 256) - 1), 0, None)
+
+
+def sequence(*parts: Regex) -> Regex:
+    """One part after the other; flattens, drops empty texts, joins neighbouring literals."""
+    out: list[Regex] = []
+    for part in parts:
+        for piece in part.parts if isinstance(part, Sequence) else (part,):
+            if piece == NOTHING:
+                return NOTHING
+            if isinstance(piece, Literal):
+                if not piece.data:
+                    continue
+                if out and isinstance(last := out[-1], Literal):
+                    out[-1] = Literal(last.data + piece.data)
+                    continue
+            out.append(piece)
+    if not out:
+        return EMPTY
+    return out[0] if len(out) == 1 else Sequence(tuple(out))
+
+
+def choice(*parts: Regex) -> Regex:
+    """Any of the parts; flattens and drops what matches nothing. Of no parts it matches nothing."""
+    out: list[Regex] = []
+    for part in parts:
+        out.extend(p for p in (part.parts if isinstance(part, Choice) else (part,)) if p != NOTHING)
+    if not out:
+        return NOTHING
+    return out[0] if len(out) == 1 else Choice(tuple(out))
+
+
+def repeat(body: Regex, minimum: int, maximum: int | None) -> Regex:
+    """`body` between `minimum` and `maximum` times."""
+    if maximum == 0:
+        return EMPTY
+    return body if minimum == 1 and maximum == 1 else Repeat(body, minimum, maximum)
+
+
+def optional(body: Regex) -> Regex:
+    """`body` or the empty text."""
+    return Repeat(body, 0, 1)
+
+
+def star(body: Regex) -> Regex:
+    """`body` any number of times."""
+    return Repeat(body, 0, None)
+
+
+def plus(body: Regex) -> Regex:
+    """`body` at least once."""
+    return Repeat(body, 1, None)
+
+
+def intersection(*parts: Regex) -> Regex:
+    """What all parts match."""
+    return parts[0] if len(parts) == 1 else Intersection(parts)
+
+
+def difference(left: Regex, right: Regex) -> Regex:
+    """What `left` matches and `right` does not."""
+    return Intersection((left, Complement(right)))
+
+
+def literal_set(texts: Iterable[bytes]) -> Regex:
+    """Any one of the texts."""
+    table = tuple(sorted(set(texts)))
+    if not table:
+        return NOTHING
+    return Literal(table[0]) if len(table) == 1 else LiteralSet(table)
