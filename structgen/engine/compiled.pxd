@@ -1,0 +1,26 @@
+from structgen.engine.earley cimport ItemSetStore
+from structgen.engine.masks cimport SetMasks
+from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.terminal_masks cimport TerminalMasks
+
+
+cdef class SharedTables:
+    cdef public AutomatonStore automata
+    cdef public TerminalMasks terminals
+    cdef readonly object lock
+    cdef readonly object limits
+
+
+cdef class CompiledGrammar:
+    cdef readonly object tables
+    cdef readonly object vocabulary
+    cdef readonly bint eager
+    cdef readonly object limits
+    cdef readonly int epoch
+    cdef readonly object lock
+    cdef readonly SharedTables shared
+    cdef readonly ItemSetStore sets
+    cdef readonly SetMasks masks
+    cdef object __weakref__
+
+    cpdef int renew(self) except -1

@@ -1,0 +1,101 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata cimport AutomatonStore
+
+
+
+cdef class ItemSetStore:
+    cdef public AutomatonStore automata
+    cdef readonly int set_count
+    cdef readonly int start_set
+    cdef readonly long long steps
+    cdef public int[::1] accepting      # by set: 1 where the text so far is whole
+    cdef public int[::1] first_scan     # by set: its scannable items; -1 until closed
+    cdef public int[::1] last_scan
+    cdef public int[::1] only_byte      # by set, once closed
+    cdef public int[::1] scan_position  # scannable items: dotted rule,
+    cdef public int[::1] scan_state     # automaton state,
+    cdef public int[::1] scan_group     # return address
+
+    cdef int _max_sets
+    cdef int _max_items
+    cdef int[::1] _symbols              # bodies, each ended by END
+    cdef int[::1] _start_state          # by position: the automaton's start state before a terminal, else 0
+    cdef int[::1] _first_rule           # by nonterminal: its rules in _rule_starts
+    cdef int[::1] _rule_starts
+    cdef int[::1] _predicted_at         # by nonterminal: serial of the closure that predicted it last
+    cdef int[::1] _predicted_group      # by nonterminal: its group in that closure
+    cdef int[::1] _first_kernel         # by set: its kernel's items in _kernel
+    cdef int[::1] _last_kernel
+    cdef int[::1] _set_hash
+    cdef int[::1] _edge_byte            # by set: one remembered step
+    cdef int[::1] _edge_target
+    cdef int[::1] _row_of               # by set: number of its row of steps, or -1
+    cdef int[::1] _rows                 # rows of 256 sets; -1 not computed yet
+    cdef int _row_count
+    cdef int[::1] _kernel
+    cdef int _kernel_size
+    cdef int[::1] _set_table            # open addressing: set numbers, -1 free
+    cdef int _item_count
+    cdef int[::1] _item_position
+    cdef int[::1] _item_state
+    cdef int[::1] _item_group
+    cdef int[::1] _item_mark            # by item: serial of the step that added it last
+    cdef int[::1] _item_table
+    cdef int _scan_size
+    cdef int _group_count
+    cdef int[::1] _group_first          # by group: its waiting items in _wait_position, _wait_group
+    cdef int[::1] _group_last
+    cdef int[::1] _group_top            # by group: the address after removal of tail calls, -1 unknown
+    cdef int[::1] _group_mark           # by group: serial of the step that completed it last
+    cdef int _wait_size
+    cdef int[::1] _wait_position
+    cdef int[::1] _wait_group
+    cdef int[::1] _work
+    cdef int _work_size
+    cdef int _work_accepting
+    cdef int[::1] _stack
+    cdef int[::1] _agenda
+    cdef int[::1] _pending
+    cdef int _serial
+
+    @cython.locals(row=int, target=int, only=int)
+    cpdef int goto(self, int set_id, int byte) except -1
+    cpdef int row(self, int set_id) except -1
+    @cython.locals(row=int, base=int, byte=int, scan=int, state=int, only=int, from_row=int, automata=AutomatonStore)
+    cdef int _make_row(self, int set_id) except -1
+    @cython.locals(scan=int, state=int, automata=AutomatonStore)
+    cdef int _step(self, int set_id, int byte) except -1
+    @cython.locals(scan=int)
+    cpdef int after(self, int set_id, int state) except -1
+    cdef void _begin(self) noexcept
+    @cython.locals(top=int, size=int, first=int, last=int, waiting=int)
+    cdef int _advance(self, int position, int group) except -1
+    @cython.locals(top=int, first=int)
+    cdef int _top(self, int group) noexcept
+    @cython.locals(item=int)
+    cdef int _add_item(self, int position, int state, int group) except -1
+    @cython.locals(mask=int, h="long long", slot=int, item=int)
+    cdef int _intern_item(self, int position, int state, int group) except -1
+    @cython.locals(mask=int, h="long long", slot=int, item=int, table="int[::1]")
+    cdef int _rehash_items(self) except -1
+    @cython.locals(h="long long", mask=int, slot=int, item=int, index=int, set_id=int)
+    cdef int _finish_set(self) except -1
+    @cython.locals(first=int, last=int, index=int)
+    cdef bint _is_work(self, int set_id) noexcept
+    @cython.locals(mask=int, h=int, slot=int, set_id=int, table="int[::1]")
+    cdef int _rehash_sets(self) except -1
+    @cython.locals(set_id=int, index=int)
+    cdef int _new_set_from_work(self) except -1
+    cdef int _grow_sets(self, int used) except -1
+    cpdef int close(self, int set_id) except -1
+    @cython.locals(scan_first=int, group_base=int, predicted=int, pending=int, index=int, item=int, position=int, symbol=int, done=int, nonterminal=int, group=int, rule=int)
+    cdef int _close(self, int set_id) except -1
+    @cython.locals(scan=int, state=int, only=int, common=int, automata=AutomatonStore)
+    cdef int _common_byte(self, int scan_first) except -2
+    cdef int _predict(self, int nonterminal, int group_base, int predicted) except -1
+    cdef int _add_pending(self, int pending, int group, int position, int address) except -1
+    cdef int _add_scan(self, int position, int state, int group) except -1
+    @cython.locals(used=int, group=int, index=int, size=int, slot=int)
+    cdef int _make_groups(self, int group_base, int count, int pending) except -1

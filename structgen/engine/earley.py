@@ -1,0 +1,519 @@
+"""Earley sets over bytes as shared, immutable values.
+
+An item is a dotted rule, the state of the terminal's automaton after the dot, and a return address. A return address
+is a *group*: the items of one set that wait for one nonterminal; on completion each of them advances. Completed items
+are dropped, and predicted ones follow from the others, so a set is its kernel, and equal kernels are one set
+(hash-consing). That makes `(set, byte) -> set` a function that can be remembered for every text, position and thread.
+
+Leo's rule for right recursion (Leo 1991, "A general context-free parsing algorithm running in linear time on every
+LR(k) grammar without using lookahead") becomes the removal of tail calls when a kernel is made: an address whose group
+is one item with the dot before its last symbol is replaced by that item's own address. Sets that no address names any
+more cannot matter to the future, and right recursion runs in a finite number of sets.
+
+Source of the rest: Earley 1970; Aycock and Horspool 2002 for doing without nullable rules (the normal form removes
+them here); the compaction of finished sets follows the `kbnf` crate.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from structgen.engine.arrays import grown, zeros
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.grammar import END, GrammarTables, terminal_number
+from structgen.errors import LimitExceededError
+from structgen.limits import Limits
+
+__all__ = ["DEAD_SET", "ItemSetStore"]
+
+DEAD_SET = 0
+ROOT = 0  # the group that stands for the end of the whole text
+UNKNOWN = -1
+
+
+class ItemSetStore:
+    """All Earley sets of one grammar that have been reached, and the steps between them.
+
+    Attributes:
+        automata: the store that the terminals' states belong to.
+        start_set: the set before the first byte.
+        set_count: sets made so far; set 0 is dead, from which nothing can be accepted.
+        accepting: int32 by set; 1 where the text so far is a whole text of the language.
+        first_scan: int32 by set, -1 until the set is closed; its scannable items are
+            `first_scan[s] .. last_scan[s]` in `scan_position`, `scan_state`, `scan_group`.
+        only_byte: int32 by set, once closed: the one byte that leads on; 256 when none does, -1 when several do.
+        steps: how many steps were computed rather than remembered (a work counter for benchmarks).
+    """
+
+    def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
+        self.automata = automata
+        self._max_sets = limits.item_sets
+        self._max_items = limits.set_items
+        self._load_grammar(tables)
+        self._make_pools()
+        self.steps = 0
+        self._serial = 0
+        self._new_set_from_work()  # number 0: the dead set, an empty kernel
+        self._close(DEAD_SET)
+        self._begin()
+        self._add_item(len(self._symbols) - 2, 0, ROOT)
+        self._work_accepting = 1 if tables.accepts_empty else 0
+        self.start_set = self._finish_set()
+
+    def _load_grammar(self, tables: GrammarTables) -> None:
+        """Reads the tables, and adds the rule `whole text -> start` at their end."""
+        starts = [self.automata.add(regex) for regex in tables.terminals]
+        symbols = array("i", tables.symbols)
+        symbols.extend((tables.start, END))
+        self._symbols = symbols
+        self._start_state = array("i", [starts[terminal_number(s)] if s <= -2 else 0 for s in symbols])
+        self._first_rule = array("i", tables.first_rule)
+        self._rule_starts = array("i", tables.rule_starts if len(tables.rule_starts) else [0])
+        nonterminals = len(tables.first_rule) - 1
+        self._predicted_at = zeros(nonterminals)
+        self._predicted_group = zeros(nonterminals)
+
+    def _make_pools(self) -> None:
+        # sets
+        self.set_count = 0
+        self.accepting = zeros(256)
+        self.first_scan = zeros(256, UNKNOWN)
+        self.last_scan = zeros(256)
+        self.only_byte = zeros(256, UNKNOWN)
+        self._first_kernel = zeros(256)
+        self._last_kernel = zeros(256)
+        self._set_hash = zeros(256)
+        self._edge_byte = zeros(256, UNKNOWN)  # one remembered step, for sets that see only one byte
+        self._edge_target = zeros(256)
+        self._row_of = zeros(256, UNKNOWN)  # a row of 256 steps, for the others
+        self._rows = zeros(16 * 256)
+        self._row_count = 0
+        self._kernel = zeros(1024)
+        self._kernel_size = 0
+        self._set_table = zeros(1024, UNKNOWN)
+        # items, interned
+        self._item_count = 0
+        self._item_position = zeros(1024)
+        self._item_state = zeros(1024)
+        self._item_group = zeros(1024)
+        self._item_mark = zeros(1024)
+        self._item_table = zeros(4096, UNKNOWN)
+        # scannable items by set
+        self._scan_size = 0
+        self.scan_position = zeros(1024)
+        self.scan_state = zeros(1024)
+        self.scan_group = zeros(1024)
+        # groups: the items that wait for one nonterminal in one set
+        self._group_count = 1
+        self._group_first = zeros(1024)
+        self._group_last = zeros(1024)
+        self._group_top = zeros(1024, UNKNOWN)
+        self._group_top[ROOT] = ROOT
+        self._group_mark = zeros(1024)
+        self._wait_size = 0
+        self._wait_position = zeros(1024)
+        self._wait_group = zeros(1024)
+        # scratch space of one step or closure
+        self._work = zeros(256)
+        self._work_size = 0
+        self._work_accepting = 0
+        self._stack = zeros(256)
+        self._agenda = zeros(256)
+        self._pending = zeros(1024)
+
+    # -- one step ---------------------------------------------------------------------------------------------------
+
+    def goto(self, set_id: int, byte: int) -> int:
+        """The set after one more byte, or 0 when the grammar does not allow it.
+
+        Raises:
+            LimitExceededError: a set is too large, there are too many, or the automata have grown too large.
+        """
+        if self._edge_byte[set_id] == byte:
+            return self._edge_target[set_id]
+        row = self._row_of[set_id]
+        if row >= 0:
+            target = self._rows[row * 256 + byte]
+            if target != UNKNOWN:
+                return target
+        if self.first_scan[set_id] < 0:
+            self._close(set_id)
+        only = self.only_byte[set_id]
+        if only >= 0 and only != byte:
+            return DEAD_SET
+        target = self._step(set_id, byte)
+        if row < 0:
+            if self._edge_byte[set_id] < 0:
+                self._edge_byte[set_id] = byte
+                self._edge_target[set_id] = target
+                return target
+            row = self._make_row(set_id)
+        self._rows[row * 256 + byte] = target
+        return target
+
+    def row(self, set_id: int) -> int:
+        """Makes sure that the set has a row of steps, in which the bytes that lead nowhere are known.
+
+        Returns:
+            Where the row begins in `_rows`.
+        """
+        row = self._row_of[set_id]
+        if row < 0:
+            row = self._make_row(set_id)
+        return row * 256
+
+    def _make_row(self, set_id: int) -> int:
+        if self.first_scan[set_id] < 0:
+            self._close(set_id)
+        row = self._row_count
+        if (row + 1) * 256 > len(self._rows):
+            self._rows = grown(self._rows, row * 256)
+        base = row * 256
+        for byte in range(256):
+            self._rows[base + byte] = DEAD_SET
+        automata = self.automata
+        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
+            state = self.scan_state[scan]
+            automata.expand(state)
+            only = automata.only_byte[state]
+            if only == UNKNOWN:
+                from_row = automata.row_at[state] * 256
+                for byte in range(256):
+                    if automata.rows[from_row + byte]:
+                        self._rows[base + byte] = UNKNOWN
+            elif only < 256:
+                self._rows[base + only] = UNKNOWN
+        if self._edge_byte[set_id] >= 0:
+            self._rows[base + self._edge_byte[set_id]] = self._edge_target[set_id]
+        self._row_of[set_id] = row
+        self._row_count = row + 1
+        return row
+
+    def _step(self, set_id: int, byte: int) -> int:
+        automata = self.automata
+        self.steps += 1
+        self._begin()
+        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
+            state = automata.next(self.scan_state[scan], byte)
+            if state == 0:
+                continue
+            automata.expand(state)
+            if automata.only_byte[state] != 256:
+                self._add_item(self.scan_position[scan], state, self._top(self.scan_group[scan]))
+            if automata.accepting[state]:
+                self._advance(self.scan_position[scan], self.scan_group[scan])
+        return self._finish_set()
+
+    def after(self, set_id: int, state: int) -> int:
+        """The set after the terminals that are in `state` have ended here."""
+        if self.first_scan[set_id] < 0:
+            self._close(set_id)
+        self._begin()
+        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
+            if self.scan_state[scan] == state:
+                self._advance(self.scan_position[scan], self.scan_group[scan])
+        return self._finish_set()
+
+    def _begin(self) -> None:
+        self._serial += 1
+        self._work_size = 0
+        self._work_accepting = 0
+
+    def _advance(self, position: int, group: int) -> None:
+        """Moves the dot past the symbol at `position`, and completes whatever that completes."""
+        top = 0
+        self._stack[0] = position
+        self._stack[1] = group
+        size = 2
+        while size:
+            size -= 2
+            position = self._stack[size] + 1
+            group = self._stack[size + 1]
+            if self._symbols[position] != END:
+                top = self._top(group)
+                self._add_item(position, self._start_state[position], top)
+            elif group == ROOT:
+                self._work_accepting = 1
+            elif self._group_mark[group] != self._serial:
+                self._group_mark[group] = self._serial
+                first = self._group_first[group]
+                last = self._group_last[group]
+                while size + 2 * (last - first) > len(self._stack):
+                    self._stack = grown(self._stack, size)
+                for waiting in range(first, last):
+                    self._stack[size] = self._wait_position[waiting]
+                    self._stack[size + 1] = self._wait_group[waiting]
+                    size += 2
+
+    def _top(self, group: int) -> int:
+        """The address that is told in the end when `group` is told: tail calls removed.
+
+        The walk ends: a group's items are in older sets, or were predicted from a kernel item of the same set, which
+        then waits beside them.
+        """
+        top = self._group_top[group]
+        if top != UNKNOWN:
+            return top
+        top = group
+        while self._group_top[top] == UNKNOWN:
+            first = self._group_first[top]
+            if self._group_last[top] - first != 1 or self._symbols[self._wait_position[first] + 1] != END:
+                self._group_top[top] = top
+                break
+            top = self._wait_group[first]
+        top = self._group_top[top]
+        while self._group_top[group] == UNKNOWN:
+            self._group_top[group] = top
+            group = self._wait_group[self._group_first[group]]
+        return top
+
+    # -- making sets ------------------------------------------------------------------------------------------------
+
+    def _add_item(self, position: int, state: int, group: int) -> None:
+        """Adds an item to the kernel in the making, unless it is there."""
+        item = self._intern_item(position, state, group)
+        if self._item_mark[item] == self._serial:
+            return
+        self._item_mark[item] = self._serial
+        if self._work_size >= len(self._work):
+            if self._work_size >= self._max_items:
+                raise LimitExceededError("set_items", self._max_items)
+            self._work = grown(self._work, self._work_size)
+        self._work[self._work_size] = item
+        self._work_size += 1
+
+    def _intern_item(self, position: int, state: int, group: int) -> int:
+        mask = len(self._item_table) - 1
+        h = position * 73856093 ^ state * 19349663 ^ group * 83492791
+        slot = (h ^ (h >> 17)) & mask
+        while True:
+            item = self._item_table[slot]
+            if item < 0:
+                break
+            if (
+                self._item_position[item] == position
+                and self._item_state[item] == state
+                and self._item_group[item] == group
+            ):
+                return item
+            slot = (slot + 1) & mask
+        item = self._item_count
+        if item >= len(self._item_position):
+            self._item_position = grown(self._item_position, item)
+            self._item_state = grown(self._item_state, item)
+            self._item_group = grown(self._item_group, item)
+            self._item_mark = grown(self._item_mark, item)
+        self._item_position[item] = position
+        self._item_state[item] = state
+        self._item_group[item] = group
+        self._item_table[slot] = item
+        self._item_count = item + 1
+        if 2 * self._item_count > mask:
+            self._rehash_items()
+        return item
+
+    def _rehash_items(self) -> None:
+        table = zeros(4 * len(self._item_table), UNKNOWN)
+        mask = len(table) - 1
+        for item in range(self._item_count):
+            h = self._item_position[item] * 73856093 ^ self._item_state[item] * 19349663
+            h = h ^ self._item_group[item] * 83492791
+            slot = (h ^ (h >> 17)) & mask
+            while table[slot] >= 0:
+                slot = (slot + 1) & mask
+            table[slot] = item
+        self._item_table = table
+
+    def _finish_set(self) -> int:
+        """The number of the set whose kernel is in `_work`; kernels are compared as sets, by the items' marks."""
+        if self._work_size == 0 and not self._work_accepting:
+            return DEAD_SET
+        h = self._work_size + 7 * self._work_accepting
+        for index in range(self._work_size):
+            item = self._work[index]
+            h += (item * 40503 ^ (item >> 5)) & 0xFFFFFF
+        h = h & 0x7FFFFFFF
+        mask = len(self._set_table) - 1
+        slot = (h ^ (h >> 11)) & mask
+        while True:
+            set_id = self._set_table[slot]
+            if set_id < 0:
+                break
+            if self._set_hash[set_id] == h and self._is_work(set_id):
+                return set_id
+            slot = (slot + 1) & mask
+        set_id = self._new_set_from_work()
+        self._set_hash[set_id] = h
+        self._set_table[slot] = set_id
+        if 2 * self.set_count > mask:
+            self._rehash_sets()
+        return set_id
+
+    def _is_work(self, set_id: int) -> bool:
+        first = self._first_kernel[set_id]
+        last = self._last_kernel[set_id]
+        if last - first != self._work_size or self.accepting[set_id] != self._work_accepting:
+            return False
+        for index in range(first, last):
+            if self._item_mark[self._kernel[index]] != self._serial:
+                return False
+        return True
+
+    def _rehash_sets(self) -> None:
+        table = zeros(4 * len(self._set_table), UNKNOWN)
+        mask = len(table) - 1
+        for set_id in range(1, self.set_count):
+            h = self._set_hash[set_id]
+            slot = (h ^ (h >> 11)) & mask
+            while table[slot] >= 0:
+                slot = (slot + 1) & mask
+            table[slot] = set_id
+        self._set_table = table
+
+    def _new_set_from_work(self) -> int:
+        set_id = self.set_count
+        if set_id >= self._max_sets:
+            raise LimitExceededError("item_sets", self._max_sets)
+        if set_id >= len(self.accepting):
+            self._grow_sets(set_id)
+        while self._kernel_size + self._work_size > len(self._kernel):
+            self._kernel = grown(self._kernel, self._kernel_size)
+        self._first_kernel[set_id] = self._kernel_size
+        for index in range(self._work_size):
+            self._kernel[self._kernel_size + index] = self._work[index]
+        self._kernel_size += self._work_size
+        self._last_kernel[set_id] = self._kernel_size
+        self.accepting[set_id] = self._work_accepting
+        self.set_count = set_id + 1
+        return set_id
+
+    def _grow_sets(self, used: int) -> None:
+        self.accepting = grown(self.accepting, used)
+        self.first_scan = grown(self.first_scan, used, UNKNOWN)
+        self.last_scan = grown(self.last_scan, used)
+        self.only_byte = grown(self.only_byte, used, UNKNOWN)
+        self._first_kernel = grown(self._first_kernel, used)
+        self._last_kernel = grown(self._last_kernel, used)
+        self._set_hash = grown(self._set_hash, used)
+        self._edge_byte = grown(self._edge_byte, used, UNKNOWN)
+        self._edge_target = grown(self._edge_target, used)
+        self._row_of = grown(self._row_of, used, UNKNOWN)
+
+    # -- prediction -------------------------------------------------------------------------------------------------
+
+    def close(self, set_id: int) -> None:
+        """Makes the set's scannable items and waiting groups, once."""
+        if self.first_scan[set_id] < 0:
+            self._close(set_id)
+
+    def _close(self, set_id: int) -> None:
+        """Predicts from the kernel.
+
+        Waiting items are first collected as triples (number of the awaited nonterminal among those predicted here,
+        position, group), then sorted into groups by counting.
+        """
+        self._serial += 1
+        scan_first = self._scan_size
+        group_base = self._group_count
+        predicted = 0  # nonterminals on the agenda
+        pending = 0  # waiting items, three numbers each
+        for index in range(self._first_kernel[set_id], self._last_kernel[set_id]):
+            item = self._kernel[index]
+            position = self._item_position[item]
+            symbol = self._symbols[position]
+            if symbol < 0:
+                self._add_scan(position, self._item_state[item], self._item_group[item])
+                continue
+            predicted = self._predict(symbol, group_base, predicted)
+            pending = self._add_pending(pending, self._predicted_group[symbol], position, self._item_group[item])
+        done = 0
+        while done < predicted:
+            nonterminal = self._agenda[done]
+            group = self._predicted_group[nonterminal]
+            done += 1
+            for rule in range(self._first_rule[nonterminal], self._first_rule[nonterminal + 1]):
+                position = self._rule_starts[rule]
+                symbol = self._symbols[position]
+                if symbol < 0:
+                    self._add_scan(position, self._start_state[position], group)
+                    continue
+                predicted = self._predict(symbol, group_base, predicted)
+                pending = self._add_pending(pending, self._predicted_group[symbol], position, group)
+            if self._scan_size - scan_first + pending > self._max_items * 3:
+                self._scan_size = scan_first
+                raise LimitExceededError("set_items", self._max_items)
+        self._make_groups(group_base, predicted, pending)
+        self.only_byte[set_id] = self._common_byte(scan_first)
+        self.last_scan[set_id] = self._scan_size
+        self.first_scan[set_id] = scan_first
+
+    def _common_byte(self, scan_first: int) -> int:
+        """The one byte on which every item from `scan_first` on moves; 256 when there is no item, -1 otherwise."""
+        automata = self.automata
+        common = 256
+        for scan in range(scan_first, self._scan_size):
+            state = self.scan_state[scan]
+            automata.expand(state)
+            only = automata.only_byte[state]
+            if only < 0 or (common != 256 and common != only):
+                return UNKNOWN
+            common = only
+        return common
+
+    def _predict(self, nonterminal: int, group_base: int, predicted: int) -> int:
+        """Puts a nonterminal on the agenda, once a closure, and gives it the next group."""
+        if self._predicted_at[nonterminal] == self._serial:
+            return predicted
+        self._predicted_at[nonterminal] = self._serial
+        self._predicted_group[nonterminal] = group_base + predicted
+        if predicted >= len(self._agenda):
+            self._agenda = grown(self._agenda, predicted)
+        self._agenda[predicted] = nonterminal
+        return predicted + 1
+
+    def _add_pending(self, pending: int, group: int, position: int, address: int) -> int:
+        if pending + 3 > len(self._pending):
+            self._pending = grown(self._pending, pending)
+        self._pending[pending] = group
+        self._pending[pending + 1] = position
+        self._pending[pending + 2] = address
+        return pending + 3
+
+    def _add_scan(self, position: int, state: int, group: int) -> None:
+        size = self._scan_size
+        if size >= len(self.scan_position):
+            self.scan_position = grown(self.scan_position, size)
+            self.scan_state = grown(self.scan_state, size)
+            self.scan_group = grown(self.scan_group, size)
+        self.scan_position[size] = position
+        self.scan_state[size] = state
+        self.scan_group[size] = group
+        self._scan_size = size + 1
+
+    def _make_groups(self, group_base: int, count: int, pending: int) -> None:
+        while group_base + count > len(self._group_first):
+            used = self._group_count
+            self._group_first = grown(self._group_first, used)
+            self._group_last = grown(self._group_last, used)
+            self._group_top = grown(self._group_top, used, UNKNOWN)
+            self._group_mark = grown(self._group_mark, used)
+        while self._wait_size + pending // 3 > len(self._wait_position):
+            self._wait_position = grown(self._wait_position, self._wait_size)
+            self._wait_group = grown(self._wait_group, self._wait_size)
+        for group in range(group_base, group_base + count):
+            self._group_last[group] = 0
+        for index in range(0, pending, 3):
+            self._group_last[self._pending[index]] += 1
+        size = self._wait_size
+        for group in range(group_base, group_base + count):
+            self._group_first[group] = size
+            size += self._group_last[group]
+            self._group_last[group] = self._group_first[group]
+        for index in range(0, pending, 3):
+            group = self._pending[index]
+            slot = self._group_last[group]
+            self._wait_position[slot] = self._pending[index + 1]
+            self._wait_group[slot] = self._pending[index + 2]
+            self._group_last[group] = slot + 1
+        self._wait_size = size
+        self._group_count = group_base + count

@@ -1,0 +1,35 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.earley cimport ItemSetStore
+from structgen.engine.terminal_masks cimport TerminalMask, TerminalMasks, Trie
+
+
+cdef class SetMask:
+    cdef public list parts
+    cdef public int[::1] tokens
+
+
+cdef class SetMasks:
+    cdef public ItemSetStore sets
+    cdef public TerminalMasks terminals
+    cdef public long long nodes_visited
+    cdef list _masks
+    cdef public unsigned int[::1] empty
+    cdef int[::1] _set_at       # by depth, while walking: the set reached
+    cdef int[::1] _found
+    cdef int _found_size
+    cdef int[::1] _seen         # by automaton state: the mask in whose making it was last looked at
+    cdef int _serial
+
+    cpdef SetMask get(self, int set_id)
+    @cython.locals(mask=SetMask, tokens="int[::1]", parts=int, part=TerminalMask, index=int, token=int, one="unsigned int")
+    cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
+    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, index=int)
+    cdef SetMask _make(self, int set_id)
+    cdef int _add(self, int token) except -1
+    @cython.locals(trie=Trie, index=int, node=int)
+    cdef int _walk_exits(self, TerminalMask terminal, int set_id) except -1
+    cdef int _walk_suffixes(self, TerminalMask terminal, int set_id) except -1
+    @cython.locals(sets=ItemSetStore, places="int[::1]", depth=int, target=int, index=int)
+    cdef int _walk(self, Trie trie, int set_id, int node, int stop, int base_depth, int min_count, int max_count) except -1

@@ -1,0 +1,32 @@
+cimport cython
+
+from structgen.engine.compiled cimport CompiledGrammar
+from structgen.engine.earley cimport ItemSetStore
+
+
+cdef class Matcher:
+    cdef CompiledGrammar _compiled
+    cdef int _epoch
+    cdef int _set
+    cdef bint _ended
+    cdef list _history
+    cdef object _mask_object
+    cdef unsigned int[:, ::1] _mask_words
+    cdef int _mask_rows
+    cdef int _reached
+    cdef object __weakref__
+
+    @cython.locals(words="unsigned int[::1]", compiled=CompiledGrammar, one="unsigned int", token=int)
+    cpdef fill_next_token_bitmask(self, mask, int row=*)
+    @cython.locals(sets=ItemSetStore, place=int, byte=int)
+    cdef bytes _forced(self)
+    cdef bint _may_end(self) noexcept
+    @cython.locals(compiled=CompiledGrammar, allowed=bint)
+    cpdef accept_token(self, token_id)
+    @cython.locals(compiled=CompiledGrammar, accepted=int)
+    cdef int _move(self, bytes text) except -1
+    @cython.locals(sets=ItemSetStore, place=int, index=int)
+    cdef int _follow(self, bytes text) except -1
+    cdef int _renew_after(self, error) except -1
+    @cython.locals(compiled=CompiledGrammar, place=int, byte=int)
+    cdef int _refresh(self) except -1

@@ -1,0 +1,293 @@
+"""One sequence on its way through a grammar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.earley import DEAD_SET
+from structgen.errors import LimitExceededError, TokenRejectedError
+
+__all__ = ["Matcher"]
+
+RENEWED_LIMITS = ("item_sets", "automaton_states")
+FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
+
+
+class Matcher:
+    """Follows one sequence of tokens: which may come next, and whether the text may stop.
+
+    A matcher belongs to one thread at a time; any number of matchers may share a compiled grammar.
+
+    Example:
+        >>> vocabulary = Vocabulary.from_bytes({0: b"yes", 1: b"no", 2: b"</s>"}, eos_token_ids=[2])
+        >>> matcher = structgen.compile(structgen.Grammar.regex("yes|no"), vocabulary).matcher()
+        >>> matcher.allowed_token_ids()
+        [0, 1]
+        >>> matcher.accept_token(0)
+        >>> matcher.allowed_token_ids()
+        [2]
+    """
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self._compiled = compiled
+        self._epoch = compiled.epoch
+        self._set = compiled.sets.start_set
+        self._ended = False
+        # One entry for each accepted token (or call of accept_bytes): the set before it, its bytes, `_ended` before it.
+        self._history: list[tuple[int, bytes, bool]] = []
+        self._mask_object: Any = None
+        self._mask_words: Any = None
+        self._mask_rows = 0
+        self._reached = DEAD_SET
+
+    # -- what may come next -----------------------------------------------------------------------------------------
+
+    def fill_next_token_bitmask(self, mask: Any, row: int = 0) -> None:
+        """Writes which tokens may come next into one row of a mask.
+
+        Args:
+            mask: uint32 or int32 [rows, ceil(V / 32)], numpy or torch on the CPU; token t is bit t % 32 of word
+                t // 32. See `structgen.allocate_token_bitmask`.
+            row: which row; the others are left alone.
+
+        Raises:
+            ValueError: the mask has another shape or type, or no such row.
+            LimitExceededError: a bound of `Limits` was passed.
+        """
+        if mask is not self._mask_object:
+            self._mask_words = as_words(mask, self._compiled.vocabulary.size)
+            self._mask_rows = len(self._mask_words)
+            self._mask_object = mask
+        if not 0 <= row < self._mask_rows:
+            raise ValueError(f"row {row} of a mask of {self._mask_rows} rows")
+        words = self._mask_words[row]
+        compiled = self._compiled
+        with compiled.lock:
+            if self._epoch != compiled.epoch or compiled.shared.is_full:
+                self._refresh()
+            if self._ended:
+                words[:] = compiled.masks.empty
+            else:
+                try:
+                    compiled.masks.fill(self._set, words)
+                except LimitExceededError as error:
+                    self._renew_after(error)
+                    compiled.masks.fill(self._set, words)
+            if self._may_end():
+                one = 1
+                for token in compiled.vocabulary.eos_token_ids:
+                    words[token >> 5] |= one << (token & 31)
+
+    def allowed_token_ids(self) -> list[int]:
+        """The tokens that may come next, in ascending order."""
+        vocabulary = self._compiled.vocabulary
+        words = np.zeros((1, (vocabulary.size + 31) // 32), dtype=np.uint32)
+        self.fill_next_token_bitmask(words)
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        return [int(token) for token in np.flatnonzero(bits)]
+
+    def forced_bytes(self) -> bytes:
+        """The bytes that must come next, whatever the model thinks: up to where there is a choice, or an end."""
+        compiled = self._compiled
+        if self._ended:
+            return b""
+        with compiled.lock:
+            self._refresh()
+            try:
+                return self._forced()
+            except LimitExceededError as error:
+                self._renew_after(error)
+                return self._forced()
+
+    def _forced(self) -> bytes:
+        sets = self._compiled.sets
+        out = bytearray()
+        place = self._set
+        while len(out) < FORCED_BYTES and not sets.accepting[place]:
+            sets.close(place)
+            byte = sets.only_byte[place]
+            if byte < 0 or byte > 255:
+                break
+            place = sets.goto(place, byte)
+            out.append(byte)
+        return bytes(out)
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is a whole text of the language."""
+        with self._compiled.lock:
+            self._refresh()
+            return bool(self._compiled.sets.accepting[self._set])
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether nothing but an end token can follow."""
+        if self._ended:
+            return True
+        compiled = self._compiled
+        with compiled.lock:
+            self._refresh()
+            if not compiled.sets.accepting[self._set]:
+                return False
+            compiled.sets.close(self._set)
+            return bool(compiled.sets.only_byte[self._set] == 256)
+
+    def _may_end(self) -> bool:
+        return self._ended or (not self._compiled.eager and bool(self._compiled.sets.accepting[self._set]))
+
+    # -- moving -----------------------------------------------------------------------------------------------------
+
+    def accept_token(self, token_id: int) -> None:
+        """Moves on by one token.
+
+        Raises:
+            TokenRejectedError: the grammar does not allow it here; the state is unchanged.
+            LimitExceededError: a bound of `Limits` was passed; the state is unchanged.
+        """
+        compiled = self._compiled
+        vocabulary = compiled.vocabulary
+        if token_id in vocabulary.eos_token_ids:
+            with compiled.lock:
+                self._refresh()
+                allowed = self._may_end()
+            if not allowed:
+                raise self._rejected(token_id, "the text may not end here")
+            self._history.append((self._set, b"", self._ended))
+            self._ended = True
+            return
+        text = vocabulary.token_bytes(token_id) if 0 <= token_id < vocabulary.size else None
+        if not text:
+            raise self._rejected(token_id, "it stands for no text")
+        if self._ended:
+            raise self._rejected(token_id, "the text has ended")
+        if self._move(text) < len(text):
+            raise self._rejected(token_id, "the grammar does not allow it here")
+
+    def accept_bytes(self, data: bytes) -> None:
+        """Moves on by some bytes; one step for `rollback`.
+
+        Raises:
+            TokenRejectedError: the grammar does not allow them here; the state is unchanged.
+            LimitExceededError: a bound of `Limits` was passed; the state is unchanged.
+        """
+        accepted = 0 if self._ended and data else self._move(data)
+        if accepted < len(data):
+            raise TokenRejectedError(
+                f"byte {data[accepted]:#04x} at position {accepted} of {data[:80]!r} is not allowed",
+                token_id=None,
+                position=accepted,
+            )
+
+    def _move(self, text: bytes) -> int:
+        """Follows the bytes; moves only if all are allowed. Returns how many are."""
+        compiled = self._compiled
+        with compiled.lock:
+            if self._epoch != compiled.epoch:
+                self._refresh()
+            try:
+                accepted = self._follow(text)
+            except LimitExceededError as error:
+                self._renew_after(error)
+                accepted = self._follow(text)
+            if accepted == len(text):
+                self._history.append((self._set, text, self._ended))
+                self._set = self._reached
+                if compiled.eager and compiled.sets.accepting[self._set]:
+                    self._ended = True
+        return accepted
+
+    def _follow(self, text: bytes) -> int:
+        """How many of the bytes are allowed; leaves the set after them in `_reached`."""
+        sets = self._compiled.sets
+        place = self._set
+        for index in range(len(text)):
+            place = sets.goto(place, text[index])
+            if place == DEAD_SET:
+                return index
+        self._reached = place
+        return len(text)
+
+    def _rejected(self, token_id: int, why: str) -> TokenRejectedError:
+        text = self._compiled.vocabulary.token_bytes(token_id) if 0 <= token_id < self._compiled.vocabulary.size else None
+        return TokenRejectedError(
+            f"token {token_id} ({text!r}) was rejected after {len(self._history)} tokens: {why}",
+            token_id=token_id,
+            position=len(self._history),
+        )
+
+    # -- going back, and copies -------------------------------------------------------------------------------------
+
+    def rollback(self, count: int) -> None:
+        """Takes back the last `count` tokens (and calls of `accept_bytes`).
+
+        Raises:
+            ValueError: fewer were accepted.
+        """
+        if not 0 <= count <= len(self._history):
+            raise ValueError(f"cannot take back {count} of {len(self._history)} accepted tokens")
+        if count:
+            with self._compiled.lock:
+                self._refresh()
+                kept = len(self._history) - count
+                self._set, _, self._ended = self._history[kept]
+                del self._history[kept:]
+
+    def fork(self) -> Matcher:
+        """An independent copy at the same place."""
+        twin = Matcher(self._compiled)
+        with self._compiled.lock:
+            self._refresh()
+            twin._epoch = self._epoch
+            twin._set = self._set
+            twin._ended = self._ended
+            twin._history = self._history.copy()
+        return twin
+
+    def reset(self) -> None:
+        """Goes back to before the first token."""
+        self._history.clear()
+        self._ended = False
+        self._epoch = self._compiled.epoch
+        self._set = self._compiled.sets.start_set
+
+    # -- finding the place again ------------------------------------------------------------------------------------
+
+    def _renew_after(self, error: LimitExceededError) -> None:
+        """Begins the grammar's tables anew where the limit that was passed is on what is kept."""
+        if error.limit not in RENEWED_LIMITS:
+            raise error
+        self._compiled.renew()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Reads the text again where the sets were begun anew since the last call, or have to be now."""
+        compiled = self._compiled
+        if compiled.shared.is_full:
+            compiled.renew()
+        if self._epoch == compiled.epoch:
+            return
+        place = compiled.sets.start_set
+        history = []
+        for _, text, ended in self._history:
+            history.append((place, text, ended))
+            for byte in text:
+                place = compiled.sets.goto(place, byte)
+        self._set = place
+        self._history = history
+        self._epoch = compiled.epoch
+
+
+def as_words(mask: Any, vocabulary_size: int) -> np.ndarray:
+    """A view of a mask, numpy or torch, as uint32[rows, words]."""
+    view = mask if isinstance(mask, np.ndarray) else np.asarray(mask)
+    width = (vocabulary_size + 31) // 32
+    if view.ndim == 1:
+        view = view[None, :]
+    if view.ndim != 2 or view.shape[1] != width or view.dtype not in (np.uint32, np.int32):
+        raise ValueError(f"a mask of {view.dtype}{list(view.shape)} is not uint32[rows, {width}]")
+    if not view.flags.c_contiguous or not view.flags.writeable:
+        raise ValueError("a mask must be C-contiguous and writeable")
+    return view.view(np.uint32)

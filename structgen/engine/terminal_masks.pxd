@@ -1,0 +1,76 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata cimport AutomatonStore
+
+
+cdef class Trie:
+    cdef public int[::1] byte
+    cdef public int[::1] end
+    cdef public int[::1] depth
+    cdef public int[::1] token_start
+    cdef public int[::1] tokens
+    cdef public int[::1] token_count
+    cdef public int[::1] first_node
+    cdef public int size
+    cdef public int max_depth
+    cdef public bint has_counts
+
+
+cdef class TerminalMask:
+    cdef public unsigned int[::1] dense
+    cdef public bint has_dense
+    cdef public int[::1] tokens
+    cdef public int[::1] exits
+    cdef public Trie suffixes
+    cdef public int min_count
+    cdef public int max_count
+
+
+cdef class CountedTerminal:
+    cdef public int largest
+    cdef public int[::1] class_tokens
+    cdef public int[::1] class_counts
+    cdef public int[::1] rest_tokens
+    cdef public int[::1] rest_counts
+    cdef public int[::1] exit_nodes
+    cdef public int[::1] exit_counts
+    cdef public Trie suffixes
+    cdef public dict masks
+
+
+cdef class TerminalMasks:
+    cdef public object vocabulary
+    cdef public AutomatonStore automata
+    cdef public Trie trie
+    cdef public int words
+    cdef public long long bytes_used
+    cdef public long long nodes_visited
+    cdef int[::1] _record_of        # by state: index in _records, or -1
+    cdef list _records
+    cdef dict _counted
+    cdef int[::1] _state_at         # by depth, while walking: automaton state,
+    cdef int[::1] _phase_at         # 1 once past the counted class,
+    cdef int[::1] _count_at         # how many of the class were begun
+    cdef int[::1] _tokens           # found tokens, and their counts
+    cdef int[::1] _token_counts
+    cdef int _token_size
+    cdef int[::1] _rest
+    cdef int[::1] _rest_counts
+    cdef int _rest_size
+    cdef int[::1] _exits
+    cdef int[::1] _exit_counts
+    cdef int _exit_size
+    cdef int _largest
+
+    @cython.locals(record=int)
+    cpdef TerminalMask get(self, int state)
+    @cython.locals(trie=Trie, automata=AutomatonStore, only=int, node=int, stop=int, depth=int, state=int, states="int[::1]")
+    cdef int _walk(self, int start) except -1
+    @cython.locals(trie=Trie, index=int)
+    cdef int _add_tokens(self, int node, int count) except -1
+    @cython.locals(trie=Trie, index=int)
+    cdef int _add_rest(self, int node, int count) except -1
+    cdef int _add_exit(self, int node, int count) except -1
+    @cython.locals(trie=Trie, automata=AutomatonStore, rest_may_be_empty=bint, states="int[::1]", in_rest="int[::1]", counts="int[::1]", node=int, depth=int, byte=int, before=int, phase=int, count=int, state=int, into_rest=int)
+    cdef bint _walk_counted(self, int char_state, int rest_state) except -1
