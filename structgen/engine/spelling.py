@@ -1,0 +1,249 @@
+"""What bytes each token of a tokenizer adds to a text.
+
+The rule, for every kind of tokenizer: a token's bytes are what its decoder appends for it in the *middle* of a text.
+The joined bytes of a text's tokens are then the text, up to what some decoders do at its very start:
+
+- byte-level BPE (GPT-2, Llama-3, Qwen, SmolLM2, DeepSeek): the characters of a piece stand for bytes, exactly.
+- SentencePiece (Gemma, Llama-2, T5): `▁` is a space, `<0x0A>` the byte 0x0A. Decoders that strip the space which the
+  tokenizer put before the text's first word do so at the start of a text only, so that space is part of the token.
+- WordPiece (BERT): `##ing` is `ing`, any other piece has a space before it, as in the decoded text (also a `{`:
+  such a vocabulary cannot spell `{"a"` without spaces, and a grammar has to allow them). With the decoder's
+  `cleanup` a full stop is `.` and not ` .`.
+- no decoder: the pieces are words, and each has a space before it.
+
+Added tokens stand for their `content`, unless the model knows the piece itself (Gemma's runs of `▁`). Special
+tokens stand for no text at all, whatever they look like.
+
+`clean_up_tokenization_spaces` of transformers rewrites the decoded text as a whole and is not taken into account.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from structgen.errors import VocabularyError
+
+__all__ = ["spell_tokens"]
+
+SPACE_MARK = "▁"
+BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+Piece = str | bytes  # bytes once a decoder has left no text to rewrite
+Step = Callable[[list[Piece]], list[Piece]]
+
+
+def spell_tokens(tokenizer: Any) -> tuple[dict[int, bytes], set[int]]:
+    """Reads the spelling of each token out of a tokenizer.
+
+    Args:
+        tokenizer: of transformers (fast, Python, SentencePiece or mistral-common backend), `tokenizers.Tokenizer`,
+            or a tokenizer of mistral-common.
+
+    Returns:
+        The bytes of each token that stands for text (they may be empty), and the ids of the special tokens.
+
+    Raises:
+        VocabularyError: nothing is known about this kind of tokenizer, or about its decoder.
+    """
+    special = set(getattr(tokenizer, "all_special_ids", ()))
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if hasattr(backend, "get_added_tokens_decoder") and hasattr(backend, "decoder"):
+        return _spell_fast(backend, special)
+    for inner in _nested(tokenizer):
+        if hasattr(inner, "id_to_byte_piece"):  # mistral-common, tekken
+            special |= set(inner.special_ids)
+            return {i: inner.id_to_byte_piece(i) for i in range(inner.n_words) if i not in special}, special
+        if hasattr(inner, "id_to_piece") and hasattr(inner, "special_ids"):  # mistral-common, SentencePiece
+            special |= set(inner.special_ids)
+            return _spell({inner.id_to_piece(i): i for i in range(inner.n_words)}, special, _SENTENCEPIECE), special
+    if hasattr(tokenizer, "sp_model"):
+        return _spell_python(tokenizer, special, _SENTENCEPIECE)
+    if hasattr(tokenizer, "byte_decoder"):
+        return _spell_python(tokenizer, special, [_byte_level])
+    raise VocabularyError(
+        f"the bytes of the tokens of a {type(tokenizer).__name__} are not known",
+        hint="use the tokenizer's fast version, or give the bytes to Vocabulary.from_bytes",
+    )
+
+
+def _nested(tokenizer: Any) -> Iterable[Any]:
+    """The tokenizer, then what mistral-common and its wrapper in transformers hold inside."""
+    yield tokenizer
+    for name in ("tokenizer", "instruct_tokenizer", "tokenizer"):
+        tokenizer = getattr(tokenizer, name, tokenizer)
+        yield tokenizer
+
+
+def _spell_fast(backend: Any, special: set[int]) -> tuple[dict[int, bytes], set[int]]:
+    added = backend.get_added_tokens_decoder()
+    special |= {token_id for token_id, token in added.items() if token.special}
+    vocab = backend.get_vocab(with_added_tokens=False)
+    config = json.loads(backend.decoder.__getstate__()) if backend.decoder is not None else None
+    return _with_added(_spell(vocab, special, _steps(config)), vocab, added, special), special
+
+
+def _spell_python(tokenizer: Any, special: set[int], steps: list[Step]) -> tuple[dict[int, bytes], set[int]]:
+    added = tokenizer.added_tokens_decoder
+    special |= {token_id for token_id, token in added.items() if token.special}
+    vocab = tokenizer.get_vocab()
+    pieces = {piece: token_id for piece, token_id in vocab.items() if token_id not in added}
+    return _with_added(_spell(pieces, special, steps), pieces, added, special), special
+
+
+def _with_added(
+    spelled: dict[int, bytes], vocab: dict[str, int], added: dict[int, Any], special: set[int]
+) -> dict[int, bytes]:
+    for token_id, token in added.items():
+        if token_id not in special and vocab.get(token.content) != token_id:
+            spelled[token_id] = token.content.encode()
+    return spelled
+
+
+def _spell(vocab: dict[str, int], special: set[int], steps: list[Step]) -> dict[int, bytes]:
+    token_ids = [token_id for token_id in vocab.values() if token_id not in special]
+    pieces: list[Piece] = [piece for piece, token_id in vocab.items() if token_id not in special]
+    for step in steps:
+        pieces = step(pieces)
+    return {
+        token_id: piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogatepass")
+        for token_id, piece in zip(token_ids, pieces, strict=True)
+    }
+
+
+# -- decoders (https://huggingface.co/docs/tokenizers/api/decoders) -----------------------------------------------
+
+
+def _steps(config: dict[str, Any] | None) -> list[Step]:
+    """The decoder's parts, each as a function over all pieces.
+
+    Raises:
+        VocabularyError: a part of a kind that is not known, or whose effect depends on the tokens around it.
+    """
+    if config is None:
+        return [lambda pieces: [" " + piece if isinstance(piece, str) else piece for piece in pieces]]
+    steps: list[Step] = []
+    rest = [config]
+    fused = False
+    while rest:
+        part = rest.pop()
+        kind = part["type"]
+        if kind == "Sequence":
+            rest.extend(reversed(part["decoders"]))
+        elif kind == "Fuse":
+            fused = True
+        elif kind == "Strip" and fused:
+            continue  # the ends of the whole text, not of a token
+        elif kind in _DECODERS:
+            steps.append(_DECODERS[kind](part))
+        else:
+            raise VocabularyError(
+                f"the tokenizer's decoder {kind!r} is not supported",
+                hint=f"supported are {', '.join(sorted(_DECODERS))}; or give the bytes to Vocabulary.from_bytes",
+            )
+    return steps
+
+
+def _each(rewrite: Callable[[str], Piece]) -> Step:
+    return lambda pieces: [rewrite(piece) if isinstance(piece, str) else piece for piece in pieces]
+
+
+def _byte_alphabet() -> str:
+    """The characters that stand for the bytes 0..255 (GPT-2's `bytes_to_unicode`)."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = (byte for byte in range(256) if byte not in printable)
+    moved = {byte: 256 + place for place, byte in enumerate(others)}
+    return "".join(chr(moved.get(byte, byte)) for byte in range(256))
+
+
+_BYTE_OF_CHARACTER = codecs.charmap_build(_byte_alphabet())
+
+
+def _byte_level_piece(piece: str) -> Piece:
+    try:
+        return codecs.charmap_encode(piece, "strict", _BYTE_OF_CHARACTER)[0]
+    except UnicodeEncodeError:
+        return piece  # the decoder takes a piece with any other character as it stands
+
+
+_byte_level = _each(_byte_level_piece)
+
+
+def _byte_fallback_piece(piece: str) -> Piece:
+    match = BYTE_PIECE.fullmatch(piece) if piece.startswith("<0x") else None
+    return bytes([int(match[1], 16)]) if match else piece
+
+
+_byte_fallback = _each(_byte_fallback_piece)
+
+
+def _replace(part: dict[str, Any]) -> Step:
+    pattern, content = part["pattern"], part["content"]
+    if "String" in pattern:
+        return _each(lambda piece: piece.replace(pattern["String"], content))
+    try:
+        regex = re.compile(pattern["Regex"])
+    except re.error as error:
+        raise VocabularyError(f"the tokenizer's decoder replaces {pattern['Regex']!r}: {error}") from error
+    return _each(lambda piece: regex.sub(lambda _: content, piece))
+
+
+def _metaspace(part: dict[str, Any]) -> Step:
+    return _each(lambda piece: piece.replace(part["replacement"], " "))
+
+
+def _strip(part: dict[str, Any]) -> Step:
+    character, start, stop = part["content"], part["start"], part["stop"]
+
+    def strip(piece: str) -> str:
+        left = min(start, len(piece) - len(piece.lstrip(character)))
+        piece = piece[left:]
+        right = min(stop, len(piece) - len(piece.rstrip(character)))
+        return piece[: len(piece) - right]
+
+    return _each(strip)
+
+
+# What tokenizers' WordPiece and CTC decoders do to a piece when `cleanup` is on, in this order.
+_CLEANUPS = [
+    *((f" {mark}", mark) for mark in ".?!,"),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+]
+
+
+def _word_piece(part: dict[str, Any]) -> Step:
+    prefix, cleanup = part["prefix"], part["cleanup"]
+
+    def word(piece: str) -> str:
+        piece = piece[len(prefix) :] if piece.startswith(prefix) else f" {piece}"
+        if cleanup:
+            for old, new in _CLEANUPS:
+                piece = piece.replace(old, new)
+        return piece
+
+    return _each(word)
+
+
+def _bpe(part: dict[str, Any]) -> Step:
+    return _each(lambda piece: piece.replace(part["suffix"], " "))
+
+
+_DECODERS: dict[str, Callable[[dict[str, Any]], Step]] = {
+    "BPEDecoder": _bpe,
+    "ByteFallback": lambda part: _byte_fallback,
+    "ByteLevel": lambda part: _byte_level,
+    "Metaspace": _metaspace,
+    "Replace": _replace,
+    "Strip": _strip,
+    "WordPiece": _word_piece,
+}
+_SENTENCEPIECE = [_byte_fallback, _each(lambda piece: piece.replace(SPACE_MARK, " "))]

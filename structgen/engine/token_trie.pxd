@@ -1,0 +1,27 @@
+# See token_trie.py for what each array holds.
+import cython
+from structgen.engine.arrays cimport zeros
+
+
+cdef class TokenTrie:
+    cdef readonly int node_count
+    cdef readonly int max_depth
+    cdef readonly int[::1] node_byte
+    cdef readonly int[::1] node_end
+    cdef readonly int[::1] node_depth
+    cdef readonly int[::1] token_start
+    cdef readonly int[::1] tokens
+    cdef readonly int[::1] first_node
+
+    @cython.locals(spelling=bytes, most_nodes=cython.Py_ssize_t, longest=int, length=int)
+    cdef _allocate(self, list entries)
+
+    @cython.locals(
+        node_byte=cython.int[::1], node_end=cython.int[::1], node_depth=cython.int[::1],
+        token_start=cython.int[::1], tokens=cython.int[::1], first_node=cython.int[::1], path=cython.int[::1],
+        spelling=bytes, previous=bytes,
+        token_id=int, node=int, position=int, open_depth=int, length=int, shared=int, most_shared=int, depth=int,
+    )
+    cdef _fill(self, list entries)
+
+    cdef _trim(self, int node_count)

@@ -1,0 +1,128 @@
+"""The sorted vocabulary as a trie in flat arrays, so that a rejected byte skips a whole subtree by one assignment.
+
+The nodes stand in depth-first order and there is no node for the root, so a walk is one loop:
+
+    node = 0
+    while node < trie.node_count:
+        if accepts(trie.node_byte[node]):      # the byte that leads to the node, after the bytes of its ancestors
+            ...                                # the tokens that end here: tokens[token_start[node]:token_start[node + 1]]
+            node += 1                          # the first child, or else the next sibling of the node or of an ancestor
+        else:
+            node = trie.node_end[node]         # past the whole subtree
+
+`node_depth[node] - 1` says how many bytes of the path walked so far still stand when the walk comes to a node.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from structgen.engine.arrays import zeros
+from structgen.errors import VocabularyError
+
+__all__ = ["TokenTrie"]
+
+
+class TokenTrie:
+    """A list of (bytes, token id) pairs as a depth-first trie; make one with `from_sorted`.
+
+    Building costs one pass over the bytes: 128,256 tokens of Llama-3 make some 275,000 nodes.
+
+    Attributes:
+        node_count: the number of nodes.
+        node_byte: int32[node_count], 0..255.
+        node_end: int32[node_count], the index just past the node's subtree.
+        node_depth: int32[node_count], 1 for the top nodes.
+        token_start: int32[node_count + 1], where a node's tokens begin in `tokens`; never falls.
+        tokens: int32[number of entries], the ids in the order of the entries; a subtree's tokens stand together.
+        first_node: int32[256], the top node for a byte, or -1.
+        max_depth: the length of the longest entry in bytes; 0 when there is none.
+    """
+
+    @classmethod
+    def from_sorted(cls, entries: list[tuple[bytes, int]]) -> TokenTrie:
+        """Builds the trie of entries that are sorted by their bytes.
+
+        Args:
+            entries: pairs of at least one byte and a token id. Pairs with the same bytes share a node; an id may come
+                more than once.
+
+        Raises:
+            VocabularyError: an entry has no bytes, or comes before one with smaller bytes.
+        """
+        return cls(entries)
+
+    def __init__(self, entries: list[tuple[bytes, int]]) -> None:
+        self._allocate(entries)
+        self._fill(entries)
+
+    def _allocate(self, entries: list[tuple[bytes, int]]) -> None:
+        most_nodes = longest = 0
+        for spelling, _ in entries:
+            length = len(spelling)
+            most_nodes += length
+            if length > longest:
+                longest = length
+        self.max_depth = longest
+        self.node_byte = zeros(most_nodes)
+        self.node_end = zeros(most_nodes)
+        self.node_depth = zeros(most_nodes)
+        self.token_start = zeros(most_nodes + 1)
+        self.tokens = zeros(len(entries))
+        self.first_node = zeros(256, -1)
+
+    def _fill(self, entries: list[tuple[bytes, int]]) -> None:
+        # A hot loop. `path[depth - 1]` is the last node made at that depth; the first `open_depth` of them spell
+        # `previous`. A node gets its end when an entry leaves its subtree.
+        node_byte, node_end, node_depth = self.node_byte, self.node_end, self.node_depth
+        token_start, tokens, first_node = self.token_start, self.tokens, self.first_node
+        path = zeros(self.max_depth + 1)
+        previous = b""
+        node = position = open_depth = 0
+        for spelling, token_id in entries:
+            length = len(spelling)
+            shared = 0
+            most_shared = length if length < open_depth else open_depth
+            while shared < most_shared and spelling[shared] == previous[shared]:
+                shared += 1
+            if length == 0 or (shared == most_shared and length < open_depth):
+                _refuse(spelling, token_id)
+            if shared < most_shared and spelling[shared] < previous[shared]:
+                _refuse(spelling, token_id)
+            for depth in range(shared, open_depth):
+                node_end[path[depth]] = node
+            if shared == 0:
+                first_node[spelling[0]] = node
+            for depth in range(shared, length):
+                path[depth] = node
+                node_byte[node] = spelling[depth]
+                node_depth[node] = depth + 1
+                token_start[node] = position
+                node += 1
+            tokens[position] = token_id
+            position += 1
+            previous = spelling
+            open_depth = length
+        for depth in range(open_depth):
+            node_end[path[depth]] = node
+        token_start[node] = position
+        self._trim(node)
+
+    def _trim(self, node_count: int) -> None:
+        self.node_count = node_count
+        self.node_byte = _first(self.node_byte, node_count)
+        self.node_end = _first(self.node_end, node_count)
+        self.node_depth = _first(self.node_depth, node_count)
+        self.token_start = _first(self.token_start, node_count + 1)
+
+
+def _first(values: array[int], count: int) -> array[int]:
+    """A copy, because a slice of a memoryview would keep the whole array."""
+    kept = array("i")
+    kept.frombytes(memoryview(values[:count]).cast("B"))
+    return kept
+
+
+def _refuse(spelling: bytes, token_id: int) -> None:
+    fault = "comes after greater bytes" if spelling else "has no bytes"
+    raise VocabularyError(f"entry {spelling!r} (token {token_id}) {fault}: a trie is built of sorted, non-empty entries")

@@ -1,0 +1,237 @@
+"""The vocabulary: which bytes each token stands for, which tokens end a text, and the trie that masks walk.
+
+Tokens without bytes are never allowed by a mask: special tokens, ids that the tokenizer does not use (padded logits),
+tokens that spell nothing. End tokens are allowed exactly where the text may stop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import threading
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from structgen.engine.spelling import spell_tokens
+from structgen.engine.token_trie import TokenTrie
+from structgen.errors import VocabularyError
+
+__all__ = ["Vocabulary"]
+
+MAX_SIZE = 2**24  # far above any tokenizer, far below what int32 trie arrays hold
+KEPT_PER_TOKENIZER = 8  # vocabularies of different sizes or end tokens
+
+
+class Vocabulary:
+    """The tokens of a model. Make one with `from_huggingface` or `from_bytes`; it never changes.
+
+    Two vocabularies with the same content are the same object as long as one of them is in use, so that compiled
+    grammars and masks are shared.
+
+    Attributes:
+        size: the number of token ids, 0 .. size - 1: the width of the model's logits.
+        eos_token_ids: the end tokens, in the order given, without duplicates.
+        trie: the tokens that stand for text, as a `TokenTrie`.
+        max_token_bytes: the length of the longest token.
+        fingerprint: a hash of all of the above, the same in every process.
+
+    Example:
+        >>> vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"ab"}, eos_token_ids=[2])
+        >>> vocabulary.size, vocabulary.token_bytes(1), vocabulary.token_bytes(2)
+        (3, b'ab', None)
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_spellings",
+        "eos_token_ids",
+        "fingerprint",
+        "max_token_bytes",
+        "size",
+        "trie",
+    )
+
+    size: int
+    eos_token_ids: tuple[int, ...]
+    trie: TokenTrie
+    max_token_bytes: int
+    fingerprint: str
+    _spellings: dict[int, bytes]
+
+    @classmethod
+    def from_huggingface(
+        cls, tokenizer: Any, vocab_size: int | None = None, *, eos_token_ids: int | Iterable[int] | None = None
+    ) -> Vocabulary:
+        """The vocabulary of a Hugging Face tokenizer, with the real bytes of its tokens (see `engine.spelling`).
+
+        The end tokens are the tokenizer's `eos_token_id` and `eos_token_ids`. Chat models often have another end of
+        turn than their tokenizer knows (`<|eot_id|>`, `<|im_end|>`, `<end_of_turn>`): no name is guessed at, so pass
+        `model.generation_config.eos_token_id` here.
+
+        The result is kept as long as the tokenizer lives: a second call with the same arguments returns it.
+
+        Args:
+            tokenizer: of transformers (any backend), of `tokenizers`, or of mistral-common.
+            vocab_size: the width of the model's logits where it is larger than the tokenizer
+                (`model.config.vocab_size`). The ids above are never allowed.
+            eos_token_ids: more end tokens, as a generation config has them: one id, a list, or None.
+
+        Raises:
+            VocabularyError: a token that stands for text or ends it does not fit in `vocab_size`; the tokenizer's
+                kind or its decoder is not known.
+        """
+        ends = _end_tokens([getattr(tokenizer, "eos_token_id", None), eos_token_ids])
+        key = _tokenizer_key(tokenizer, vocab_size, ends)
+        kept = _CACHE.of_tokenizer(tokenizer, key)
+        if kept is None:
+            spellings, special = spell_tokens(tokenizer)
+            size = max([*spellings, *special], default=-1) + 1 if vocab_size is None else vocab_size
+            kept = _make(cls, spellings, ends, size)
+            _CACHE.keep(tokenizer, key, kept)
+        return kept
+
+    @classmethod
+    def from_bytes(
+        cls, tokens: Mapping[int, bytes], eos_token_ids: int | Iterable[int] | None = (), size: int | None = None
+    ) -> Vocabulary:
+        """A vocabulary of tokens whose bytes are known.
+
+        Args:
+            tokens: the bytes of each token id that stands for text. Ids that are missing, or have no bytes, or are
+                end tokens are never allowed as text. Different ids may have the same bytes.
+            eos_token_ids: the end tokens.
+            size: the width of the model's logits; by default the largest id and one.
+
+        Raises:
+            VocabularyError: an id is negative or not below `size`; a value is not bytes; no token stands for text.
+        """
+        ends = _end_tokens([eos_token_ids])
+        spellings = {_token_id(token_id): _spelling(token_id, text) for token_id, text in tokens.items()}
+        return _make(cls, spellings, ends, max([*spellings, *ends], default=-1) + 1 if size is None else size)
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """The bytes a token stands for; None for end tokens, special tokens and ids that mean nothing."""
+        return self._spellings.get(token_id)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
+
+
+def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:
+    """Checks what belongs together, and builds the vocabulary unless the same one is in use already."""
+    spellings = {token_id: text for token_id, text in sorted(spellings.items()) if text}
+    for token_id in ends:
+        spellings.pop(token_id, None)
+    _check(spellings, ends, size)
+    fingerprint = _fingerprint(spellings, ends, size)
+    known = _CACHE.by_fingerprint(fingerprint)
+    if known is not None:
+        return known
+    made = object.__new__(cls)
+    made.size = size
+    made.eos_token_ids = ends
+    made.fingerprint = fingerprint
+    made._spellings = spellings
+    made.trie = TokenTrie.from_sorted(sorted((text, token_id) for token_id, text in spellings.items()))
+    made.max_token_bytes = made.trie.max_depth
+    return _CACHE.intern(made)
+
+
+def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> None:
+    if not 0 < size <= MAX_SIZE:
+        raise VocabularyError(f"a vocabulary of {size} tokens: the size must be 1 to {MAX_SIZE}")
+    if not spellings:
+        raise VocabularyError("no token of the vocabulary stands for text")
+    for token_id in ends:
+        if not 0 <= token_id < size:
+            raise VocabularyError(f"end token {token_id} is not in a vocabulary of {size} tokens")
+    least, greatest = min(spellings), max(spellings)
+    if least < 0:
+        raise VocabularyError(f"token id {least} is negative")
+    if greatest >= size:
+        raise VocabularyError(
+            f"token {greatest} ({spellings[greatest]!r}) is not in a vocabulary of {size} tokens",
+            hint=f"the size must be at least {greatest + 1}; it is the width of the model's logits",
+        )
+
+
+def _fingerprint(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> str:
+    digest = hashlib.blake2b(digest_size=20)
+    lengths = array("q", map(len, spellings.values()))
+    # Each part has a length that the parts before it tell, so no two contents give the same bytes.
+    for part in (array("q", [size, len(ends), *ends, len(spellings)]), array("q", spellings), lengths):
+        if memoryview(part).nbytes and array("h", [1]).tobytes()[0] == 0:
+            part.byteswap()
+        digest.update(part.tobytes())
+    digest.update(b"".join(spellings.values()))
+    return digest.hexdigest()
+
+
+def _token_id(value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise VocabularyError(f"{value!r} is not a token id: an int is needed") from None
+
+
+def _spelling(token_id: Any, text: Any) -> bytes:
+    if not isinstance(text, bytes | bytearray | memoryview):
+        raise VocabularyError(
+            f"the text of token {token_id!r} is a {type(text).__name__}: bytes are needed",
+            hint="encode str as UTF-8" if isinstance(text, str) else "",
+        )
+    return bytes(text)
+
+
+def _end_tokens(given: list[int | Iterable[int] | None]) -> tuple[int, ...]:
+    """All given end tokens once, in order."""
+    ends: list[int] = []
+    for value in given:
+        if value is not None:
+            ends.extend(map(_token_id, value if isinstance(value, Iterable) else [value]))
+    return tuple(dict.fromkeys(ends))
+
+
+def _tokenizer_key(tokenizer: Any, vocab_size: int | None, ends: tuple[int, ...]) -> tuple[Any, ...]:
+    """What can change about a tokenizer that lives on, and the arguments."""
+    length = len(tokenizer) if hasattr(tokenizer, "__len__") else None
+    return vocab_size, ends, length, tuple(getattr(tokenizer, "all_special_ids", ()))
+
+
+class _Cache:
+    """Vocabularies in use by content, and by tokenizer as long as the tokenizer lives."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_fingerprint: WeakValueDictionary[str, Vocabulary] = WeakValueDictionary()
+        self._by_tokenizer: WeakKeyDictionary[Any, dict[tuple[Any, ...], Vocabulary]] = WeakKeyDictionary()
+
+    def by_fingerprint(self, fingerprint: str) -> Vocabulary | None:
+        return self._by_fingerprint.get(fingerprint)
+
+    def intern(self, vocabulary: Vocabulary) -> Vocabulary:
+        """The first vocabulary with this content, which another thread may have made meanwhile."""
+        with self._lock:
+            return self._by_fingerprint.setdefault(vocabulary.fingerprint, vocabulary)
+
+    def of_tokenizer(self, tokenizer: Any, key: tuple[Any, ...]) -> Vocabulary | None:
+        with self._lock:
+            try:
+                return self._by_tokenizer.get(tokenizer, {}).get(key)
+            except TypeError:  # cannot be hashed or referenced weakly
+                return None
+
+    def keep(self, tokenizer: Any, key: tuple[Any, ...], vocabulary: Vocabulary) -> None:
+        with self._lock:
+            try:
+                kept = self._by_tokenizer.setdefault(tokenizer, {})
+            except TypeError:
+                return
+            kept[key] = vocabulary
+            while len(kept) > KEPT_PER_TOKENIZER:
+                del kept[next(iter(kept))]
+
+
+_CACHE = _Cache()
