@@ -8,6 +8,8 @@ StructgenError
 ├── VocabularyError                          a vocabulary that cannot be built or used
 ├── TokenRejectedError(token_id, position)   a token (or byte) that the grammar does not allow here
 ├── LimitExceededError(limit, value)         one of structgen.Limits was passed
+├── ModelError                               a model that cannot be loaded, or not be used here
+├── FunctionDefinitionError                  a function that @structgen.fn cannot make sense of
 └── GenerationError                          the model's run did not give a value
     ├── IncompleteOutputError(text, partial) the budget ended before the text did
     └── ValidationFailedError(attempts)      the text fits the grammar, and the validator still refused it
@@ -18,10 +20,12 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "FunctionDefinitionError",
     "GenerationError",
     "GrammarError",
     "IncompleteOutputError",
     "LimitExceededError",
+    "ModelError",
     "SchemaError",
     "StructgenError",
     "TokenRejectedError",
@@ -116,6 +120,14 @@ class LimitExceededError(StructgenError):
         )
         self.limit = limit
         self.value = value
+
+
+class ModelError(StructgenError):
+    """A model that cannot be loaded, or that cannot do what is asked of it."""
+
+
+class FunctionDefinitionError(StructgenError):
+    """A function that `@structgen.fn` cannot make sense of: no docstring, no return annotation, unknown names."""
 
 
 class GenerationError(StructgenError):

@@ -1,0 +1,191 @@
+"""The command `structgen`: JSON on stdout, everything else on stderr.
+
+Exit codes: 0 done; 1 the schema was refused or the model gave no value; 2 the command line is wrong; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from structgen.errors import IncompleteOutputError, StructgenError
+
+__all__ = ["main"]
+
+_GENERATE = """\
+examples:
+  structgen generate --schema person.json "Alice Smith is a 34 year old nurse from Lyon."
+  structgen generate --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."
+  cat letter.txt | structgen generate --schema mymodule:Letter --max-new-tokens 400 -
+"""
+_EXPORT = """\
+examples:
+  structgen export --to kbnf mymodule:Person
+  structgen export --to kbnf person.json > person.kbnf
+"""
+_SCHEMA_HELP = "a JSON Schema file, or MODULE:Model for a Pydantic model or type that Python can import from here"
+
+
+class _UsageError(Exception):
+    """The command line names something that is not there."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: the words after `structgen`; those of the process by default.
+
+    Returns:
+        The exit code.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        options.command(options)
+        sys.stdout.flush()
+    except _UsageError as error:
+        print(f"structgen: {error}", file=sys.stderr)
+        return 2
+    except StructgenError as error:
+        print(f"structgen: {type(error).__name__}: {error}", file=sys.stderr)
+        if isinstance(error, IncompleteOutputError) and error.partial is not None:
+            print(f"What was complete: {json.dumps(error.partial, ensure_ascii=False)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has left. Python would complain about it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="structgen",
+        description="Answers of language models that fit a schema, always. JSON goes to stdout, all else to stderr.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="extract three things with the embedded model, SmolLM2")
+    demo.add_argument("--model", default="smollm2", help=_model_help())
+    demo.set_defaults(command=_demo)
+
+    generate = commands.add_parser(
+        "generate",
+        help="answer a prompt with one JSON value of a schema",
+        description="Answers a prompt with one JSON value of a schema.",
+        epilog=_GENERATE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    generate.add_argument("--schema", required=True, metavar="FILE|MODULE:Model", help=_SCHEMA_HELP)
+    generate.add_argument("prompt", help='what to answer, or "-" to read it from stdin')
+    generate.add_argument("--model", default="smollm2", help=_model_help())
+    generate.add_argument("--max-new-tokens", type=int, default=512, metavar="N", help="budget of the answer (512)")
+    generate.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
+    generate.add_argument("--top-p", type=float, metavar="P", help="sample among the tokens that make up P of 1")
+    generate.add_argument("--top-k", type=int, metavar="K", help="sample among the K most probable tokens")
+    generate.add_argument("--seed", type=int, help="make sampling repeatable")
+    generate.add_argument(
+        "--whitespace", choices=("single", "compact", "any"), default="single", help="white space in the JSON (single)"
+    )
+    generate.set_defaults(command=_generate)
+
+    export = commands.add_parser(
+        "export",
+        help="write a schema as a grammar for another engine",
+        description="Writes a schema as a grammar for another engine, on stdout.",
+        epilog=_EXPORT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    export.add_argument("--to", required=True, choices=("kbnf",), help="the grammar's dialect")
+    export.add_argument("schema", metavar="FILE|MODULE:Model", help=_SCHEMA_HELP)
+    export.add_argument(
+        "--whitespace", choices=("any", "compact", "single"), default="any", help="white space in the JSON (any)"
+    )
+    export.set_defaults(command=_export)
+    return parser
+
+
+def _model_help() -> str:
+    return "smollm2 (embedded, the default), or a folder or Hub name that transformers can load"
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from structgen.demo import run
+
+    run(_load(options.model))
+
+
+def _generate(options: argparse.Namespace) -> None:
+    schema = _read_schema(options.schema)
+    prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
+    from structgen.generation import Generator
+
+    model = _load(options.model)
+    try:
+        generator: Generator[Any] = Generator(
+            model,
+            schema,
+            whitespace=options.whitespace,
+            max_new_tokens=options.max_new_tokens,
+            temperature=options.temperature,
+            top_p=options.top_p,
+            top_k=options.top_k,
+            seed=options.seed,
+        )
+    except ValueError as error:
+        raise _UsageError(str(error)) from error
+    result = generator.run(prompt)
+    print(result.text)
+    usage = result.usage
+    print(f"{usage.completion_tokens} tokens ({usage.forced_tokens} forced) in {usage.seconds:.1f} s", file=sys.stderr)
+
+
+def _export(options: argparse.Namespace) -> None:
+    from structgen.grammars import to_kbnf
+
+    print(to_kbnf(_read_schema(options.schema), whitespace=options.whitespace))
+
+
+def _load(name: str) -> Any:
+    from structgen.models.loading import load
+
+    print(f"Loading {name} …", file=sys.stderr, flush=True)
+    return load(name)
+
+
+def _read_schema(name: str) -> Any:
+    """The schema that a command line names."""
+    module, colon, attribute = name.partition(":")
+    if colon and not Path(name).exists():
+        return _import_schema(module, attribute)
+    try:
+        schema = json.loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise _UsageError(f"cannot read the schema {name}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise _UsageError(f"{name} is not JSON: {error}") from error
+    return schema
+
+
+def _import_schema(module: str, attribute: str) -> Any:
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does: the installed command would not look here
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise _UsageError(f"cannot import {module}:{attribute}: {error}") from error
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

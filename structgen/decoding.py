@@ -1,0 +1,249 @@
+"""The decoding loop: mask, sample, accept; and what the grammar forces is not asked of the model.
+
+Where the grammar leaves one continuation only (`{"name": "` at the start of an object), its bytes are tokenized as
+the tokenizer would, and the model reads these tokens in the same pass as the token before them. One question stays:
+the tokenizer might have joined the last forced token with what follows, as `"` and `$` to `"$`. So the tokens that
+could still merge are *held*: the pass gives logits before each of them too, the model's choice there is sampled like
+any other, and where it is another token than the held one, the held ones are taken back from matcher and cache. That
+is speculative decoding with the grammar as the draft model: exact, and it costs no pass of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.constraint import Constraint
+from structgen.engine.bitmask import allocate_token_bitmask
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import GenerationError
+from structgen.sampling import Sampler
+
+if TYPE_CHECKING:
+    from structgen.models.base import Model, Session
+
+__all__ = ["Decoder", "FinishReason"]
+
+FinishReason = Literal["stop", "length"]
+
+MOST_HELD = 4  # tokens at the end of forced text that may still merge; in practice there is one
+
+
+class Decoder:
+    """One run of a model under a constraint.
+
+    Attributes:
+        token_ids: the answer so far, without an end token.
+        forced_tokens: how many of them were appended without asking the model.
+        model_calls: passes of the model so far.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        constraint: Constraint[object],
+        prompt_ids: Sequence[int],
+        *,
+        sampler: Sampler,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
+    ) -> None:
+        self.token_ids: list[int] = []
+        self.forced_tokens = 0
+        self.model_calls = 0
+        self._model = model
+        self._vocabulary = constraint.vocabulary
+        self._ends = frozenset(self._vocabulary.eos_token_ids)
+        self._matcher = constraint.matcher()
+        self._session: Session = model.session()
+        self._sampler = sampler
+        self._max_new_tokens = max_new_tokens
+        self._stop = [text.encode() for text in stop]
+        self._unseen = list(prompt_ids)  # tokens that the model has not read yet
+        # Row i: what may come before held token i; the row after the last held one: what may come then.
+        self._mask = allocate_token_bitmask(MOST_HELD + 1, self._vocabulary.size)
+        self._text = bytearray()
+
+    @property
+    def text_bytes(self) -> bytes:
+        """The answer so far, in UTF-8; a character may be incomplete at the end."""
+        return bytes(self._text)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text so far is a whole text of the grammar."""
+        return self._matcher.is_accepting
+
+    def run(self) -> FinishReason:
+        """Generates to the end.
+
+        Returns:
+            "stop" where the text ended, "length" where the token budget did.
+
+        Raises:
+            GenerationError: no token of the vocabulary can continue the text.
+        """
+        reason: FinishReason | None = None
+        while reason is None:
+            reason = self.step()
+        return reason
+
+    def step(self) -> FinishReason | None:
+        """One pass of the model, with all that is forced before it; None while the text goes on."""
+        held = self._append_forced()
+        if self._matcher.is_terminated or self._ends_with_stop():
+            return "stop"
+        if len(self.token_ids) >= self._max_new_tokens:
+            return "length"
+        row = self._mask[len(held)]
+        if not row.any():
+            if self._matcher.is_accepting:
+                return "stop"  # complete, and the vocabulary has no token to say so
+            raise GenerationError(f"no token of the vocabulary can continue the text {self._shown()}")
+        only = _only_token(row) if not held else None
+        if only is not None:
+            self.forced_tokens += only not in self._ends
+            return self._accept(only)
+        return self._ask(held)
+
+    def _append_forced(self) -> list[int]:
+        """Appends the tokens that the grammar forces; fills the mask's rows.
+
+        Returns:
+            Those at the end that the tokenizer might have merged with what follows: they are appended as well, and
+            row i of the mask is for the place before the i-th of them, the next row for the place after them all.
+        """
+        matcher, mask = self._matcher, self._mask
+        tokens = self._tokenize(matcher.forced_bytes())[: self._max_new_tokens - len(self.token_ids)]
+        held: list[int] = []
+        for index, token_id in enumerate(tokens):
+            if index >= len(tokens) - MOST_HELD:
+                matcher.fill_next_token_bitmask(mask, len(held))
+                if held or _may_merge(self._vocabulary, tokens[index:], mask[0]):
+                    if not self._session.can_crop:
+                        return []  # asked as any other token; row 0 is filled
+                    held.append(token_id)
+            matcher.accept_token(token_id)
+            self._append(token_id)
+            self.forced_tokens += not held
+        if matcher.is_terminated:
+            self.forced_tokens += len(held)
+            return []  # nothing follows, so nothing merges
+        matcher.fill_next_token_bitmask(mask, len(held))
+        return held
+
+    def _ask(self, held: list[int]) -> FinishReason | None:
+        """Runs the model over what it has not seen, checks the held tokens, and samples the next one."""
+        logits = self._session.forward(self._unseen, keep=len(held) + 1)
+        self.model_calls += 1
+        self._unseen = []
+        for index, expected in enumerate(held):
+            token_id = self._sampler.sample(logits[index], self._mask[index])
+            if token_id != expected:
+                self._take_back(held[index:])
+                return self._accept(token_id)
+        token_id = self._sampler.sample(logits[len(held)], self._mask[len(held)])
+        return self._accept(token_id)
+
+    def _accept(self, token_id: int) -> FinishReason | None:
+        if token_id in self._ends:
+            return "stop"
+        before = len(self._text)
+        self._matcher.accept_token(token_id)
+        self._append(token_id)
+        cut = self._stop_within(before)
+        if cut is None:
+            return None
+        del self._text[cut:]
+        return "stop"
+
+    def _append(self, token_id: int) -> None:
+        self.token_ids.append(token_id)
+        self._unseen.append(token_id)
+        self._text += self._vocabulary.token_bytes(token_id) or b""
+
+    def _take_back(self, token_ids: list[int]) -> None:
+        count = len(token_ids)
+        self._session.crop(count)
+        self._matcher.rollback(count)
+        del self.token_ids[-count:]
+        del self._text[-sum(len(self._vocabulary.token_bytes(token) or b"") for token in token_ids) :]
+
+    def _stop_within(self, before: int) -> int | None:
+        """Where the text ends if a stop text ends within its last token, and the grammar allows an end there."""
+        cuts = set()
+        for stop in self._stop:
+            at = self._text.find(stop, max(0, before - len(stop) + 1))
+            while at >= 0:
+                cuts.add(at + len(stop))
+                at = self._text.find(stop, at + 1)
+        for cut in sorted(cuts):
+            matcher = self._matcher.fork()
+            matcher.rollback(1)
+            matcher.accept_bytes(bytes(self._text[before:cut]))
+            if matcher.is_accepting:
+                return cut
+        return None
+
+    def _ends_with_stop(self) -> bool:
+        return any(self._text.endswith(stop) for stop in self._stop) and self._matcher.is_accepting
+
+    def _tokenize(self, forced: bytes) -> list[int]:
+        """The tokens of forced text, or none where the tokenizer cannot say: then the model chooses the split."""
+        text = _whole_characters(forced)
+        if not text:
+            return []
+        tokens = self._model.encode_text(text)
+        # Some tokenizers normalize, or put a space before a text: then their tokens spell something else.
+        spelled = b"".join(self._vocabulary.token_bytes(token) or b"\xff" for token in tokens)
+        return tokens if spelled == text.encode() else []
+
+    def _shown(self) -> str:
+        return repr(bytes(self._text[-80:]).decode(errors="replace"))
+
+
+def _whole_characters(data: bytes) -> str:
+    """The text of the bytes, as far as they are whole characters."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        # In the middle of a character the tokenizer has nothing to say; before one that is cut off it has.
+        return data[: error.start].decode()
+
+
+def _only_token(row: NDArray[np.uint32]) -> int | None:
+    """The token, if the mask allows exactly one."""
+    words = np.flatnonzero(row)
+    if words.shape[0] != 1:
+        return None
+    word = int(row[words[0]])
+    return None if word & (word - 1) else int(words[0]) * 32 + word.bit_length() - 1
+
+
+def _may_merge(vocabulary: Vocabulary, tokens: list[int], row: NDArray[np.uint32]) -> bool:
+    """Whether an allowed token begins with all these tokens' bytes and goes on: then the last word is not spoken.
+
+    Cost: a walk of the trie down the bytes, and a look at the tokens below.
+    """
+    trie = vocabulary.trie
+    node, end = -1, trie.node_count
+    for byte in b"".join(vocabulary.token_bytes(token) or b"" for token in tokens):
+        if node < 0:
+            node = trie.first_node[byte]
+            if node < 0:
+                return False
+        else:
+            child = node + 1
+            while child < end and trie.node_byte[child] != byte:
+                child = trie.node_end[child]
+            if child >= end:
+                return False
+            node = child
+        end = trie.node_end[node]
+    if node < 0:
+        return False
+    longer = np.asarray(trie.tokens[trie.token_start[node + 1] : trie.token_start[end]])
+    return bool((row[longer >> 5] >> (longer & 31).astype(np.uint32) & np.uint32(1)).any())

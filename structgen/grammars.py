@@ -1,0 +1,104 @@
+"""Grammars that are not JSON Schemas, as values that `compile` and `generate` take; and schemas as KBNF text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from structgen.kbnf import ast
+from structgen.limits import Limits
+
+__all__ = ["Grammar", "Whitespace", "to_kbnf"]
+
+Whitespace = Literal["any", "compact", "single"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A language of texts, by a KBNF grammar or a regex. What is generated under it is the text itself.
+
+    Made by `Grammar.kbnf` and `Grammar.regex`, which check the syntax at once.
+
+    Attributes:
+        kind: "kbnf" or "regex".
+        source: the text it was made of.
+        eager: whether the text ends at the first token after which it can.
+        tree: the KBNF syntax tree.
+    """
+
+    kind: str
+    source: str
+    eager: bool
+    tree: ast.Grammar = field(compare=False, repr=False)
+
+    @classmethod
+    def kbnf(cls, text: str, *, eager: bool = True) -> Grammar:
+        """A grammar in KBNF; it begins at the rule `start`.
+
+        Args:
+            text: the grammar, for instance `start ::= "yes" | "no";`.
+            eager: end at the first token after which the text can end, as KBNF means it; with False the model
+                decides between ending and going on.
+
+        Raises:
+            GrammarError: it does not parse, or makes no sense; with line and column.
+
+        Example:
+            >>> Grammar.kbnf('start ::= "yes" | "no";').kind
+            'kbnf'
+        """
+        # The parser is imported where it is needed, so that `import structgen` stays quick.
+        from structgen.kbnf import parse, validate
+
+        tree = parse(text)
+        validate(tree)
+        return cls("kbnf", text, eager, tree)
+
+    @classmethod
+    def regex(cls, pattern: str, *, limits: Limits | None = None) -> Grammar:
+        r"""All texts that a regex matches as a whole, in Python's syntax.
+
+        Args:
+            pattern: the regex, without flags.
+            limits: bounds on its size.
+
+        Raises:
+            GrammarError: it does not parse, or needs more than automata can do (back-references …).
+
+        Example:
+            >>> Grammar.regex(r"\d{3}-\d{4}").kind
+            'regex'
+        """
+        from structgen.engine.regex_parser import parse_regex
+
+        regex = parse_regex(pattern, "python", limits=limits or Limits())
+        return cls("regex", pattern, False, ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
+
+    def __repr__(self) -> str:
+        return f"Grammar.{self.kind}({self.source!r})"
+
+
+def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", limits: Limits | None = None) -> str:
+    r"""Writes a schema or a type as KBNF text, for engines that read it.
+
+    The published `kbnf` engine accepts the text with the same language, up to one thing: it ends *eagerly*, at the
+    first token after which the text can end, so that of the integers it gives only those of one token. A caller
+    closes that gap by making the end visible: append a character that cannot belong to the value
+    (`text.replace("start ::=", "value ::=", 1) + '\nstart ::= value "\\n";'`) and cut it off the output.
+
+    Args:
+        schema: a Pydantic model, a type, or a JSON Schema.
+        whitespace: "any" (at most 64 characters a gap), "compact" (none), or "single" (as `json.dumps` writes it).
+        limits: bounds on the schema's size.
+
+    Raises:
+        SchemaError: the schema cannot be used; with its JSON pointer.
+
+    Example:
+        >>> to_kbnf({"const": 1}).startswith("start ::=")
+        True
+    """
+    from structgen.kbnf import print_grammar
+    from structgen.schema import schema_to_kbnf
+
+    return print_grammar(schema_to_kbnf(schema, whitespace=whitespace, limits=limits or Limits()))

@@ -1,0 +1,161 @@
+"""Masks for `hf_model.generate(..., logits_processor=[…])` of transformers."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
+from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matcher import Matcher
+from structgen.errors import TokenRejectedError, VocabularyError
+
+__all__ = ["GrammarLogitsProcessor", "make_processor"]
+
+
+class GrammarLogitsProcessor:
+    """Forbids, in every row of scores, the tokens that the grammar does not allow next.
+
+    The grammar applies to what follows the prompt: to the columns that were not yet there when the generation began.
+    A row's state depends on nothing but these tokens, so rows may be reordered, repeated and dropped between steps,
+    as beam search does, and prompts may be padded on the left. A new call of `generate` is recognized by its input
+    not continuing the last step's. The one case that looks alike, a prompt that is exactly the unfinished output of
+    the call before, is taken as what it says: the text goes on. `reset` says otherwise.
+
+    Not for several calls of `generate` at the same time; make one for each, they share the compiled grammar.
+    """
+
+    def __init__(self, grammar: CompiledGrammar) -> None:
+        self._grammar = grammar
+        self._ends = set(grammar.vocabulary.eos_token_ids)
+        self._mask = allocate_token_bitmask(1, grammar.vocabulary.size)
+        self.reset()
+
+    def reset(self) -> None:
+        """The next call begins a new generation."""
+        self._prompt_width = -1
+        self._rows: NDArray[np.int64] = np.empty((0, 0), np.int64)
+        # By the bytes of a row's generated tokens: the matcher that has read them, or None for a row that has left
+        # the grammar: a beam that was chosen with a score of -inf for want of better ones.
+        self._matchers: dict[bytes, Matcher | None] = {}
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Masks the scores of one step.
+
+        Args:
+            input_ids: int64[rows, width], torch: prompts and the tokens generated so far.
+            scores: float[rows, V], torch; left as they are.
+
+        Returns:
+            float[rows, V]: a copy with -inf for every token that is not allowed.
+
+        Raises:
+            VocabularyError: the scores are narrower than the vocabulary.
+        """
+        rows = input_ids.detach().cpu().numpy()
+        size = self._grammar.vocabulary.size
+        if scores.shape[-1] < size:
+            raise VocabularyError(
+                f"the model gives {scores.shape[-1]} scores a row, and the vocabulary has {size} tokens",
+                hint="make the vocabulary with vocab_size=<width of the logits>",
+            )
+        matchers = self._advance(rows)
+        if len(self._mask) < len(matchers):
+            self._mask = allocate_token_bitmask(len(matchers), size)
+        mask = self._mask[: len(matchers)]
+        for index, matcher in enumerate(matchers):
+            self._fill(matcher, mask, index)
+        scores = scores.clone()
+        scores[:, size:] = float("-inf")
+        apply_token_bitmask(scores[:, :size], mask)
+        return scores
+
+    def _advance(self, rows: NDArray[np.int64]) -> list[Matcher | None]:
+        """The matchers of all rows, after the rows' last tokens."""
+        if not self._continues(rows) and not self._rewinds(rows):
+            self.reset()
+            self._prompt_width = rows.shape[1]
+        keys = [row[self._prompt_width :].tobytes() for row in rows]
+        matchers = self._read(keys)
+        if rows.shape[1] > self._prompt_width and all(m is not None and m.is_terminated for m in matchers.values()):
+            # Nobody asks for scores after every row has ended: this is a new prompt that repeats the last output.
+            self.reset()
+            self._prompt_width = rows.shape[1]
+            keys = [b""] * len(rows)
+            matchers = self._read(keys)
+        self._rows, self._matchers = rows.copy(), matchers
+        return [matchers[key] for key in keys]
+
+    def _continues(self, rows: NDArray[np.int64]) -> bool:
+        """Whether every row is a row of the last step and one token more."""
+        if rows.shape[1] != self._rows.shape[1] + 1 or not len(self._rows):
+            return False
+        before = {row.tobytes() for row in self._rows}
+        return all(row[:-1].tobytes() in before for row in rows)
+
+    def _rewinds(self, rows: NDArray[np.int64]) -> bool:
+        """Whether the rows go back on the last step's, as assisted decoding does: same prompts, tokens that fit."""
+        if not 0 <= self._prompt_width < rows.shape[1] <= self._rows.shape[1]:
+            return False
+        prompts = {row[: self._prompt_width].tobytes() for row in self._rows}
+        if not all(row[: self._prompt_width].tobytes() in prompts for row in rows):
+            return False
+        return all(self._replay(row[self._prompt_width :]) is not None for row in rows)
+
+    def _read(self, keys: list[bytes]) -> dict[bytes, Matcher | None]:
+        """The matchers after these tokens, each one made of its parent of the last step where there is one."""
+        matchers: dict[bytes, Matcher | None] = {}
+        for key in keys:
+            if key in matchers:
+                continue
+            tokens = np.frombuffer(key, np.int64)
+            if tokens.size and key[:-8] in self._matchers:
+                matchers[key] = self._child(self._matchers[key[:-8]], int(tokens[-1]))
+            else:
+                matchers[key] = self._replay(tokens)
+        return matchers
+
+    def _child(self, parent: Matcher | None, token_id: int) -> Matcher | None:
+        if parent is None or parent.is_terminated:
+            return parent  # what follows an end token is padding
+        matcher = parent.fork()
+        try:
+            matcher.accept_token(token_id)
+        except TokenRejectedError:
+            return None
+        return matcher
+
+    def _replay(self, tokens: NDArray[np.int64]) -> Matcher | None:
+        matcher: Matcher | None = self._grammar.matcher()
+        for token_id in tokens.tolist():
+            matcher = self._child(matcher, token_id)
+        return matcher
+
+    def _fill(self, matcher: Matcher | None, mask: NDArray[np.uint32], index: int) -> None:
+        if matcher is None:
+            mask[index] = 0xFFFFFFFF  # its score is -inf already; a row of nothing but -inf would end in NaN
+            return
+        if not matcher.is_terminated:
+            matcher.fill_next_token_bitmask(mask, index)
+            return
+        mask[index] = 0 if self._ends else 0xFFFFFFFF
+        for token_id in self._ends:
+            mask[index, token_id >> 5] |= np.uint32(1 << (token_id & 31))
+
+
+def make_processor(grammar: CompiledGrammar) -> GrammarLogitsProcessor:
+    """A processor that is also a `transformers.LogitsProcessor`."""
+    return _processor_class()(grammar)
+
+
+@functools.cache
+def _processor_class() -> type[GrammarLogitsProcessor]:
+    """Made when it is first wanted: importing structgen imports no transformers."""
+    from transformers import LogitsProcessor
+
+    return type(
+        "GrammarLogitsProcessor", (GrammarLogitsProcessor, LogitsProcessor), {"__doc__": GrammarLogitsProcessor.__doc__}
+    )
