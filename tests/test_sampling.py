@@ -65,9 +65,7 @@ def test_temperature_sharpens_and_flattens():
 
 def test_top_k_counts_allowed_tokens_only():
     logits = np.log([0.4, 0.3, 0.2, 0.1])
-    np.testing.assert_allclose(
-        frequencies(logits, {1, 2, 3}, temperature=1.0, top_k=2), [0, 0.6, 0.4, 0], atol=0.015
-    )
+    np.testing.assert_allclose(frequencies(logits, {1, 2, 3}, temperature=1.0, top_k=2), [0, 0.6, 0.4, 0], atol=0.015)
 
 
 def test_top_p_keeps_the_fewest_that_reach_it():
@@ -107,5 +105,5 @@ def test_a_seed_makes_draws_repeatable():
     ],
 )
 def test_options_out_of_range_are_refused(options):
-    with pytest.raises(ValueError, match="temperature|top_k|top_p"):
+    with pytest.raises(ValueError, match=r"temperature|top_k|top_p"):
         Sampler(**options)

@@ -114,8 +114,8 @@ class TransformersSession:
     @property
     def can_crop(self) -> bool:
         """Whether every layer of the cache keeps all its tokens."""
-        croppable = getattr(self._cache, "is_croppable", None)
-        return not any(self._cache.is_sliding) if croppable is None else bool(croppable)
+        # Sliding layers call themselves croppable, and raise once their window is full.
+        return bool(getattr(self._cache, "is_croppable", True)) and not any(self._cache.is_sliding)
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
         """See `structgen.models.base.Session.forward`."""

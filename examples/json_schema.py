@@ -1,0 +1,18 @@
+"""A plain JSON Schema: the value is JSON data, checked by `jsonschema` at the end."""
+
+import structgen
+
+schema = {
+    "type": "object",
+    "properties": {
+        "product": {"type": "string", "maxLength": 30},
+        "price": {"type": "number", "minimum": 0, "maximum": 100000},
+        "currency": {"enum": ["EUR", "USD", "GBP"]},
+        "tags": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]{2,12}$"}, "maxItems": 3},
+    },
+    "required": ["product", "price", "currency"],
+    "additionalProperties": False,
+}
+
+model = structgen.load("smollm2")
+print(structgen.generate(model, "Extract as JSON: The red kettle sells for 39.90 euros.", schema))

