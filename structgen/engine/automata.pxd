@@ -1,0 +1,33 @@
+cimport cython
+from structgen.engine.derivatives cimport DerivativeTable
+
+# The numbers of structgen/engine/term_kinds.py.
+cdef int DEAD, EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, NOTHING
+cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE, ALIVE, LIFELESS, UNKNOWN
+cdef long long FAR
+
+
+@cython.final
+cdef class AutomatonStore(DerivativeTable):
+    cdef public int[::1] only_byte       # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
+    cdef public int[::1] only_target     # by state: where its one byte leads
+    cdef public int[::1] row_at          # by state: its row
+    cdef public int[::1] rows            # row r, byte b at r * 256 + b: target, 0 dead
+    cdef public unsigned char[::1] _life # by term: 0 unknown, 1 alive, 2 matches nothing
+    cdef int _state_capacity
+    cdef int _row_count
+    cdef int _row_capacity
+    cdef dict _added                     # id of a regex tree -> (the tree, its state)
+
+    @cython.locals(data=bytes, target=int, classes=bytes, targets=list)
+    cpdef void expand(self, int state) except *
+    @cython.locals(live=int, only=int, byte=int, row=int, at="Py_ssize_t", rows="int[::1]", target=int, found="int[256]")
+    cpdef void _fill(self, int state, bytes classes, list targets) except *
+    @cython.locals(only=int)
+    cpdef int next(self, int state, int byte) except -1
+    cpdef int step(self, int state, int byte) except -1
+    @cython.locals(byte=int)
+    cpdef bint matches(self, int state, bytes data) except -1
+    cpdef int _pruned(self, int term) except -1
+    @cython.locals(top=int, target=int, order=int, came_from=dict, queue=list, seen=int)
+    cpdef bint _is_alive(self, int term) except -1

@@ -1,0 +1,336 @@
+"""Byte automata, built lazily: a state is a term, its transitions are the term's derivatives.
+
+States are shared by all that is added to one store, so equal residual languages (as far as the terms' normal form shows
+them) are one state, whatever they came from. State 0 is dead: no text is matched from there. No other state that the
+store gives out is dead; for intersections and complements that takes a search for an accepting state, best first
+and remembered.
+"""
+
+from __future__ import annotations
+
+import heapq
+from array import array
+
+from structgen.engine.derivatives import DerivativeTable
+from structgen.engine.regex import Literal, Regex
+from structgen.engine.term_kinds import (
+    ALIVE,
+    DEAD,
+    EMPTY,
+    FAR,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_REPEAT,
+    K_UNION,
+    LIFELESS,
+    MANY_BYTES,
+    NO_BYTE,
+    NOT_EXPANDED,
+    NOTHING,
+    UNKNOWN,
+)
+from structgen.engine.translation import term_of
+from structgen.limits import Limits
+
+__all__ = ["AutomatonStore"]
+
+ADDED_KEPT = 10_000  # regex trees remembered by identity
+
+
+class AutomatonStore(DerivativeTable):
+    """All automata of one compiled grammar, or of several.
+
+    Attributes, all by state (arrays may be longer than `count`, the number of states, and are replaced when they grow):
+        accepting: uint8, 1 if the text may end here.
+        only_byte: int32, -2 the transitions are not made yet; -1 several bytes lead on, see the row; 0 to 255 the one
+            byte that leads on; 256 none does.
+        only_target: int32, where that one byte leads.
+        row_at: int32, number of the state's row in `rows`.
+        rows: int32[rows * 256], the target of byte b in row r is at r * 256 + b; 0 is dead.
+
+    Args:
+        limits: `automaton_states` bounds the number of terms; past it everything made before goes on working.
+
+    >>> from structgen.engine.regex import Literal, star
+    >>> store = AutomatonStore()
+    >>> start = store.add(star(Literal(b"ab")))
+    >>> store.matches(start, b"abab"), store.matches(start, b"aba")
+    (True, False)
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        super().__init__(limits)
+        capacity = self._capacity
+        self.only_byte = array("i", [NOT_EXPANDED]) * capacity
+        self.only_target = array("i", [0]) * capacity
+        self.row_at = array("i", [0]) * capacity
+        self._life = array("B", [UNKNOWN]) * capacity
+        self._state_capacity = capacity
+        self.rows = array("i", [0]) * (16 * 256)
+        self._row_count = 0
+        self._row_capacity = 16
+        self._added: dict[int, tuple[Regex, int]] = {}
+
+    def _grow(self) -> None:
+        """Doubles the arrays."""
+        super()._grow()
+        extra = self._capacity - self._state_capacity
+        for name, code, value in (
+            ("only_byte", "i", NOT_EXPANDED),
+            ("only_target", "i", 0),
+            ("row_at", "i", 0),
+            ("_life", "B", UNKNOWN),
+        ):
+            new = array(code)
+            new.frombytes(bytes(getattr(self, name)))
+            new.extend(array(code, [value]) * extra)
+            setattr(self, name, new)
+        self._state_capacity = self._capacity
+
+    def add(self, regex: Regex) -> int:
+        """The start state of a regex; 0 if it matches nothing. A tree that was added before costs a look-up.
+
+        Raises:
+            LimitExceededError: regex_nodes, regex_depth or automaton_states.
+        """
+        if isinstance(regex, Literal):
+            return self.literal(regex.data, EMPTY)
+        known = self._added.get(id(regex))
+        if known is not None:
+            return known[1]
+        state = self._pruned(term_of(self, regex, self.limits))
+        if len(self._added) >= ADDED_KEPT:
+            self._added.clear()
+        self._added[id(regex)] = (regex, state)
+        return state
+
+    def is_empty(self, regex: Regex) -> bool:
+        """Whether a regex matches nothing at all."""
+        return self.add(regex) == DEAD
+
+    def expand(self, state: int) -> None:
+        """Makes the transitions of a state, if they are not made yet.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        if self.only_byte[state] != NOT_EXPANDED:
+            return
+        if self.kind[state] == K_LITERAL:
+            data = self.payload[state]
+            target = self.literal(data[1:], self.tail[state])
+            if self.hard[target]:
+                target = self._pruned(target)
+            self.only_target[state] = target
+            self.only_byte[state] = data[0] if target else NO_BYTE
+            return
+        classes, targets = self.derive(state)
+        if self.hard[state]:
+            targets = [self._pruned(t) for t in targets]
+        self._fill(state, classes, targets)
+
+    def _fill(self, state: int, classes: bytes, targets: list[int]) -> None:
+        """Writes a state's transitions into the flat tables."""
+        live = 0
+        only = 0
+        for byte in range(256):
+            if targets[classes[byte]]:
+                live += 1
+                only = byte
+        if live <= 1:
+            self.only_target[state] = targets[classes[only]]
+            self.only_byte[state] = only if live else NO_BYTE
+            return
+        if self._row_count == self._row_capacity:
+            self._row_capacity *= 2
+            new = array("i")
+            new.frombytes(bytes(self.rows))
+            new.extend(array("i", [0]) * (self._row_capacity * 256 - len(new)))
+            self.rows = new
+        row = self._row_count
+        at = row * 256
+        for byte in range(256):
+            self.rows[at + byte] = targets[classes[byte]]
+        self._row_count = row + 1
+        self.row_at[state] = row
+        self.only_byte[state] = MANY_BYTES
+
+    def next(self, state: int, byte: int) -> int:
+        """The state after one byte, 0 if nothing can be matched any more.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        only = self.only_byte[state]
+        if only == NOT_EXPANDED:
+            self.expand(state)
+            only = self.only_byte[state]
+        if only == MANY_BYTES:
+            return self.rows[self.row_at[state] * 256 + byte]
+        return self.only_target[state] if only == byte else DEAD
+
+    def step(self, state: int, byte: int) -> int:
+        """The same as `next`."""
+        return self.next(state, byte)
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether a match may end here."""
+        return bool(self.accepting[state])
+
+    def has_next(self, state: int) -> bool:
+        """Whether some byte leads on."""
+        self.expand(state)
+        return self.only_byte[state] != NO_BYTE
+
+    def matches(self, state: int, data: bytes) -> bool:
+        """Whether the whole of `data` is matched from a state."""
+        for byte in data:
+            state = self.next(state, byte)
+            if state == DEAD:
+                return False
+        return bool(self.accepting[state])
+
+    def as_counted(self, state: int) -> tuple[int, int, int, int] | None:
+        """A state that is a repetition followed by something, taken apart.
+
+        Returns:
+            (state of what is repeated, least count, greatest count or -1, state of what follows), or None. The
+            language is the concatenation of these; what follows may begin with what is repeated. What follows the
+            empty text alone is a state that accepts and has no next. None of the states is dead.
+        """
+        if self.kind[state] != K_REPEAT:
+            return None
+        body, low, high = self.payload[state]
+        return body, low, high, self.tail[state]
+
+    def _pruned(self, term: int) -> int:
+        """The same language, without alternatives that match nothing; 0 if nothing is left."""
+        if not self.hard[term]:
+            return term
+        if self.kind[term] == K_UNION:
+            return self.union([part for part in self.payload[term] if self._is_alive(part)])
+        return term if self._is_alive(term) else NOTHING
+
+    def _is_alive(self, term: int) -> bool:
+        """Whether some text is matched from a term: a search for an accepting term along the derivatives.
+
+        The search goes first where the least length of what is missing is smallest, then where it went last. It
+        remembers the path it found; when there is none, all that it saw is dead.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        if not self.hard[term] or self.accepting[term] or self._life[term] == ALIVE:
+            return term != NOTHING
+        if self._life[term] == LIFELESS:
+            return False
+        came_from = {term: NOTHING}
+        queue = [(self.min_len[term], 0, 0, term)]
+        order = 0
+        while queue:
+            _, _, _, top = heapq.heappop(queue)
+            for target in self.partition(top)[1]:
+                if target == NOTHING or target in came_from or self._life[target] == LIFELESS:
+                    continue
+                if not self.hard[target] or self.accepting[target] or self._life[target] == ALIVE:
+                    while top != NOTHING:
+                        self._life[top] = ALIVE
+                        top = came_from[top]
+                    return True
+                came_from[target] = top
+                order -= 1
+                heapq.heappush(queue, (self.min_len[target], self._spread(target), order, target))
+        for seen in came_from:
+            self._life[seen] = LIFELESS
+        return False
+
+    def _spread(self, term: int) -> int:
+        """The least lengths of an intersection's parts, added up: less when one of them comes nearer to its end."""
+        if self.kind[term] != K_INTERSECTION:
+            return self.min_len[term]
+        return sum([self.min_len[part] for part in self.payload[term]])
+
+    def shortest_text(self, state: int) -> bytes | None:
+        """A shortest text matched from a state; None from the dead state.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        if state == DEAD:
+            return None
+        came_from: dict[int, tuple[int, int]] = {state: (DEAD, 0)}
+        length = {state: 0}
+        queue = [(self.min_len[state], 0, 0, state)]
+        order = 0
+        while queue:
+            _, _, _, top = heapq.heappop(queue)
+            if self.accepting[top]:
+                return self._spelled(came_from, top)
+            for byte in range(256):
+                target = self.next(top, byte)
+                if target == DEAD or length.get(target, FAR) <= length[top] + 1:
+                    continue
+                length[target] = length[top] + 1
+                came_from[target] = (top, byte)
+                order += 1
+                heapq.heappush(queue, (length[target] + self.min_len[target], -length[target], order, target))
+        return None
+
+    @staticmethod
+    def _spelled(came_from: dict[int, tuple[int, int]], state: int) -> bytes:
+        """The bytes along a path back to where it began."""
+        out = bytearray()
+        state, byte = came_from[state]
+        while state != DEAD:
+            out.append(byte)
+            state, byte = came_from[state]
+        return bytes(reversed(out))
+
+    def count_texts(self, state: int, at_most: int) -> int:
+        """How many texts are matched from a state, or `at_most` if there are more.
+
+        Goes through the texts by length, so it takes as many steps as the longest text counted has bytes.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        total = 0
+        ways = {state: 1} if state != DEAD else {}
+        while ways and total < at_most:
+            following: dict[int, int] = {}
+            for here, count in ways.items():
+                if self.accepting[here]:
+                    total += count
+                for byte in range(256):
+                    target = self.next(here, byte)
+                    if target != DEAD:
+                        following[target] = min(following.get(target, 0) + count, at_most)
+            ways = following
+        return min(total, at_most)
+
+    def is_finite(self, state: int) -> bool:
+        """Whether only finitely many texts are matched from a state: whether no state comes again on a path from it.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        open_states: set[int] = set()
+        done: set[int] = {DEAD}
+        stack = [state]
+        while stack:
+            top = stack[len(stack) - 1]
+            if top in open_states:
+                stack.pop()
+                open_states.discard(top)
+                done.add(top)
+                continue
+            if top in done:
+                stack.pop()
+                continue
+            open_states.add(top)
+            for target in {self.next(top, byte) for byte in range(256)}:
+                if target in open_states:
+                    return False
+                if target not in done:
+                    stack.append(target)
+        return True

@@ -1,0 +1,339 @@
+"""Derivatives of terms by all bytes at once.
+
+The derivative of a term by a byte is the term of what may follow that byte. Most bytes lead to few different terms, so
+the derivatives by all 256 bytes are a *partition*: a class number for each byte (`bytes` of length 256) and a target
+for each class. Partitions of compound terms are products of those of their parts, and products of class maps are
+remembered, since few different ones occur.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from typing import Any
+
+from structgen.engine.term_kinds import (
+    EMPTY,
+    K_BYTES,
+    K_CHARS,
+    K_COMPLEMENT,
+    K_EARLY,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_REPEAT,
+    K_TABLE,
+    K_UNION,
+    NOTHING,
+)
+from structgen.engine.terms import TermTable
+from structgen.engine.utf8 import ByteRanges
+from structgen.limits import Limits
+
+__all__ = ["DerivativeTable", "Partition"]
+
+Partition = tuple[bytes, list[int]]  # class of each byte, target of each class
+
+PRODUCTS_KEPT = 20_000
+NO_BYTES = bytes(256)
+DEAD: Partition = (NO_BYTES, [NOTHING])
+
+
+class DerivativeTable(TermTable):
+    """Terms with their derivatives."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        super().__init__(limits)
+        self._partitions: dict[int, Partition] = {EMPTY: DEAD, NOTHING: DEAD}
+        self._products: dict[tuple[bytes, bytes], tuple[bytes, list[int], list[int]]] = {}
+        self._class_partitions: dict[int, Partition] = {}
+        self._maps: dict[Any, bytes] = {}
+        self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
+        self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
+
+    def partition(self, term: int) -> Partition:
+        """The derivatives of a term, remembered. Iterative: terms may be nested as deep as their regex."""
+        found = self._partitions.get(term)
+        if found is not None:
+            return found
+        stack = [term]
+        while stack:
+            top = stack[len(stack) - 1]
+            if top in self._partitions:
+                stack.pop()
+                continue
+            heads = self._active(top)
+            missing = self._missing(heads)
+            if missing:
+                stack.extend(missing)
+                continue
+            self._partitions[top] = self._combine(heads)
+            stack.pop()
+        return self._partitions[term]
+
+    def derive(self, term: int) -> Partition:
+        """The same, not remembered for `term` itself; for the states, which keep their transitions elsewhere."""
+        found = self._partitions.get(term)
+        if found is not None:
+            return found
+        heads = self._active(term)
+        for inner in self._missing(heads):
+            self.partition(inner)
+        return self._combine(heads)
+
+    def _active(self, term: int) -> list[int]:
+        """The sequences whose heads a byte may enter: `term`'s, and the tails behind heads that may be empty."""
+        kind = self.kind[term]
+        if kind != K_UNION and (kind < K_REPEAT or not self._head_accepts(term)):
+            return [term]
+        seen = {term}
+        stack = [term]
+        heads: list[int] = []
+        while stack:
+            top = stack.pop()
+            if self.kind[top] == K_UNION:
+                after = self.payload[top]
+            else:
+                if self.kind[top] > K_UNION:
+                    heads.append(top)
+                if not self._head_accepts(top):
+                    continue
+                after = (self.tail[top],)
+            for inner in after:
+                if inner not in seen:
+                    seen.add(inner)
+                    stack.append(inner)
+        return heads
+
+    def _head_accepts(self, term: int) -> bool:
+        """Whether the head of a sequence matches the empty text."""
+        kind = self.kind[term]
+        if kind < K_REPEAT:
+            return False
+        payload = self.payload[term]
+        if kind == K_REPEAT:
+            return bool(payload[1] == 0)
+        if kind == K_INTERSECTION:
+            return self._all_accepting(payload)
+        if kind == K_COMPLEMENT:
+            return not self.accepting[payload]
+        if kind == K_EARLY:
+            return False
+        if kind == K_TABLE:
+            number, low, _, depth = payload
+            return len(self._tables[number][low]) == depth
+        return True
+
+    def _missing(self, heads: list[int]) -> list[int]:
+        """The terms inside of heads whose partitions are needed first."""
+        missing: list[int] = []
+        for head in heads:
+            kind = self.kind[head]
+            if kind == K_REPEAT:
+                inner = self.payload[head][:1]
+            elif kind == K_INTERSECTION:
+                inner = self.payload[head]
+            elif kind in (K_COMPLEMENT, K_EARLY):
+                inner = (self.payload[head],)
+            else:
+                continue
+            missing.extend([t for t in inner if t not in self._partitions])
+        return missing
+
+    def _combine(self, heads: list[int]) -> Partition:
+        """The partition of a union of sequences, from the partitions of their heads."""
+        if len(heads) == 1:
+            classes, targets = self._of_head(heads[0])
+            return self._reduced(classes, targets)
+        first_bytes: dict[int, list[int]] = {}
+        classes = NO_BYTES
+        members: list[list[int]] = [[]]
+        for head in heads:
+            if self.kind[head] == K_LITERAL:
+                data = self.payload[head]
+                target = self.literal(data[1:], self.tail[head])
+                first_bytes.setdefault(data[0], []).append(target)
+                continue
+            other, targets = self._of_head(head)
+            classes, members = self._joined(classes, members, other, [[t] if t else [] for t in targets])
+        if first_bytes:
+            table = bytearray(256)
+            for number, byte in enumerate(first_bytes):
+                table[byte] = number + 1 if len(first_bytes) < 256 else number
+            lists = list(first_bytes.values())
+            if len(first_bytes) < 256:
+                lists.insert(0, [])
+            classes, members = self._joined(classes, members, bytes(table), lists)
+        return self._reduced(classes, [self.union(m) for m in members])
+
+    def _joined(
+        self, classes: bytes, members: list[list[int]], other: bytes, more: list[list[int]]
+    ) -> tuple[bytes, list[list[int]]]:
+        """The product of two partitions whose targets are lists of terms."""
+        if classes == NO_BYTES and not members[0]:
+            return other, more
+        product, left, right = self._product(classes, other)
+        return product, [members[left[i]] + more[right[i]] for i in range(len(left))]
+
+    def _product(self, first: bytes, second: bytes) -> tuple[bytes, list[int], list[int]]:
+        """The common refinement of two class maps, with each class's number in the one and in the other."""
+        key = (first, second)
+        found = self._products.get(key)
+        if found is not None:
+            return found
+        width = max(second) + 1
+        numbers = array("i", [-1]) * (256 * width)
+        product = bytearray(256)
+        left: list[int] = []
+        right: list[int] = []
+        for byte in range(256):
+            a = first[byte]
+            b = second[byte]
+            number = numbers[a * width + b]
+            if number < 0:
+                number = numbers[a * width + b] = len(left)
+                left.append(a)
+                right.append(b)
+            product[byte] = number
+        if len(self._products) >= PRODUCTS_KEPT:
+            self._products.clear()
+        found = self._products[key] = (bytes(product), left, right)
+        return found
+
+    def _reduced(self, classes: bytes, targets: list[int]) -> Partition:
+        """The same partition with one class for each target."""
+        if len(set(targets)) == len(targets):
+            return classes, targets
+        numbers: dict[int, int] = {}
+        table = bytearray(256)
+        for number, target in enumerate(targets):
+            table[number] = numbers.setdefault(target, len(numbers))
+        return classes.translate(table), list(numbers)
+
+    def _of_head(self, term: int) -> Partition:
+        """The derivatives that enter the head of a sequence; the terms inside of it have theirs already."""
+        kind = self.kind[term]
+        payload = self.payload[term]
+        tail = self.tail[term]
+        if kind == K_LITERAL:
+            return self._map_of(1 << payload[0]), [NOTHING, self.literal(payload[1:], tail)]
+        if kind == K_BYTES:
+            return self._map_of(payload), [NOTHING, tail]
+        if kind == K_CHARS:
+            classes, targets = self._of_class(payload)
+            return classes, [self.append(t, tail) for t in targets]
+        if kind == K_REPEAT:
+            body, low, high = payload
+            rest = self.repeat(body, low - 1 if low > 0 else 0, high - 1 if high > 0 else -1, tail)
+            classes, targets = self._partitions[body]
+            return classes, [self.append(t, rest) for t in targets]
+        if kind == K_INTERSECTION:
+            return self._of_intersection(payload, tail)
+        if kind == K_COMPLEMENT:
+            classes, targets = self._partitions[payload]
+            return classes, [self.complement(t, tail) for t in targets]
+        if kind == K_EARLY:
+            classes, targets = self._partitions[payload]
+            return classes, [self.early(t, tail) for t in targets]
+        if kind == K_TABLE:
+            return self._of_table(payload, tail)
+        return self._of_substrings(payload, tail)
+
+    def _map_of(self, mask: int) -> bytes:
+        """A class map with the bytes of a set in class 1, all others in class 0."""
+        found = self._maps.get(mask)
+        if found is None:
+            found = self._maps[mask] = bytes([mask >> byte & 1 for byte in range(256)])
+        return found
+
+    def _of_class(self, number: int) -> Partition:
+        """The derivatives of a class of byte sequences: a term for what is left of the character."""
+        found = self._class_partitions.get(number)
+        if found is None:
+            rests: list[list[ByteRanges]] = [[] for _ in range(256)]
+            for sequence in self._classes[number]:
+                low, high = sequence[0]
+                for byte in range(low, high + 1):
+                    rests[byte].append(sequence[1:])
+            numbers: dict[tuple[ByteRanges, ...], int] = {(): 0}
+            classes = bytes([numbers.setdefault(tuple(rest), len(numbers)) for rest in rests])
+            targets = [self.byte_sequence_set(rest) if rest else NOTHING for rest in numbers]
+            found = self._class_partitions[number] = (classes, targets)
+        return found
+
+    def _of_intersection(self, parts: tuple[int, ...], tail: int) -> Partition:
+        """The derivatives of an intersection: the intersections of its parts' derivatives."""
+        classes, targets = self._partitions[parts[0]]
+        members = [[t] for t in targets]
+        for part in parts[1:]:
+            other, more = self._partitions[part]
+            classes, left, right = self._product(classes, other)
+            members = [[*members[left[i]], more[right[i]]] for i in range(len(left))]
+        return classes, [self.intersection(m, tail) for m in members]
+
+    def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> Partition:
+        """The derivatives of a table of texts: its rows with each next byte are found by bisection."""
+        number, low, high, depth = payload
+        texts = self._tables[number]
+        if len(texts[low]) == depth:
+            low += 1
+        classes = bytearray(256)
+        targets = [NOTHING]
+        prefix = texts[low][:depth]
+        while low < high:
+            byte = texts[low][depth]
+            after = bisect_left(texts, prefix + bytes((byte + 1,)), low, high) if byte < 255 else high
+            classes[byte] = len(targets)
+            targets.append(self.table(number, low, after, depth + 1, tail))
+            low = after
+        if len(targets) == 257:  # all bytes lead on: class 0 is not used, and numbers must fit a byte
+            return bytes(range(256)), targets[1:]
+        return bytes(classes), targets
+
+    def _of_substrings(self, payload: tuple[int, int], tail: int) -> Partition:
+        """The derivatives of a suffix automaton: into the first byte of each unit that may come next."""
+        number, state = payload
+        units = [
+            self.literal(unit, self.substrings(number, target, tail))
+            for unit, target in self._suffix_automata[number][state]
+        ]
+        return self._combine(units) if units else DEAD
+
+    def add_suffix_automaton(self, units: tuple[bytes, ...]) -> int:
+        """The number of the suffix automaton of a text of units.
+
+        Source: Blumer et al., "The Smallest Automaton Recognizing the Subwords of a Text" (1985); linear in the text.
+        """
+        units = tuple(unit for unit in units if unit)
+        number = self._suffix_automaton_of.get(units)
+        if number is not None:
+            return number
+        after: list[dict[bytes, int]] = [{}]
+        link = [-1]
+        length = [0]
+        last = 0
+        for unit in units:
+            state = len(after)
+            after.append({})
+            length.append(length[last] + 1)
+            link.append(0)
+            at = last
+            while at >= 0 and unit not in after[at]:
+                after[at][unit] = state
+                at = link[at]
+            if at >= 0:
+                target = after[at][unit]
+                if length[target] != length[at] + 1:
+                    clone = len(after)
+                    after.append(dict(after[target]))
+                    length.append(length[at] + 1)
+                    link.append(link[target])
+                    link[target] = clone
+                    while at >= 0 and after[at].get(unit) == target:
+                        after[at][unit] = clone
+                        at = link[at]
+                    target = clone
+                link[state] = target
+            last = state
+        number = self._suffix_automaton_of[units] = len(self._suffix_automata)
+        self._suffix_automata.append([list(edges.items()) for edges in after])
+        return number

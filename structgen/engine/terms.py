@@ -1,0 +1,676 @@
+"""Hash-consed terms: the residual languages of byte automata, each a number.
+
+A term is a *head* followed by a *tail*, which is again a term; or a union of such terms; or one of three constants.
+Concatenation is right-associated and unions are distributed over it on the left (as in Antimirov's partial
+derivatives), so that the term of a state is a set of sequences, much like a set of positions of an NFA. Equal terms
+get one number. The constructors keep a normal form (unions are flat, sorted and without duplicates; neighbouring
+literals are joined; repetitions stay counted, and those of one body merge), which makes many equal languages
+equal terms: the more, the better the sharing. Equality of terms is sound, but not complete, for equality of languages.
+
+Sources: Brzozowski, "Derivatives of Regular Expressions" (1964); Antimirov, "Partial Derivatives of Regular Expressions
+and Finite Automaton Constructions" (1996); Owens, Reppy, Turon, "Regular-expression derivatives reexamined" (2009).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+from typing import Any
+
+from structgen.engine.term_kinds import (
+    ALL,
+    ANY_BYTE,
+    EMPTY,
+    FAR,
+    K_BYTES,
+    K_CHARS,
+    K_COMPLEMENT,
+    K_EARLY,
+    K_EMPTY,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_NOTHING,
+    K_REPEAT,
+    K_SUBSTRINGS,
+    K_TABLE,
+    K_UNION,
+    NOTHING,
+)
+from structgen.engine.utf8 import ByteRanges, byte_sequences
+from structgen.errors import LimitExceededError
+from structgen.limits import Limits
+
+__all__ = ["TermTable"]
+
+CHUNK = 32  # bytes of one literal term; a longer literal is a chain, cut from its end, so that suffixes are shared
+MAX_FACTORING = 16  # how deep unions are factored from the left
+FULL_MASK = (1 << 256) - 1
+ASCII_MASK = (1 << 128) - 1
+OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
+BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
+
+
+class TermTable:
+    """The terms of one store.
+
+    Attributes, all by term:
+        accepting: uint8, the empty text is in the language (nullable).
+        kind: uint8, one of the `K_` numbers.
+        tail: int32, the term after the head.
+        hard: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
+        min_len: int64, no text of the language has fewer bytes.
+        payload: what belongs to the kind.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits if limits is not None else Limits()
+        self.count = 0
+        self._limit = min(self.limits.automaton_states, 2**31 - 2)
+        self._capacity = 64
+        self.accepting = array("B", bytes(64))
+        self.kind = array("B", bytes(64))
+        self.hard = array("B", bytes(64))
+        self.tail = array("i", bytes(4 * 64))
+        self.min_len = array("q", bytes(8 * 64))
+        self.payload: list[Any] = []
+        self._terms: dict[Any, int] = {}
+        self._unions: dict[tuple[int, ...], int] = {}
+        self._appended: dict[tuple[int, int], int] = {}
+        self._classes: list[tuple[ByteRanges, ...]] = []
+        self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
+        self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
+        self._class_cover: list[int] = []
+        self._class_alphabet: list[int] = []
+        self._tables: list[tuple[bytes, ...]] = []
+        self._table_of: dict[tuple[bytes, ...], int] = {}
+        self._covers: dict[int, int] = {}
+        self._alphabets: dict[int, int] = {}
+        self._factoring = 0
+        self._intern(K_NOTHING, None, NOTHING, 0, 0, FAR)
+        self._intern(K_EMPTY, None, NOTHING, 1, 0, 0)
+        self._intern(K_BYTES, FULL_MASK, EMPTY, 0, 0, 1)
+        self._intern(K_REPEAT, (ANY_BYTE, 0, -1), EMPTY, 1, 0, 0)
+
+    def _grow(self) -> None:
+        """Doubles the arrays."""
+        self._capacity *= 2
+        extra = self._capacity - self.count
+        for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("tail", "i"), ("min_len", "q")):
+            new = array(code)
+            new.frombytes(bytes(getattr(self, name)))
+            new.extend(array(code, [0]) * extra)
+            setattr(self, name, new)
+
+    def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
+        """The number of a term in normal form; a new one if it was not seen before."""
+        key = (kind, payload, tail)
+        found = self._terms.get(key)
+        if found is not None:
+            return found
+        term = self.count
+        if term >= self._limit:
+            raise LimitExceededError("automaton_states", self.limits.automaton_states)
+        if term >= self._capacity:
+            self._grow()
+        self.payload.append(payload)
+        self.accepting[term] = accepting
+        self.kind[term] = kind
+        self.hard[term] = hard
+        self.tail[term] = tail
+        self.min_len[term] = min_len
+        self.count = term + 1
+        self._terms[key] = term
+        return term
+
+    def literal(self, data: bytes, tail: int) -> int:
+        """`data`, then `tail`. Adjacent literals are joined, and cut into chunks from their end."""
+        if tail == NOTHING or not data:
+            return tail
+        size = len(data)
+        if self.kind[tail] == K_LITERAL:
+            following = self.payload[tail]
+            if len(following) < CHUNK:
+                data = data + following
+                tail = self.tail[tail]
+                size = len(data)
+        while size > CHUNK:
+            size -= CHUNK
+            tail = self._intern(
+                K_LITERAL, data[size : size + CHUNK], tail, 0, self.hard[tail], self._sum(CHUNK, self.min_len[tail])
+            )
+        if size < len(data):
+            data = data[:size]
+        return self._intern(K_LITERAL, data, tail, 0, self.hard[tail], self._sum(size, self.min_len[tail]))
+
+    def _sum(self, left: int, right: int) -> int:
+        """Saturating addition of lengths."""
+        return left + right if left + right < FAR else FAR
+
+    def byte_set(self, mask: int, tail: int) -> int:
+        """One byte of the set, then `tail`."""
+        if mask == 0 or tail == NOTHING:
+            return NOTHING
+        if mask & (mask - 1) == 0:
+            return self.literal(bytes((mask.bit_length() - 1,)), tail)
+        if self.kind[tail] == K_REPEAT:
+            body, low, high = self.payload[tail]
+            if self.kind[body] == K_BYTES and self.payload[body] == mask and self.tail[body] == EMPTY:
+                return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.tail[tail])
+        return self._intern(K_BYTES, mask, tail, 0, self.hard[tail], self._sum(1, self.min_len[tail]))
+
+    def chars(self, ranges: tuple[tuple[int, int], ...], tail: int) -> int:
+        """One scalar value of sorted disjoint ranges, in UTF-8, then `tail`."""
+        if not ranges or tail == NOTHING:
+            return NOTHING
+        low, high = ranges[len(ranges) - 1]
+        if high < 128:
+            return self.byte_set(sum(((2 << b) - (1 << a)) for a, b in ranges), tail)
+        if low == high and len(ranges) == 1:
+            return NOTHING if 0xD800 <= low <= 0xDFFF else self.literal(chr(low).encode(), tail)
+        number = self._class_of_ranges.get(ranges)
+        if number is None:
+            sequences = byte_sequences(ranges)
+            if not sequences:
+                return NOTHING
+            cover = sum(((2 << min(b, 127)) - (1 << a)) for a, b in ranges if a < 128)
+            alphabet = cover | OTHER_CHARS
+            if self._holds_all_other_chars(ranges):
+                cover = alphabet
+            number = self._class_of_ranges[ranges] = self._class(sequences, cover, alphabet)
+        return self._char_class(number, tail)
+
+    @staticmethod
+    def _holds_all_other_chars(ranges: tuple[tuple[int, int], ...]) -> bool:
+        """Whether every scalar value beyond ASCII is in the ranges."""
+        at = 128
+        for low, high in ranges:
+            if low > at:
+                return False
+            at = max(at, high + 1)
+            if 0xD800 <= at <= 0xDFFF:
+                at = 0xE000
+        return at > 0x10FFFF
+
+    def _class(self, sequences: tuple[ByteRanges, ...], cover: int, alphabet: int) -> int:
+        """The number of a class of byte sequences; for `cover` and `alphabet` see the methods of these names."""
+        number = self._class_of_sequences.get(sequences)
+        if number is None:
+            number = self._class_of_sequences[sequences] = len(self._classes)
+            self._classes.append(sequences)
+            self._class_cover.append(cover)
+            self._class_alphabet.append(alphabet)
+        return number
+
+    def _char_class(self, number: int, tail: int) -> int:
+        """One byte sequence of a class, then `tail`."""
+        if tail == NOTHING:
+            return NOTHING
+        if self.kind[tail] == K_REPEAT:
+            body, low, high = self.payload[tail]
+            if self.kind[body] == K_CHARS and self.payload[body] == number and self.tail[body] == EMPTY:
+                return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.tail[tail])
+        return self._intern(K_CHARS, number, tail, 0, self.hard[tail], self._sum(1, self.min_len[tail]))
+
+    def byte_sequence_set(self, sequences: tuple[ByteRanges, ...]) -> int:
+        """Any of the byte sequences: what is left of a character after its first byte. All have one length."""
+        if len(sequences) == 1:
+            term = EMPTY
+            for low, high in reversed(sequences[0]):
+                term = self.byte_set((2 << high) - (1 << low), term)
+            return term
+        if len(sequences[0]) == 1:
+            mask = 0
+            for ((low, high),) in sequences:
+                mask |= (2 << high) - (1 << low)
+            return self.byte_set(mask, EMPTY)
+        return self._char_class(self._class(sequences, 0, BROKEN_CHARS), EMPTY)
+
+    def repeat(self, body: int, low: int, high: int, tail: int) -> int:
+        """`body` from `low` to `high` times (-1: without bound), then `tail`."""
+        if tail == NOTHING:
+            return NOTHING
+        if high == 0 or body == EMPTY:
+            return tail
+        if body == NOTHING:
+            return tail if low == 0 else NOTHING
+        if self.accepting[body]:
+            low = 0
+            if self.kind[body] == K_UNION and self.payload[body][0] == EMPTY:
+                body = self.union(self.payload[body][1:])
+        while self.kind[body] == K_REPEAT and self.tail[body] == EMPTY:
+            merged = self._nested_counts(self.payload[body], low, high)
+            if merged is None:
+                break
+            body, low, high = merged
+        if low == 1 and high == 1:
+            return self.append(body, tail)
+        if self.kind[tail] == K_REPEAT and self.payload[tail][0] == body:
+            _, more, most = self.payload[tail]
+            low = self._sum(low, more)
+            high = -1 if high < 0 or most < 0 else self._sum(high, most)
+            tail = self.tail[tail]
+        least = self.min_len[body]
+        least = 0 if low == 0 or least == 0 else FAR if low > FAR // least else low * least
+        return self._intern(
+            K_REPEAT,
+            (body, low, high),
+            tail,
+            1 if low == 0 and self.accepting[tail] else 0,
+            1 if self.hard[body] or self.hard[tail] else 0,
+            self._sum(least, self.min_len[tail]),
+        )
+
+    def _nested_counts(self, inner: tuple[int, int, int], low: int, high: int) -> tuple[int, int, int] | None:
+        """(C{p,q}){m,n} as C{pm,qn}, where no count in between is missing."""
+        body, least, most = inner
+        if most < 0:
+            # m times p up to any number: every count from pm on, and none besides 0.
+            if low == 0 and least > 1:
+                return None
+            return body, min(least * low, FAR), -1
+        if low != high and low * (most - least) + 1 < least:
+            return None
+        return body, min(least * low, FAR), -1 if high < 0 else min(most * high, FAR)
+
+    def intersection(self, parts: Iterable[int], tail: int) -> int:
+        """What all parts match, then `tail`."""
+        if tail == NOTHING:
+            return NOTHING
+        found: set[int] = set()
+        refused: list[int] = []
+        for part in parts:
+            if part == NOTHING:
+                return NOTHING
+            inner = self.payload[part] if self.kind[part] == K_INTERSECTION and self.tail[part] == EMPTY else (part,)
+            for term in inner:
+                if self.kind[term] == K_COMPLEMENT and self.tail[term] == EMPTY:
+                    refused.append(self.payload[term])
+                elif term != ALL:
+                    found.add(term)
+        if refused:
+            excluded = self.union(refused)
+            if excluded in found or excluded == ALL:
+                return NOTHING
+            if excluded != NOTHING:
+                found.add(self.complement(excluded, EMPTY))
+        if len(found) > 1:
+            self._drop_covering(found)
+        if EMPTY in found:
+            return tail if self._all_accepting(found) else NOTHING
+        if not found:
+            return self.append(ALL, tail)
+        if len(found) == 1:
+            return self.append(found.pop(), tail)
+        least = max([self.min_len[t] for t in found])
+        accepting = 1 if self.accepting[tail] and self._all_accepting(found) else 0
+        return self._intern(
+            K_INTERSECTION, tuple(sorted(found)), tail, accepting, 1, self._sum(least, self.min_len[tail])
+        )
+
+    def _drop_covering(self, found: set[int]) -> None:
+        """Leaves out the parts of an intersection that are a star over all that some other part is made of."""
+        for star in sorted(found):
+            cover = self._star_cover(star)
+            if cover and any(t != star and self._alphabet(t) & ~cover == 0 for t in found):
+                found.discard(star)
+
+    def complement(self, term: int, tail: int) -> int:
+        """Every byte string that `term` does not match, then `tail`."""
+        if tail == NOTHING or term == ALL:
+            return NOTHING
+        if term == NOTHING:
+            return self.append(ALL, tail)
+        if self.kind[term] == K_COMPLEMENT and self.tail[term] == EMPTY:
+            return self.append(self.payload[term], tail)
+        accepting = 0 if self.accepting[term] else 1
+        return self._intern(
+            K_COMPLEMENT,
+            term,
+            tail,
+            1 if accepting and self.accepting[tail] else 0,
+            1,
+            self._sum(1 - accepting, self.min_len[tail]),
+        )
+
+    def early(self, term: int, tail: int) -> int:
+        """The shortest matches of `term` along each text, then `tail`."""
+        if term == NOTHING or tail == NOTHING:
+            return NOTHING
+        prefix: list[int] = []  # heads that are no prefix of one another: the early end lies after them
+        while K_LITERAL <= self.kind[term] <= K_CHARS:
+            prefix.append(term)
+            term = self.tail[term]
+        if self.accepting[term]:
+            result = tail
+        else:
+            result = self._intern(
+                K_EARLY, term, tail, 0, 1 if self.hard[term] or self.hard[tail] else 0,
+                self._sum(self.min_len[term], self.min_len[tail]),
+            )  # fmt: skip
+        while prefix:
+            result = self._with_tail(prefix.pop(), result)
+        return result
+
+    def add_table(self, texts: tuple[bytes, ...]) -> int:
+        """The number of a sorted table of distinct texts."""
+        number = self._table_of.get(texts)
+        if number is None:
+            if any(a >= b for a, b in pairwise(texts)):
+                return self.add_table(tuple(sorted(set(texts))))
+            number = self._table_of[texts] = len(self._tables)
+            self._tables.append(texts)
+        return number
+
+    def table_size(self, number: int) -> int:
+        """How many texts a table has."""
+        return len(self._tables[number])
+
+    def table(self, number: int, low: int, high: int, depth: int, tail: int) -> int:
+        """What is left after `depth` bytes of the texts `low` to `high - 1` of a table, then `tail`."""
+        if low >= high or tail == NOTHING:
+            return NOTHING
+        texts = self._tables[number]
+        if high - low == 1:
+            return self.literal(texts[low][depth:], tail)
+        ends = len(texts[low]) == depth
+        accepting = 1 if ends and self.accepting[tail] else 0
+        return self._intern(
+            K_TABLE,
+            (number, low, high, depth),
+            tail,
+            accepting,
+            self.hard[tail],
+            self._sum(0 if ends else 1, self.min_len[tail]),
+        )
+
+    def substrings(self, number: int, state: int, tail: int) -> int:
+        """What a suffix automaton spells from one of its states, ending anywhere, then `tail`."""
+        if tail == NOTHING:
+            return NOTHING
+        return self._intern(
+            K_SUBSTRINGS, (number, state), tail, self.accepting[tail], self.hard[tail], self.min_len[tail]
+        )
+
+    def append(self, term: int, tail: int) -> int:
+        """`term`, then `tail`. Iterative: a term may be as long as its regex."""
+        if tail == EMPTY or term == NOTHING:
+            return term
+        if term == EMPTY:
+            return tail
+        if tail == NOTHING:
+            return NOTHING
+        if self.kind[term] != K_UNION and self.tail[term] == EMPTY:
+            return self._with_tail(term, tail)
+        done = self._appended
+        stack = [term]
+        while stack:
+            top = stack[len(stack) - 1]
+            if (top, tail) in done:
+                stack.pop()
+                continue
+            if self.kind[top] == K_UNION:
+                missing = [t for t in self.payload[top] if t != EMPTY and (t, tail) not in done]
+                if missing:
+                    stack.extend(missing)
+                    continue
+                result = self.union([tail if t == EMPTY else done[(t, tail)] for t in self.payload[top]])
+            else:
+                after = self.tail[top]
+                if after == EMPTY:
+                    result = self._with_tail(top, tail)
+                elif (after, tail) in done:
+                    result = self._with_tail(top, done[(after, tail)])
+                else:
+                    stack.append(after)
+                    continue
+            done[(top, tail)] = result
+            stack.pop()
+        return done[(term, tail)]
+
+    def _with_tail(self, term: int, tail: int) -> int:
+        """The head of a sequence before another tail."""
+        if tail == NOTHING:
+            return NOTHING
+        kind = self.kind[term]
+        payload = self.payload[term]
+        if kind == K_LITERAL:
+            return self.literal(payload, tail)
+        if kind == K_BYTES:
+            return self.byte_set(payload, tail)
+        if kind == K_CHARS:
+            return self._char_class(payload, tail)
+        if kind == K_REPEAT:
+            body, low, high = payload
+            return self.repeat(body, low, high, tail)
+        if kind == K_INTERSECTION:
+            return self.intersection(payload, tail)
+        if kind == K_COMPLEMENT:
+            return self.complement(payload, tail)
+        if kind == K_EARLY:
+            return self.early(payload, tail)
+        if kind == K_TABLE:
+            number, low, high, depth = payload
+            return self.table(number, low, high, depth, tail)
+        number, state = payload
+        return self.substrings(number, state, tail)
+
+    def union(self, parts: Iterable[int]) -> int:
+        """Any of the parts."""
+        found: set[int] = set()
+        for part in parts:
+            if part == ALL:
+                return ALL
+            if self.kind[part] == K_UNION:
+                found.update(self.payload[part])
+            elif part != NOTHING:
+                found.add(part)
+        if len(found) < 2:
+            return found.pop() if found else NOTHING
+        key = tuple(sorted(found))
+        done = self._unions.get(key)
+        if done is None:
+            done = self._unions[key] = self._normal_union(found)
+        return done
+
+    def _normal_union(self, found: set[int]) -> int:
+        """The union of two terms at least, none of them a union."""
+        repeats = 0
+        stars = 0
+        heads: dict[tuple[int, Any], list[int]] = {}
+        tails: dict[int, list[int]] = {}
+        shared_heads = shared_tails = False
+        for term in found:
+            kind = self.kind[term]
+            if kind == K_EMPTY:
+                continue
+            payload = self.payload[term]
+            same = heads.setdefault((kind, payload), [])
+            same.append(term)
+            shared_heads = shared_heads or len(same) > 1
+            if kind == K_REPEAT:
+                repeats += 1
+                stars += self.tail[term] == EMPTY
+            elif kind == K_BYTES or (kind == K_LITERAL and len(payload) == 1):
+                same = tails.setdefault(self.tail[term], [])
+                same.append(term)
+                shared_tails = shared_tails or len(same) > 1
+        before = len(found)
+        if stars:
+            self._absorb_into_stars(found)
+        if repeats:
+            self._merge_repeats(found)
+        if shared_tails:
+            self._merge_bytes(found, tails)
+        if shared_heads and self._factoring < MAX_FACTORING:
+            self._factor_heads(found, heads)
+        if EMPTY in found and self._count_accepting(found) > 1:
+            found.discard(EMPTY)
+        if len(found) != before or self._count_unions(found) > 0:
+            return self.union(list(found))
+        accepting = hard = 0
+        least = FAR
+        for term in found:
+            accepting |= self.accepting[term]
+            hard |= self.hard[term]
+            least = min(least, self.min_len[term])
+        return self._intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, hard, least)
+
+    def _all_accepting(self, terms: Collection[int]) -> bool:
+        """Whether all of the terms match the empty text."""
+        return self._count_accepting(terms) == len(terms)
+
+    def _count_accepting(self, terms: Iterable[int]) -> int:
+        """How many of the terms match the empty text."""
+        count = 0
+        for term in terms:
+            count += self.accepting[term]
+        return count
+
+    def _count_unions(self, terms: set[int]) -> int:
+        """How many of the terms are unions."""
+        count = 0
+        for term in terms:
+            if self.kind[term] == K_UNION:
+                count += 1
+        return count
+
+    def _absorb_into_stars(self, found: set[int]) -> None:
+        """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats."""
+        for star in [t for t in found if self._star_cover(t)]:
+            cover = self._star_cover(star)
+            if star in found:
+                found.difference_update([t for t in found if t != star and self._alphabet(t) & ~cover == 0])
+
+    def _merge_repeats(self, found: set[int]) -> None:
+        """Joins C{m,n}·T and C{p,q}·T where no count in between is missing; T itself is C{0,0}·T."""
+        groups: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+        for term in found:
+            if self.kind[term] == K_REPEAT:
+                body, low, high = self.payload[term]
+                groups.setdefault((body, self.tail[term]), []).append((low, high, term))
+        for (body, tail), counts in groups.items():
+            if not found.issuperset([term for _, _, term in counts]):
+                continue
+            counts.sort()
+            low, high, term = counts[0]
+            bare = self.payload[tail] if self.kind[tail] == K_UNION else (tail,)
+            swallows = low <= 1 and found.issuperset(bare)
+            if swallows:
+                found.difference_update(bare)
+                low = 0
+            if len(counts) == 1 and low == self.payload[term][1]:
+                continue
+            found.difference_update([t for _, _, t in counts])
+            for more, most, _ in counts[1:]:
+                if high < 0 or more <= high + 1:
+                    high = -1 if high < 0 or most < 0 else max(high, most)
+                else:
+                    found.add(self.repeat(body, low, high, tail))
+                    low, high = more, most
+            found.add(self.repeat(body, low, high, tail))
+
+    def _merge_bytes(self, found: set[int], tails: dict[int, list[int]]) -> None:
+        """Joins single bytes before the same tail into one set."""
+        for tail, terms in tails.items():
+            alive = [t for t in terms if t in found]
+            if len(alive) < 2:
+                continue
+            mask = 0
+            for term in alive:
+                payload = self.payload[term]
+                mask |= payload if self.kind[term] == K_BYTES else 1 << payload[0]
+            found.difference_update(alive)
+            found.add(self.byte_set(mask, tail))
+
+    def _factor_heads(self, found: set[int], heads: dict[tuple[int, Any], list[int]]) -> None:
+        """h·T | h·U becomes h·(T | U)."""
+        self._factoring += 1
+        try:
+            for terms in heads.values():
+                alive = [t for t in terms if t in found]
+                if len(alive) > 1:
+                    found.difference_update(alive)
+                    found.add(self._with_tail(alive[0], self.union([self.tail[t] for t in alive])))
+        finally:
+            self._factoring -= 1
+
+    def _star_cover(self, term: int) -> int:
+        """The alphabet all of whose texts `term` matches, if it is the star of single characters; else 0."""
+        if self.kind[term] != K_REPEAT or self.tail[term] != EMPTY:
+            return 0
+        body, low, high = self.payload[term]
+        if low != 0 or high != -1:
+            return 0
+        cover = self._covers.get(body)
+        if cover is None:
+            cover = 0
+            for part in self.payload[body] if self.kind[body] == K_UNION else (body,):
+                kind = self.kind[part]
+                if kind >= K_LITERAL and self.tail[part] == EMPTY:
+                    if kind == K_CHARS:
+                        cover |= self._class_cover[self.payload[part]]
+                    elif kind == K_BYTES:
+                        cover |= self.payload[part] & ASCII_MASK
+            if body == ANY_BYTE:
+                cover |= OTHER_CHARS | BROKEN_CHARS
+            self._covers[body] = cover
+        return cover
+
+    def _alphabet(self, term: int) -> int:
+        """The ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
+        done = self._alphabets
+        stack = [term]
+        while stack:
+            top = stack[len(stack) - 1]
+            kind = self.kind[top]
+            needed: tuple[int, ...] = ()
+            if kind == K_UNION:
+                needed = self.payload[top]
+            elif kind == K_REPEAT:
+                needed = (self.payload[top][0], self.tail[top])
+            elif kind == K_EARLY:
+                needed = (self.payload[top], self.tail[top])
+            elif kind == K_INTERSECTION:
+                needed = (*self.payload[top], self.tail[top])
+            elif kind >= K_LITERAL:
+                needed = (self.tail[top],)
+            missing = [t for t in needed if t not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            result = self._head_alphabet(top)
+            if kind == K_INTERSECTION:
+                for part in self.payload[top]:
+                    result &= done[part]
+                result |= done[self.tail[top]]
+            else:
+                for part in needed:
+                    result |= done[part]
+            done[top] = result
+        return done[term]
+
+    def _head_alphabet(self, term: int) -> int:
+        """The part of the alphabet that comes from the head itself, not from terms in it."""
+        kind = self.kind[term]
+        if kind == K_LITERAL:
+            data = self.payload[term]
+            result = 0
+            for byte in data:
+                result |= 1 << byte
+            if data.isascii():
+                return result
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                return result & ASCII_MASK | BROKEN_CHARS
+            return result & ASCII_MASK | OTHER_CHARS
+        if kind == K_BYTES:
+            mask = self.payload[term]
+            return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
+        if kind == K_CHARS:
+            return self._class_alphabet[self.payload[term]]
+        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS):
+            return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
+        return 0
