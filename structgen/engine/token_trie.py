@@ -4,11 +4,11 @@ The nodes stand in depth-first order and there is no node for the root, so a wal
 
     node = 0
     while node < trie.node_count:
-        if accepts(trie.node_byte[node]):      # the byte that leads to the node, after the bytes of its ancestors
-            ...                                # the tokens that end here: tokens[token_start[node]:token_start[node + 1]]
-            node += 1                          # the first child, or else the next sibling of the node or of an ancestor
+        if accepts(trie.node_byte[node]):  # the byte that leads to the node, after the bytes of its ancestors
+            ...  # the tokens that end here: tokens[token_start[node]:token_start[node + 1]]
+            node += 1  # the first child, or else the next sibling of the node or of an ancestor
         else:
-            node = trie.node_end[node]         # past the whole subtree
+            node = trie.node_end[node]  # past the whole subtree
 
 `node_depth[node] - 1` says how many bytes of the path walked so far still stand when the walk comes to a node.
 """
@@ -125,4 +125,4 @@ def _first(values: array[int], count: int) -> array[int]:
 
 def _refuse(spelling: bytes, token_id: int) -> None:
     fault = "comes after greater bytes" if spelling else "has no bytes"
-    raise VocabularyError(f"entry {spelling!r} (token {token_id}) {fault}: a trie is built of sorted, non-empty entries")
+    raise VocabularyError(f"entry {spelling!r} (token {token_id}) {fault}: a trie takes sorted, non-empty entries")

@@ -1,0 +1,197 @@
+"""Token bit masks, and the logits they are applied to.
+
+A mask is uint32[batch, ceil(V / 32)] for a vocabulary of V tokens: token t is bit t % 32 of word t // 32, 1 where it is
+allowed. This is the layout of xgrammar and llguidance, so masks can be handed from one to the other; their int32
+tensors hold the same bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.engine.bitmask_kernel import fill_refused
+from structgen.errors import VocabularyError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_words"]
+
+FULL = 0xFFFFFFFF
+
+
+def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint32]:
+    """A mask that allows every token of the vocabulary, with a row for each sequence.
+
+    Args:
+        batch_size: the number of rows.
+        vocab_size: the number of tokens, `Vocabulary.size`.
+
+    Returns:
+        uint32[batch_size, ceil(vocab_size / 32)]. Bits past the last token are 0.
+
+    Raises:
+        VocabularyError: `batch_size` is negative, or `vocab_size` is not positive.
+
+    Example:
+        >>> allocate_token_bitmask(1, 34).tolist()
+        [[4294967295, 3]]
+    """
+    if batch_size < 0 or vocab_size <= 0:
+        raise VocabularyError(f"a mask of {batch_size} rows for {vocab_size} tokens cannot be allocated")
+    mask = np.full((batch_size, (vocab_size + 31) // 32), FULL, dtype=np.uint32)
+    if vocab_size % 32:
+        mask[:, -1] = (1 << vocab_size % 32) - 1
+    return mask
+
+
+def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
+    """A mask to be filled, as a numpy array that shares its memory.
+
+    Args:
+        mask: uint32 or int32 [batch, ceil(V / 32)] or [ceil(V / 32)], a numpy array or a torch tensor on the CPU. The
+            words of a row must lie next to each other.
+        vocab_size: the number of tokens V.
+
+    Returns:
+        uint32[batch, ceil(V / 32)].
+
+    Raises:
+        VocabularyError: the mask has another type or shape, is on another device, or cannot be written to.
+    """
+    words = _words(mask)
+    width = (vocab_size + 31) // 32
+    if words.shape[1] != width:
+        raise VocabularyError(
+            f"a mask of shape {tuple(mask.shape)} does not fit a vocabulary of {vocab_size} tokens",
+            hint=f"allocate_token_bitmask(batch_size, {vocab_size}) gives one of shape [batch_size, {width}]",
+        )
+    if not words.flags.writeable or (width > 1 and words.strides[1] != words.itemsize):
+        raise VocabularyError("a mask to be filled must be writeable, and the words of a row next to each other")
+    return words
+
+
+def apply_token_bitmask(logits: Any, mask: Any) -> None:
+    """Sets the logits of the tokens that a mask does not allow to minus infinity, in place.
+
+    Logits past the mask's width belong to no token and become minus infinity too; a mask may be wider than the logits.
+    On the CPU this costs about 5 µs a row of 128,256 float32 for a mask that allows most tokens, 15 µs for one that
+    allows few; on other devices the mask is copied there and unpacked in one operation.
+
+    Args:
+        logits: float [batch, V] or [V]: numpy, or torch on any device, of 16, 32 or 64 bits; any strides.
+        mask: uint32 or int32 [batch, words] or [words]: numpy or torch, token t is bit t % 32 of word t // 32.
+
+    Raises:
+        VocabularyError: a type or shape that is not one of these, or not the same number of rows.
+
+    Example:
+        >>> logits = np.zeros(4, dtype=np.float32)
+        >>> apply_token_bitmask(logits, np.array([0b0101], dtype=np.uint32))
+        >>> logits.tolist()
+        [0.0, -inf, 0.0, -inf]
+    """
+    shape = tuple(getattr(logits, "shape", ()))
+    if len(shape) not in (1, 2):
+        raise VocabularyError(f"logits of shape {shape}: [batch, V] or [V] is needed")
+    rows = shape[0] if len(shape) == 2 else 1
+    if _is_tensor(logits) and logits.device.type != "cpu":
+        bits = _tensor_words(mask, logits.device)
+        _check_rows(rows, bits.shape[0])
+        _mask_on_device(logits if len(shape) == 2 else logits.unsqueeze(0), bits)
+        return
+    words = _words(mask.cpu() if _is_tensor(mask) else mask)
+    _check_rows(rows, words.shape[0])
+    patterns, infinity = _patterns(logits)
+    _fill(patterns if len(shape) == 2 else patterns[np.newaxis], words, infinity)
+
+
+def _check_rows(logit_rows: int, mask_rows: int) -> None:
+    if logit_rows != mask_rows:
+        raise VocabularyError(f"{logit_rows} rows of logits and {mask_rows} rows of masks")
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _words(mask: Any) -> NDArray[np.uint32]:
+    """The mask as uint32[batch, words], sharing its memory."""
+    if _is_tensor(mask):
+        if mask.device.type != "cpu":
+            raise VocabularyError(f"the mask is on {mask.device}: masks are filled on the CPU")
+        mask = mask.detach().numpy()
+    if not isinstance(mask, np.ndarray) or mask.dtype not in (np.uint32, np.int32) or mask.ndim not in (1, 2):
+        what = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else type(mask).__name__
+        raise VocabularyError(f"a mask of type {what}: uint32 or int32 [batch, words] or [words] is needed")
+    words: NDArray[np.uint32] = mask.view(np.uint32)
+    return words if words.ndim == 2 else words[np.newaxis]
+
+
+def _patterns(logits: Any) -> tuple[NDArray[Any], int]:
+    """Logits on the CPU as unsigned integers of the same width, and minus infinity as such a one.
+
+    Bit patterns serve every float type alike, also those that numpy does not know (bfloat16).
+    """
+    if _is_tensor(logits):
+        import torch
+
+        if logits.dtype == torch.bfloat16:
+            return logits.detach().view(torch.int16).numpy().view(np.uint16), 0xFF80
+        if logits.is_floating_point() and logits.element_size() > 1:
+            logits = logits.detach().numpy()
+    name = str(getattr(logits, "dtype", type(logits).__name__))
+    if not isinstance(logits, np.ndarray) or "float" not in name or logits.itemsize not in (2, 4, 8):
+        raise VocabularyError(f"logits of type {name}: floats of 16, 32 or 64 bits in numpy or torch are needed")
+    integer = np.dtype(f"u{logits.itemsize}")
+    return logits.view(integer), int(np.array(-np.inf, dtype=logits.dtype).view(integer))
+
+
+def _fill(logits: NDArray[Any], words: NDArray[np.uint32], infinity: int) -> None:
+    """Writes `infinity` where a bit is 0: by the compiled loop, or by numpy where that serves better."""
+    words = np.ascontiguousarray(words)
+    if _KERNEL_IS_COMPILED and logits.flags.c_contiguous:
+        fill_refused(logits, words, infinity)
+    else:
+        width = logits.shape[1]
+        allowed = np.unpackbits(words.view(np.uint8), axis=1, count=width, bitorder="little")
+        logits[allowed == 0] = infinity
+
+
+_KERNEL_IS_COMPILED = not isinstance(fill_refused, FunctionType)
+
+
+# -- other devices ------------------------------------------------------------------------------------------------
+
+
+def _tensor_words(mask: Any, device: torch.device) -> torch.Tensor:
+    """The mask as int32[batch, words] on the device."""
+    import torch
+
+    if not _is_tensor(mask):
+        mask = torch.from_numpy(_words(mask).view(np.int32))
+    if mask.dtype not in (torch.int32, torch.uint32) or mask.ndim not in (1, 2):
+        raise VocabularyError(f"a mask of type {mask.dtype}{list(mask.shape)}: int32 [batch, words] is needed")
+    words: torch.Tensor = mask.to(device, non_blocking=True).view(torch.int32)
+    return words if words.ndim == 2 else words.unsqueeze(0)
+
+
+@functools.cache
+def _shifts(device: torch.device) -> torch.Tensor:
+    import torch
+
+    return torch.arange(32, dtype=torch.int32, device=device)
+
+
+def _mask_on_device(logits: torch.Tensor, words: torch.Tensor) -> None:
+    width = min(logits.shape[1], 32 * words.shape[1])
+    bits = (words.unsqueeze(-1) >> _shifts(logits.device)) & 1
+    logits[:, :width].masked_fill_(bits.flatten(1)[:, :width] == 0, float("-inf"))
+    logits[:, width:] = float("-inf")
