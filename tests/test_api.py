@@ -1,0 +1,79 @@
+"""What `structgen` exports, and what importing it costs."""
+
+import subprocess
+import sys
+
+import structgen
+
+PUBLIC = [
+    "Constraint",
+    "FunctionDefinitionError",
+    "GenerationError",
+    "Generator",
+    "Grammar",
+    "GrammarError",
+    "IncompleteOutputError",
+    "LimitExceededError",
+    "Limits",
+    "Matcher",
+    "ModelError",
+    "Result",
+    "SchemaError",
+    "StructgenError",
+    "TokenRejectedError",
+    "TypedFunction",
+    "UnsatisfiableSchemaError",
+    "UnsupportedSchemaError",
+    "Usage",
+    "ValidationFailedError",
+    "Vocabulary",
+    "VocabularyError",
+    "allocate_token_bitmask",
+    "apply_token_bitmask",
+    "clear_cache",
+    "compile",
+    "fn",
+    "from_transformers",
+    "generate",
+    "load",
+    "set_default_model",
+    "to_kbnf",
+]
+
+
+def test_public_names():
+    assert sorted(structgen.__all__) == sorted(PUBLIC)
+    for name in PUBLIC:
+        if name != "from_transformers":  # needs torch
+            assert getattr(structgen, name) is not None
+    assert set(PUBLIC) <= set(dir(structgen))
+
+
+def test_unknown_names_are_attribute_errors():
+    assert not hasattr(structgen, "nonsense")
+
+
+def test_errors_have_one_root():
+    errors = [getattr(structgen, name) for name in PUBLIC if name.endswith("Error")]
+    assert all(issubclass(error, structgen.StructgenError) for error in errors)
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+def test_import_is_quick_and_light():
+    code = (
+        "import sys, time; began = time.perf_counter(); import structgen; took = time.perf_counter() - began\n"
+        "heavy = {'torch', 'transformers', 'numpy', 'pydantic', 'jsonschema'} & set(sys.modules)\n"
+        "print(took, *heavy)"
+    )
+    runs = [run_python(code).split() for _ in range(3)]
+    assert min(float(run[0]) for run in runs) <= 0.25
+    assert all(run[1:] == [] for run in runs)
+
+
+def test_generation_needs_no_torch():
+    code = "import sys, structgen; structgen.generate, structgen.compile, structgen.fn, structgen.load\n"
+    code += "print({'torch', 'transformers'} & set(sys.modules))"
+    assert run_python(code).strip() == "set()"

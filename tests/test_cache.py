@@ -1,0 +1,157 @@
+"""`compile`: what is kept, for how long, and under concurrency."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from pydantic import BaseModel
+
+import structgen
+from structgen.cache import CompileCache
+
+VOCABULARY = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[256])
+OTHER = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[257])
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache():
+    structgen.clear_cache()
+    yield
+    structgen.clear_cache()
+
+
+def same(one, other):
+    return one.grammar is other.grammar
+
+
+def test_equal_content_is_compiled_once():
+    one = structgen.compile({"type": "integer", "minimum": 3}, VOCABULARY)
+    assert same(one, structgen.compile({"type": "integer", "minimum": 3}, VOCABULARY))
+    assert same(
+        structgen.compile(structgen.Grammar.regex("a+"), VOCABULARY),
+        structgen.compile(structgen.Grammar.regex("a+"), VOCABULARY),
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "options"),
+    [
+        ({"enum": ["b", "a"]}, {}),
+        ({"enum": ["a", "b"]}, {"whitespace": "compact"}),
+        ({"enum": ["a", "b"]}, {"limits": structgen.Limits(compile_seconds=7.0)}),
+        (structgen.Grammar.regex('"a"|"b"'), {}),
+    ],
+)
+def test_different_content_is_compiled_apart(schema, options):
+    one = structgen.compile({"enum": ["a", "b"]}, VOCABULARY)
+    assert not same(one, structgen.compile(schema, VOCABULARY, **options))
+
+
+def test_order_of_properties_is_content():
+    def schema(*names):
+        return {"type": "object", "properties": {n: {"const": 1} for n in names}, "required": list(names)}
+
+    def start(*names):
+        matcher = structgen.compile(schema(*names), VOCABULARY, whitespace="compact").matcher()
+        return matcher.forced_bytes()
+
+    assert start("a", "b").startswith(b'{"a"')
+    assert start("b", "a").startswith(b'{"b"')
+
+
+def test_vocabularies_are_content():
+    schema = {"type": "boolean"}
+    assert not same(structgen.compile(schema, VOCABULARY), structgen.compile(schema, OTHER))
+
+
+def test_eager_and_patient_grammars_are_apart():
+    eager, patient = (structgen.Grammar.kbnf('start ::= "a" "b"?;', eager=eager) for eager in (True, False))
+    for grammar, after_a in ((eager, [256]), (patient, [ord("b"), 256])):
+        matcher = structgen.compile(grammar, VOCABULARY).matcher()
+        matcher.accept_token(ord("a"))
+        assert matcher.allowed_token_ids() == after_a
+
+
+def test_types_with_one_schema_keep_their_own_values():
+    class Thing(BaseModel):
+        x: bool
+
+    one = Thing
+
+    class Thing(BaseModel):
+        x: bool
+
+    compiled = [structgen.compile(model, VOCABULARY) for model in (one, Thing)]
+    assert same(*compiled)
+    assert [type(c.parse('{"x": true}')) for c in compiled] == [one, Thing]
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match="Vocabulary"):
+        structgen.compile({"type": "null"}, {0: b"a"})
+    with pytest.raises(ValueError, match="whitespace"):
+        structgen.compile({"type": "null"}, VOCABULARY, whitespace="none")
+
+
+class Compiled:
+    def __init__(self, size_bytes):
+        self.size_bytes = size_bytes
+
+
+def test_the_least_recently_used_go_first():
+    cache = CompileCache()
+    made = []
+
+    def get(key, size=40):
+        return cache.get(key, lambda: made.append(key) or Compiled(size), max_bytes=100)
+
+    get("a"), get("b"), get("a"), get("c")
+    assert made == ["a", "b", "c"]
+    get("a"), get("b")
+    assert made == ["a", "b", "c", "b"]
+    get("huge", 1000)
+    assert len(cache) == 1
+
+
+def test_what_grows_in_use_is_weighed_anew():
+    cache = CompileCache()
+    first = cache.get("a", lambda: Compiled(10), max_bytes=100)
+    first.size_bytes = 95
+    cache.get("b", lambda: Compiled(10), max_bytes=100)
+    assert len(cache) == 1
+
+
+def test_one_thread_compiles_what_many_ask_for():
+    cache = CompileCache()
+    barrier, made = threading.Barrier(8), []
+
+    def make():
+        made.append(1)
+        return Compiled(1)
+
+    def ask(_):
+        barrier.wait()
+        return cache.get("key", make, max_bytes=100)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(8)))
+    assert len(made) == 1
+    assert len(set(map(id, answers))) == 1
+
+
+def test_an_error_reaches_every_caller_and_is_not_kept():
+    cache = CompileCache()
+    with pytest.raises(structgen.GrammarError):
+        cache.get("key", lambda: (_ for _ in ()).throw(structgen.GrammarError("no")), max_bytes=100)
+    assert cache.get("key", lambda: Compiled(1), max_bytes=100).size_bytes == 1
+
+
+def test_many_threads_compile_and_match():
+    def work(index):
+        constraint = structgen.compile({"enum": [f"value{index % 4}"]}, VOCABULARY)
+        matcher = constraint.matcher()
+        matcher.accept_bytes(f'"value{index % 4}"'.encode())
+        return matcher.is_accepting
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(40)))

@@ -1,0 +1,211 @@
+"""The processor for `hf_model.generate`: batches, beams, padding, one generation after another."""
+
+import json
+
+import numpy as np
+import pytest
+
+import structgen
+
+torch = pytest.importorskip("torch")
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "age": {"type": "integer", "minimum": 0, "maximum": 120},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3},
+    },
+    "required": ["name", "age", "tags"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def constraint(tiny_model):
+    return structgen.compile(SCHEMA, tiny_model.vocabulary, whitespace="single")
+
+
+def inputs_for(tokenizer, *texts):
+    tokenizer.padding_side = "left"
+    return tokenizer(list(texts), padding=True, return_tensors="pt", return_token_type_ids=False)
+
+
+def generate(model, processor, *texts, **options):
+    inputs = inputs_for(model.tokenizer, *texts)
+    options = {"max_new_tokens": 200, "do_sample": False, **options}
+    ids = model.hf_model.generate(**inputs, logits_processor=[processor], **options)
+    return model.tokenizer.batch_decode(ids[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"do_sample": True, "temperature": 5.0},
+        {"num_beams": 3},
+        {"num_beams": 4, "num_return_sequences": 3},
+        {"num_beams": 3, "do_sample": True, "temperature": 2.0},
+        {"do_sample": True, "num_return_sequences": 3},
+    ],
+    ids=str,
+)
+def test_every_row_is_valid_in_call_after_call(tiny_model, constraint, options):
+    torch.manual_seed(0)
+    processor = constraint.logits_processor()
+    for texts in (["one", "two words and more", "three"], ["a single prompt that is longer"], ["one"] * 2, ["one"] * 2):
+        answers = generate(tiny_model, processor, *texts, **options)
+        assert len(answers) == len(texts) * options.get("num_return_sequences", 1)
+        for answer in answers:
+            constraint.parse(answer)
+
+
+def test_it_is_a_processor_of_transformers(constraint):
+    from transformers import LogitsProcessor
+
+    assert isinstance(constraint.logits_processor(), LogitsProcessor)
+
+
+def test_a_row_of_a_batch_gives_what_it_gives_alone(tiny_model, constraint):
+    processor = constraint.logits_processor()
+    together = generate(tiny_model, processor, "one", "two")  # the same length: no padding, so the same logits
+    alone = [generate(tiny_model, processor, text)[0] for text in ("one", "two")]
+    assert together == alone
+
+
+def test_greedy_matches_the_processor_at_each_step(tiny_model, constraint):
+    """The masks that it applies are the matcher's."""
+    processor, matcher = constraint.logits_processor(), constraint.matcher()
+    row = [5, 6, 7]
+    for _ in range(40):
+        scores = torch.randn(1, tiny_model.vocabulary.size)
+        kept = processor(torch.tensor([row]), scores)
+        assert np.flatnonzero(torch.isfinite(kept[0])).tolist() == matcher.allowed_token_ids()
+        best = int(kept.argmax())
+        if best in tiny_model.vocabulary.eos_token_ids:
+            break
+        matcher.accept_token(best)
+        row.append(best)
+
+
+def test_scores_are_left_alone(constraint, tiny_model):
+    scores = torch.zeros(1, tiny_model.vocabulary.size)
+    constraint.logits_processor()(torch.tensor([[5]]), scores)
+    assert (scores == 0).all()
+
+
+def test_scores_wider_than_the_vocabulary_are_masked_to_the_end(constraint, tiny_model):
+    size = tiny_model.vocabulary.size
+    kept = constraint.logits_processor()(torch.tensor([[5]]), torch.zeros(1, size + 33))
+    assert torch.isinf(kept[0, size:]).all()
+    with pytest.raises(structgen.VocabularyError, match="vocab_size"):
+        constraint.logits_processor()(torch.tensor([[5]]), torch.zeros(1, size - 1))
+
+
+def test_padding_after_the_end_is_ignored(tiny_model):
+    words = structgen.compile(structgen.Grammar.regex("yes|no, never"), tiny_model.vocabulary)
+    processor = words.logits_processor()
+    encode = tiny_model.encode_text
+    end, pad = tiny_model.tokenizer.eos_token_id, tiny_model.tokenizer.pad_token_id
+    short = [*encode("yes"), end]
+    long = encode("no, never")
+    short += [pad] * (len(long) - len(short))
+    for width in range(len(long) + 1):
+        rows = torch.tensor([[9, *short[:width]], [9, *long[:width]]])
+        kept = processor(rows, torch.zeros(2, tiny_model.vocabulary.size))
+    assert torch.isfinite(kept).any(dim=1).all()
+    allowed = torch.isfinite(kept[1]).nonzero().flatten().tolist()
+    assert allowed == [end]
+
+
+def test_rows_may_be_reordered_and_repeated(tiny_model):
+    words = structgen.compile(structgen.Grammar.regex("ab|cd"), tiny_model.vocabulary)
+    processor = words.logits_processor()
+    a, b, c, d = (tiny_model.encode_text(letter)[0] for letter in "abcd")
+    size = tiny_model.vocabulary.size
+    processor(torch.tensor([[9], [9], [9]]), torch.zeros(3, size))
+    processor(torch.tensor([[9, a], [9, c], [9, a]]), torch.zeros(3, size))
+    kept = processor(torch.tensor([[9, c], [9, a], [9, c]]), torch.zeros(3, size))  # the same step again, reordered
+    assert [b in torch.isfinite(row).nonzero().flatten() for row in kept] == [False, True, False]
+    assert [d in torch.isfinite(row).nonzero().flatten() for row in kept] == [True, False, True]
+
+
+def test_a_rejected_row_is_left_alone(tiny_model):
+    """A beam with a score of -inf carries tokens that the grammar refused; it must not disturb the others."""
+    words = structgen.compile(structgen.Grammar.regex("ab"), tiny_model.vocabulary)
+    processor = words.logits_processor()
+    a, x = (tiny_model.encode_text(letter)[0] for letter in "ax")
+    size = tiny_model.vocabulary.size
+    processor(torch.tensor([[9], [9]]), torch.zeros(2, size))
+    kept = processor(torch.tensor([[9, a], [9, x]]), torch.zeros(2, size))
+    assert torch.isfinite(kept[0]).sum() == 1
+    assert torch.isfinite(kept[1]).all()
+
+
+def test_an_unfinished_output_given_back_goes_on(tiny_model, constraint):
+    processor = constraint.logits_processor()
+    inputs = inputs_for(tiny_model.tokenizer, "one")
+    ids = tiny_model.hf_model.generate(**inputs, logits_processor=[processor], max_new_tokens=4, do_sample=False)
+    whole = tiny_model.hf_model.generate(
+        ids, attention_mask=torch.ones_like(ids), logits_processor=[processor], max_new_tokens=200, do_sample=False
+    )
+    prompt_width = inputs["input_ids"].shape[1]
+    constraint.parse(tiny_model.tokenizer.decode(whole[0, prompt_width:], skip_special_tokens=True))
+
+
+def test_reset_begins_anew_where_the_input_goes_on(tiny_model):
+    words = structgen.compile(structgen.Grammar.regex("ab"), tiny_model.vocabulary)
+    processor = words.logits_processor()
+    a, b = (tiny_model.encode_text(letter)[0] for letter in "ab")
+    zeros = torch.zeros(1, tiny_model.vocabulary.size)
+    processor(torch.tensor([[9]]), zeros)
+    assert torch.isfinite(processor(torch.tensor([[9, a]]), zeros))[0, b]
+    processor.reset()
+    assert torch.isfinite(processor(torch.tensor([[9, a]]), zeros))[0, a]
+
+
+def test_a_finished_output_given_back_is_a_prompt(tiny_model):
+    words = structgen.compile(structgen.Grammar.regex("a"), tiny_model.vocabulary)
+    processor = words.logits_processor()
+    a, end = tiny_model.encode_text("a")[0], tiny_model.tokenizer.eos_token_id
+    zeros = torch.zeros(1, tiny_model.vocabulary.size)
+    for row in ([9], [9, a]):
+        processor(torch.tensor([row]), zeros)
+    assert torch.isfinite(processor(torch.tensor([[9, a, end]]), zeros))[0, a]
+
+
+def test_assisted_decoding_goes_back_and_forth(tiny_model, constraint):
+    """A draft's tokens are checked one prefix at a time, and given up from the first wrong one."""
+    processor = constraint.logits_processor()
+    matcher = constraint.matcher()
+    zeros = torch.zeros(1, tiny_model.vocabulary.size)
+    tokens = tiny_model.encode_text('{"name": "al')
+    for width in [0, 1, 2, 3, 4, 2, 3, 1, 2, 3, 4]:
+        kept = processor(torch.tensor([[9, *tokens[:width]]]), zeros)
+        matcher.reset()
+        for token in tokens[:width]:
+            matcher.accept_token(token)
+        assert np.flatnonzero(torch.isfinite(kept[0])).tolist() == matcher.allowed_token_ids()
+
+
+def test_prompt_lookup_decoding(tiny_model, constraint):
+    answers = generate(tiny_model, constraint.logits_processor(), '{"name": "a"', prompt_lookup_num_tokens=3)
+    assert all(constraint.parse(answer) for answer in answers)
+
+
+def test_smollm2_in_a_batch_and_with_beams(smollm2):
+    constraint = structgen.compile(SCHEMA, smollm2.vocabulary, whitespace="single")
+    processor = constraint.logits_processor()
+    texts = ["Ann is 34.", "Her friend Bob, who lives with her, turned 51 last week."]
+    chats = [[{"role": "user", "content": f"Extract name, age and tags as JSON. {text}"}] for text in texts]
+    smollm2.tokenizer.padding_side = "left"
+    inputs = smollm2.tokenizer.apply_chat_template(
+        chats, add_generation_prompt=True, padding=True, return_tensors="pt", return_dict=True
+    )
+    width = inputs["input_ids"].shape[1]
+    for beams in (1, 2):
+        ids = smollm2.hf_model.generate(
+            **inputs, logits_processor=[processor], max_new_tokens=60, num_beams=beams, do_sample=False
+        )
+        for answer in smollm2.tokenizer.batch_decode(ids[:, width:], skip_special_tokens=True):
+            assert constraint.parse(answer) == json.loads(answer)
