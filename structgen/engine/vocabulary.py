@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import operator
 import threading
-from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import numpy as np
 
 from structgen.engine.spelling import spell_tokens
 from structgen.engine.token_trie import TokenTrie
@@ -121,7 +122,7 @@ class Vocabulary:
 
 def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:
     """Checks what belongs together, and builds the vocabulary unless the same one is in use already."""
-    spellings = {token_id: text for token_id, text in sorted(spellings.items()) if text}
+    spellings = {token_id: spellings[token_id] for token_id in sorted(spellings) if spellings[token_id]}
     for token_id in ends:
         spellings.pop(token_id, None)
     _check(spellings, ends, size)
@@ -134,7 +135,9 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
     made.eos_token_ids = ends
     made.fingerprint = fingerprint
     made._spellings = spellings
-    made.trie = TokenTrie.from_sorted(sorted((text, token_id) for token_id, text in spellings.items()))
+    # The sort is stable: tokens with the same bytes stay in the order of their ids.
+    by_text = sorted(spellings, key=spellings.__getitem__)
+    made.trie = TokenTrie.from_sorted([(spellings[token_id], token_id) for token_id in by_text])
     made.max_token_bytes = made.trie.max_depth
     return _CACHE.intern(made)
 
@@ -159,12 +162,9 @@ def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Non
 
 def _fingerprint(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> str:
     digest = hashlib.blake2b(digest_size=20)
-    lengths = array("q", map(len, spellings.values()))
-    # Each part has a length that the parts before it tell, so no two contents give the same bytes.
-    for part in (array("q", [size, len(ends), *ends, len(spellings)]), array("q", spellings), lengths):
-        if memoryview(part).nbytes and array("h", [1]).tobytes()[0] == 0:
-            part.byteswap()
-        digest.update(part.tobytes())
+    # Each part's length is told by the parts before it, so that no two contents give the same bytes.
+    numbers = [size, len(ends), *ends, len(spellings), *spellings, *map(len, spellings.values())]
+    digest.update(np.array(numbers, dtype="<i8").tobytes())
     digest.update(b"".join(spellings.values()))
     return digest.hexdigest()
 
