@@ -21,12 +21,12 @@ cdef class AutomatonStore(DerivativeTable):
 
     @cython.locals(data=bytes, target=int, classes=bytes, targets=list)
     cpdef void expand(self, int state) except *
-    @cython.locals(live=int, only=int, byte=int, row=int, at="Py_ssize_t", rows="int[::1]", target=int, found="int[256]")
+    @cython.locals(live=int, only=int, byte=int, row=int, at="Py_ssize_t", rows="int[::1]", target_of="int[::1]")
     cpdef void _fill(self, int state, bytes classes, list targets) except *
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
-    @cython.locals(byte=int)
+    @cython.locals(at="Py_ssize_t")
     cpdef bint matches(self, int state, bytes data) except -1
     cpdef int _pruned(self, int term) except -1
     @cython.locals(top=int, target=int, order=int, came_from=dict, queue=list, seen=int)

@@ -131,14 +131,15 @@ class AutomatonStore(DerivativeTable):
 
     def _fill(self, state: int, classes: bytes, targets: list[int]) -> None:
         """Writes a state's transitions into the flat tables."""
+        target_of = array("i", targets)
         live = 0
         only = 0
         for byte in range(256):
-            if targets[classes[byte]]:
+            if target_of[classes[byte]]:
                 live += 1
                 only = byte
         if live <= 1:
-            self.only_target[state] = targets[classes[only]]
+            self.only_target[state] = target_of[classes[only]]
             self.only_byte[state] = only if live else NO_BYTE
             return
         if self._row_count == self._row_capacity:
@@ -149,8 +150,9 @@ class AutomatonStore(DerivativeTable):
             self.rows = new
         row = self._row_count
         at = row * 256
+        rows = self.rows
         for byte in range(256):
-            self.rows[at + byte] = targets[classes[byte]]
+            rows[at + byte] = target_of[classes[byte]]
         self._row_count = row + 1
         self.row_at[state] = row
         self.only_byte[state] = MANY_BYTES
@@ -184,8 +186,8 @@ class AutomatonStore(DerivativeTable):
 
     def matches(self, state: int, data: bytes) -> bool:
         """Whether the whole of `data` is matched from a state."""
-        for byte in data:
-            state = self.next(state, byte)
+        for at in range(len(data)):  # by index: iterating bytes gives a signed char when compiled
+            state = self.next(state, data[at])
             if state == DEAD:
                 return False
         return bool(self.accepting[state])

@@ -5,12 +5,14 @@ from structgen.engine.terms cimport TermTable
 cdef int EMPTY, NOTHING
 cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE
 
+cdef dict _map_of_mask, _products
+cdef list _SPREAD
+cdef bytes NO_BYTES
+
 
 cdef class DerivativeTable(TermTable):
     cdef dict _partitions                # term -> (class map, targets), for terms inside of others
-    cdef dict _products                  # two class maps -> their common refinement
     cdef dict _class_partitions          # class of byte sequences -> partition
-    cdef dict _maps                      # mask -> class map
     cdef public list _suffix_automata    # by suffix automaton, by its state: [(unit, state)]
     cdef dict _suffix_automaton_of
 

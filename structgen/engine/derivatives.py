@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from typing import Any
 
 from structgen.engine.term_kinds import (
     EMPTY,
@@ -33,9 +32,14 @@ __all__ = ["DerivativeTable", "Partition"]
 
 Partition = tuple[bytes, list[int]]  # class of each byte, target of each class
 
-PRODUCTS_KEPT = 20_000
+MAPS_KEPT = 20_000
 NO_BYTES = bytes(256)
 DEAD: Partition = (NO_BYTES, [NOTHING])
+
+# Class maps do not depend on the terms of one table, so what is known of them is shared by all tables.
+_map_of_mask: dict[int, bytes] = {}
+_products: dict[tuple[bytes, bytes], tuple[bytes, list[int], list[int]]] = {}
+_SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # the bits of a byte as bytes
 
 
 class DerivativeTable(TermTable):
@@ -44,9 +48,7 @@ class DerivativeTable(TermTable):
     def __init__(self, limits: Limits | None = None) -> None:
         super().__init__(limits)
         self._partitions: dict[int, Partition] = {EMPTY: DEAD, NOTHING: DEAD}
-        self._products: dict[tuple[bytes, bytes], tuple[bytes, list[int], list[int]]] = {}
         self._class_partitions: dict[int, Partition] = {}
-        self._maps: dict[Any, bytes] = {}
         self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
 
@@ -115,7 +117,7 @@ class DerivativeTable(TermTable):
         if kind == K_INTERSECTION:
             return self._all_accepting(payload)
         if kind == K_COMPLEMENT:
-            return not self.accepting[payload]
+            return bool(self.accepting[payload] == 0)
         if kind == K_EARLY:
             return False
         if kind == K_TABLE:
@@ -177,7 +179,7 @@ class DerivativeTable(TermTable):
     def _product(self, first: bytes, second: bytes) -> tuple[bytes, list[int], list[int]]:
         """The common refinement of two class maps, with each class's number in the one and in the other."""
         key = (first, second)
-        found = self._products.get(key)
+        found = _products.get(key)
         if found is not None:
             return found
         width = max(second) + 1
@@ -194,9 +196,9 @@ class DerivativeTable(TermTable):
                 left.append(a)
                 right.append(b)
             product[byte] = number
-        if len(self._products) >= PRODUCTS_KEPT:
-            self._products.clear()
-        found = self._products[key] = (bytes(product), left, right)
+        if len(_products) >= MAPS_KEPT:
+            _products.clear()
+        found = _products[key] = (bytes(product), left, right)
         return found
 
     def _reduced(self, classes: bytes, targets: list[int]) -> Partition:
@@ -240,9 +242,11 @@ class DerivativeTable(TermTable):
 
     def _map_of(self, mask: int) -> bytes:
         """A class map with the bytes of a set in class 1, all others in class 0."""
-        found = self._maps.get(mask)
+        found = _map_of_mask.get(mask)
         if found is None:
-            found = self._maps[mask] = bytes([mask >> byte & 1 for byte in range(256)])
+            if len(_map_of_mask) >= MAPS_KEPT:
+                _map_of_mask.clear()
+            found = _map_of_mask[mask] = b"".join([_SPREAD[byte] for byte in mask.to_bytes(32, "little")])
         return found
 
     def _of_class(self, number: int) -> Partition:

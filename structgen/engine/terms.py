@@ -655,7 +655,7 @@ class TermTable:
         """The part of the alphabet that comes from the head itself, not from terms in it."""
         kind = self.kind[term]
         if kind == K_LITERAL:
-            data = self.payload[term]
+            data: bytes = self.payload[term]
             result = 0
             for byte in data:
                 result |= 1 << byte
@@ -667,7 +667,7 @@ class TermTable:
                 return result & ASCII_MASK | BROKEN_CHARS
             return result & ASCII_MASK | OTHER_CHARS
         if kind == K_BYTES:
-            mask = self.payload[term]
+            mask: int = self.payload[term]
             return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
         if kind == K_CHARS:
             return self._class_alphabet[self.payload[term]]
