@@ -1,0 +1,158 @@
+"""Cuts KBNF text into tokens, reads string escapes, and knows how to point at a place of the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+
+from structgen.errors import GrammarError
+
+__all__ = ["Token", "fail", "source_offset", "tokens", "unescape"]
+
+# The order matters: a comment before "(", "any!" before a name. Strings may run over lines.
+_TOKEN = re.compile(
+    r"""
+    (?P<space>\s+|\(\*.*?\*\))
+  | (?P<string>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")
+  | (?P<keyword>(?:any|except)!)
+  | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<number>[0-9]+)
+  | (?P<regex>\#(?:substrs|ex|e)?(?=['"]))
+  | (?P<mark>\(\*|::=|[=;,|()\[\]{}?*+])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+# What the published package reads; `\b \f \v \0 \/` are ours besides, as in JavaScript.
+_SIMPLE_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "0": "\0",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "/": "/",
+}
+
+
+class Token(NamedTuple):
+    """A token of KBNF.
+
+    Attributes:
+        kind: "string", "keyword", "name", "number", "regex", "mark" or "end".
+        text: as written, quotes included; "" at the end.
+        offset: characters before it.
+    """
+
+    kind: str
+    text: str
+    offset: int
+
+
+def fail(source: str, offset: int, message: str, *, hint: str = "") -> NoReturn:
+    """Raises a `GrammarError` that points at a place.
+
+    Args:
+        source: the grammar's text.
+        offset: characters before the place.
+        message: what is wrong there.
+        hint: what to do about it.
+
+    Raises:
+        GrammarError: always.
+    """
+    line_start = source.rfind("\n", 0, offset) + 1
+    line_end = source.find("\n", offset)
+    line = source[line_start : line_end if line_end >= 0 else len(source)].rstrip("\r")
+    column = offset - line_start + 1
+    # A tab before the place would put the caret elsewhere, and one line of a machine-made grammar may be a megabyte.
+    shown_from = max(0, column - 1 - 80)
+    shown = line[shown_from : column - 1 + 80].replace("\t", " ")
+    if shown_from or len(line) > len(shown):
+        raise GrammarError(
+            f"{message}\n  {shown}\n  {' ' * (column - 1 - shown_from)}^",
+            line=source.count("\n", 0, offset) + 1,
+            column=column,
+            hint=hint,
+        )
+    raise GrammarError(message, line=source.count("\n", 0, offset) + 1, column=column, source=shown, hint=hint)
+
+
+def tokens(source: str) -> Iterator[Token]:
+    """The tokens of a grammar, without white space and comments, and one of kind "end".
+
+    Raises:
+        GrammarError: a string or comment without end, or a character that begins no token.
+    """
+    offset, end = 0, len(source)
+    match_at = _TOKEN.match
+    while offset < end:
+        found = match_at(source, offset)
+        if found is None or found.group() == "(*":
+            _fail_at_character(source, offset)
+        kind = found.lastgroup or ""
+        if kind != "space":
+            yield Token(kind, found.group(), offset)
+        offset = found.end()
+    yield Token("end", "", end)
+
+
+def _fail_at_character(source: str, offset: int) -> NoReturn:
+    character = source[offset]
+    if source.startswith("(*", offset):
+        fail(source, offset, "this comment has no end: expected '*)'")
+    if character in "'\"":
+        fail(source, offset, f"this string has no end: expected {character}")
+    if character == "#":
+        fail(source, offset, "expected a string right after '#', '#e', '#ex' or '#substrs'", hint="write #'[0-9]+'")
+    fail(source, offset, f"unexpected character {character!r}")
+
+
+def unescape(source: str, token: Token) -> str:
+    r"""The text that a string token stands for.
+
+    Escapes are those of JavaScript: `\n \t \r \b \f \v \0 \/ \\ \' \"`, `\xHH`, `\uHHHH`, `\u{…}`; each stands for a
+    character, so `'\xff'` is U+00FF, two bytes in UTF-8 (as in the published package).
+
+    Raises:
+        GrammarError: an unknown escape, or one that is no Unicode scalar value.
+    """
+    inner = token.text[1:-1]
+    if "\\" not in inner:
+        return inner
+
+    def replace(found: re.Match[str]) -> str:
+        digits = found[1] or found[2] or found[3]
+        place = token.offset + 1 + found.start()
+        if digits:
+            code = int(digits, 16)
+            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+                fail(source, place, f"{found[0]} is not a Unicode character")
+            return chr(code)
+        if found[4] not in _SIMPLE_ESCAPES:
+            fail(
+                source,
+                place,
+                f"unknown escape {found[0]}",
+                hint=f"a backslash of a regex is written twice: \\\\{found[4]}" if found[4].isprintable() else "",
+            )
+        return _SIMPLE_ESCAPES[found[4]]
+
+    return _ESCAPE.sub(replace, inner)
+
+
+def source_offset(token: Token, index: int) -> int:
+    """The offset in the grammar of character `index` of the text that a string token stands for."""
+    offset, inner = token.offset + 1, token.text[1:-1]
+    position = 0
+    for _ in range(index):
+        if position >= len(inner):
+            break
+        found = _ESCAPE.match(inner, position)
+        position = found.end() if found else position + 1
+    return offset + position

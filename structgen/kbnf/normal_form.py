@@ -1,0 +1,127 @@
+"""The normal form of a grammar, which the engine reads: the order of the passes, and the flat tables at the end.
+
+Each pass is a function of its own in `flattening`, `literals`, `nullables` and `simplification`; none recurses, and
+each is linear or nearly so in the size of the grammar.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.grammar import END, GrammarTables
+from structgen.engine.regex import Regex
+from structgen.errors import LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.flattening import flatten
+from structgen.kbnf.literals import merge_adjacent_literals, unite_literal_alternatives
+from structgen.kbnf.nullables import eliminate_nullables
+from structgen.kbnf.productions import Productions, TerminalTable
+from structgen.kbnf.simplification import (
+    deduplicate_alternatives,
+    inline_single_uses,
+    merge_equal_nonterminals,
+    remove_unit_rules,
+    remove_unproductive,
+    remove_unreachable,
+)
+from structgen.limits import Deadline, Limits
+
+__all__ = ["normalize", "pack", "simplify"]
+
+
+def normalize(
+    grammar: ast.Grammar,
+    *,
+    keep_endless: bool = False,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    is_empty: Callable[[Regex], bool] | None = None,
+) -> GrammarTables:
+    """Brings a grammar into the form that the engine reads.
+
+    Args:
+        grammar: the tree.
+        keep_endless: keep what never ends but spells something, as the published package does; a mask may then lead
+            where the text cannot end.
+        limits: `grammar_symbols` bounds the result and what is made on the way.
+        deadline: of the compile; checked between passes.
+        is_empty: whether a regex matches nothing; asked only where its tree does not tell. By default a store of its
+            own; pass that of the engine to do the work once.
+
+    Raises:
+        GrammarError: the grammar is not valid (see `validate`).
+        LimitExceededError: it is too large, or the time is over.
+    """
+    limits = limits or Limits()
+    terminals = TerminalTable(is_empty or AutomatonStore(limits).is_empty)
+    productions = flatten(grammar, terminals, limits=limits)
+    if deadline:
+        deadline.check()
+    productions, accepts_empty = eliminate_nullables(productions)
+    _check_size(productions, limits)
+    productions = simplify(productions, keep_endless=keep_endless, deadline=deadline)
+    _check_size(productions, limits)
+    return pack(productions, accepts_empty=accepts_empty)
+
+
+def simplify(
+    productions: Productions, *, keep_endless: bool = False, deadline: Deadline | None = None
+) -> Productions:
+    """The passes that keep the language and make the grammar smaller, in an order where each finds the most.
+
+    Args:
+        productions: a grammar without empty bodies.
+        keep_endless: see `normalize`.
+        deadline: see `normalize`.
+    """
+    productions = deduplicate_alternatives(productions)
+    productions = remove_unproductive(productions, keep_endless=keep_endless)
+    while True:
+        if deadline:
+            deadline.check()
+        before = productions
+        productions = remove_unreachable(productions)
+        productions = remove_unit_rules(productions)
+        productions = inline_single_uses(productions)
+        productions = merge_adjacent_literals(productions)
+        productions = unite_literal_alternatives(productions)
+        productions = merge_equal_nonterminals(productions)
+        if productions is before:
+            return productions
+
+
+def _check_size(productions: Productions, limits: Limits) -> None:
+    size = sum(len(body) + 1 for alternatives in productions.bodies for body in alternatives)
+    if size > limits.grammar_symbols:
+        raise LimitExceededError("grammar_symbols", limits.grammar_symbols)
+
+
+def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
+    """Writes productions as flat arrays, with the terminals that they use only.
+
+    Args:
+        productions: a grammar that holds what `GrammarTables` promises.
+        accepts_empty: whether the empty text is in the language besides.
+    """
+    symbols: list[int] = []
+    first_rule = [0]
+    rule_starts: list[int] = []
+    for alternatives in productions.bodies:
+        for body in alternatives:
+            rule_starts.append(len(symbols))
+            symbols += body
+            symbols.append(END)
+        first_rule.append(len(rule_starts))
+    used = {symbol: -2 - number for number, symbol in enumerate(dict.fromkeys(s for s in symbols if s < END))}
+    regexes = productions.terminals.regexes
+    return GrammarTables(
+        symbols=array("i", [used.get(symbol, symbol) for symbol in symbols]),
+        first_rule=array("i", first_rule),
+        rule_starts=array("i", rule_starts),
+        terminals=tuple([regexes[-2 - symbol] for symbol in used]),
+        names=tuple(productions.names),
+        start=productions.start,
+        accepts_empty=accepts_empty,
+    )

@@ -1,0 +1,119 @@
+"""What a grammar that was read must still satisfy before it means anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+from structgen.errors import GrammarError
+from structgen.kbnf import ast
+
+__all__ = ["excluded_strings", "validate"]
+
+# Comparing a misspelt name with all others is quadratic in the worst case; a grammar of this size gets no suggestion.
+_NAMES_COMPARED = 2000
+
+
+def validate(grammar: ast.Grammar) -> None:
+    """Checks that names are defined, and that operators make sense.
+
+    Raises:
+        GrammarError: the start nonterminal or another is not defined; an `except!` excludes something else than plain
+            strings, or the empty string; a repetition's bounds are negative or the wrong way round.
+    """
+    grouped: dict[str, list[ast.Expression]] = {}
+    for rule in grammar.rules:
+        grouped.setdefault(rule.name, []).append(rule.body)
+    if grammar.start not in grouped:
+        hint = _suggestion(grammar.start, grouped) or f"a grammar begins at the rule {grammar.start!r}"
+        raise GrammarError(f"the start nonterminal {grammar.start!r} is not defined", hint=hint)
+    for rule in grammar.rules:
+        for node in _nodes(rule.body):
+            if isinstance(node, ast.Reference):
+                if node.name not in grouped:
+                    _fail_undefined(node.name, rule.name, grouped)
+            elif isinstance(node, ast.Except):
+                _check_except(node, rule.name, grouped)
+            elif isinstance(node, ast.Bounded):
+                _check_bounds(node, rule.name)
+
+
+def excluded_strings(node: ast.Except, grouped: Mapping[str, Sequence[ast.Expression]]) -> list[bytes]:
+    """The strings that an `except!` excludes.
+
+    Args:
+        node: the `except!`.
+        grouped: all rules' bodies by name.
+
+    Raises:
+        GrammarError: it names something else than an alternation of plain strings, or the empty string.
+    """
+    if isinstance(node.excluded, ast.Literal):
+        pending: list[ast.Expression] = [node.excluded]
+    else:
+        if node.excluded.name not in grouped:
+            raise GrammarError(
+                f"the nonterminal {node.excluded.name!r} in an except! is not defined",
+                hint=_suggestion(node.excluded.name, grouped),
+            )
+        pending = list(grouped[node.excluded.name])
+    strings: list[bytes] = []
+    while pending:
+        expression = pending.pop()
+        if isinstance(expression, ast.Choice):
+            pending.extend(reversed(expression.parts))
+        elif isinstance(expression, ast.Literal) and expression.data:
+            strings.append(expression.data)
+        elif isinstance(expression, ast.Literal):
+            raise GrammarError("an except! excludes the empty string, and so every text")
+        else:
+            raise GrammarError(
+                "an except! excludes something else than plain strings",
+                hint="give it a string, or a nonterminal that is an alternation of strings",
+            )
+    return strings
+
+
+def _nodes(body: ast.Expression) -> Iterator[ast.Expression]:
+    """All nodes of a tree, in no particular order; one that occurs several times as the same object comes once."""
+    stack = [body]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Sequence, ast.Choice)):
+            if id(node) not in seen:
+                seen.add(id(node))
+                stack.extend(node.parts)
+        elif isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)):
+            if id(node) not in seen:
+                seen.add(id(node))
+                stack.append(node.body)
+        yield node
+
+
+def _fail_undefined(name: str, rule: str, grouped: Mapping[str, object]) -> None:
+    raise GrammarError(
+        f"the nonterminal {name!r}, used in the rule {rule!r}, is not defined", hint=_suggestion(name, grouped)
+    )
+
+
+def _suggestion(name: str, grouped: Mapping[str, object]) -> str:
+    if len(grouped) > _NAMES_COMPARED:
+        return ""
+    close = get_close_matches(name, list(grouped), n=1)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def _check_except(node: ast.Except, rule: str, grouped: Mapping[str, Sequence[ast.Expression]]) -> None:
+    try:
+        excluded_strings(node, grouped)
+    except GrammarError as error:
+        raise GrammarError(f"in the rule {rule!r}: {str(error).splitlines()[0]}", hint=error.hint) from None
+    if node.limit is not None and node.limit < 0:
+        raise GrammarError(f"in the rule {rule!r}: an except! of at most {node.limit} bytes")
+
+
+def _check_bounds(node: ast.Bounded, rule: str) -> None:
+    if node.min < 0 or (node.max is not None and node.max < node.min):
+        most = "any number of" if node.max is None else str(node.max)
+        raise GrammarError(f"in the rule {rule!r}: a repetition of at least {node.min} and at most {most} times")
