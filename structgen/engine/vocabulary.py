@@ -143,16 +143,16 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
 
 
 def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> None:
-    if not 0 < size <= MAX_SIZE:
-        raise VocabularyError(f"a vocabulary of {size} tokens: the size must be 1 to {MAX_SIZE}")
     if not spellings:
         raise VocabularyError("no token of the vocabulary stands for text")
-    for token_id in ends:
-        if not 0 <= token_id < size:
-            raise VocabularyError(f"end token {token_id} is not in a vocabulary of {size} tokens")
     least, greatest = min(spellings), max(spellings)
     if least < 0:
         raise VocabularyError(f"token id {least} is negative")
+    if not 0 < size <= MAX_SIZE:
+        raise VocabularyError(f"a vocabulary of {size} tokens: the size must be 1 to {MAX_SIZE}")
+    for token_id in ends:
+        if not 0 <= token_id < size:
+            raise VocabularyError(f"end token {token_id} is not in a vocabulary of {size} tokens")
     if greatest >= size:
         raise VocabularyError(
             f"token {greatest} ({spellings[greatest]!r}) is not in a vocabulary of {size} tokens",

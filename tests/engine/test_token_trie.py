@@ -1,0 +1,64 @@
+"""The flat trie, held against the list that it was made of."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structgen import VocabularyError
+from structgen.engine.token_trie import TokenTrie
+
+ENTRIES = st.lists(st.tuples(st.binary(min_size=1, max_size=6), st.integers(0, 2**31 - 1)), max_size=60)
+NARROW = st.lists(st.tuples(st.text("ab", min_size=1, max_size=8).map(str.encode), st.integers(0, 99)), max_size=60)
+
+
+def paths(trie):
+    """The bytes that lead to each node, by a walk that skips nothing."""
+    path = []
+    for node in range(trie.node_count):
+        del path[trie.node_depth[node] - 1 :]
+        path.append(trie.node_byte[node])
+        assert len(path) == trie.node_depth[node]
+        yield bytes(path)
+
+
+@given(st.one_of(ENTRIES, NARROW).map(sorted))
+def test_the_trie_holds_the_entries_and_their_prefixes(entries):
+    trie = TokenTrie.from_sorted(entries)
+    nodes = list(paths(trie))
+    assert nodes == sorted({text[:end] for text, _ in entries for end in range(1, len(text) + 1)})
+    found = [
+        (text, trie.tokens[at])
+        for node, text in enumerate(nodes)
+        for at in range(trie.token_start[node], trie.token_start[node + 1])
+    ]
+    assert found == entries
+    assert trie.max_depth == max((len(text) for text, _ in entries), default=0)
+    assert len(trie.node_byte) == len(trie.node_end) == len(trie.node_depth) == trie.node_count
+    assert len(trie.token_start) == trie.node_count + 1
+    assert len(trie.tokens) == len(entries)
+
+
+@given(st.one_of(ENTRIES, NARROW).map(sorted))
+def test_ends_and_first_nodes(entries):
+    trie = TokenTrie.from_sorted(entries)
+    nodes = list(paths(trie))
+    for node, text in enumerate(nodes):
+        assert trie.node_end[node] == node + sum(other.startswith(text) for other in nodes)
+    for byte in range(256):
+        expected = nodes.index(bytes([byte])) if bytes([byte]) in nodes else -1
+        assert trie.first_node[byte] == expected
+
+
+def test_equal_bytes_share_a_node_in_the_order_given():
+    trie = TokenTrie.from_sorted([(b"a", 5), (b"a", 3), (b"ab", 5)])
+    assert list(trie.node_byte) == [97, 98]
+    assert list(trie.tokens) == [5, 3, 5]
+    assert list(trie.token_start) == [0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "entries", [[(b"", 1)], [(b"b", 1), (b"a", 2)], [(b"ab", 1), (b"a", 2)], [(b"a", 1), (b"", 2)]]
+)
+def test_what_is_not_sorted_or_empty_is_refused(entries):
+    with pytest.raises(VocabularyError, match=f"token {entries[-1][1]}"):
+        TokenTrie.from_sorted(entries)
