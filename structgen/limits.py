@@ -16,6 +16,7 @@ class Limits:
 
     Attributes:
         schema_nodes: subschemas visited while a schema is translated.
+        schema_depth: nesting of subschemas that apply to one value (`allOf` in `allOf`, chains of `$ref`).
         grammar_symbols: symbols in all bodies of the normal form.
         regex_nodes: nodes of one regex's syntax tree.
         regex_depth: nesting of one regex's syntax tree (groups that only group do not count).
@@ -28,6 +29,7 @@ class Limits:
     """
 
     schema_nodes: int = 200_000
+    schema_depth: int = 64
     grammar_symbols: int = 2_000_000
     regex_nodes: int = 200_000
     regex_depth: int = 500

@@ -1,0 +1,53 @@
+"""From Pydantic models, Python types and JSON Schema to KBNF grammars.
+
+    sources         what a caller gives, as one JSON Schema, and the validator that has the last word
+    dialects, refs  the drafts; where `$ref` leads
+    keywords        one subschema's keywords, by JSON type
+    space           subschemas combined: nodes, their shapes, which are empty
+    algebra         sets of JSON values: intersection, union, complement
+    strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
+    layout, objects, to_kbnf                rules
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structgen.kbnf import ast
+from structgen.limits import Deadline, Limits
+from structgen.schema.keywords import SchemaWarning
+from structgen.schema.sources import Source, resolve
+from structgen.schema.to_kbnf import json_schema_to_kbnf
+
+__all__ = ["SchemaWarning", "Source", "resolve", "schema_to_kbnf"]
+
+
+def schema_to_kbnf(
+    schema_or_type: Any,
+    *,
+    whitespace: str = "any",
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+) -> ast.Grammar:
+    """The grammar of the JSON texts of a schema: every text that it derives passes the schema's validator.
+
+    Args:
+        schema_or_type: what `resolve` takes, or a `Source` that it gave.
+        whitespace: "any" (up to 64 characters at each gap inside of the value), "compact" (none), "single" (as
+            `json.dumps` writes it).
+        limits: bounds on what the translation may cost.
+        deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
+
+    Raises:
+        SchemaError: not a schema.
+        UnsupportedSchemaError: it cannot be expressed exactly.
+        UnsatisfiableSchemaError: no value satisfies it.
+        LimitExceededError: it costs more than `limits` allow.
+
+    Example:
+        >>> from structgen.kbnf.ast import Literal
+        >>> schema_to_kbnf({"const": 1}).rules[0].body == Literal(b"1")
+        True
+    """
+    source = schema_or_type if isinstance(schema_or_type, Source) else resolve(schema_or_type, limits=limits)
+    return json_schema_to_kbnf(source.json_schema, whitespace=whitespace, limits=limits, deadline=deadline)

@@ -1,0 +1,32 @@
+"""Sets of JSON values: intersection, union, complement. Knows nothing of grammars, nor of how schemas are written."""
+
+from structgen.schema.algebra.compounds import ALL_ARRAYS, ALL_OBJECTS, OPEN, ArraySet, Inexpressible, KeyClass, ObjectSet
+from structgen.schema.algebra.nodes import ANY, NONE, Node, complements, meet
+from structgen.schema.algebra.numbers import ALL_NUMBERS, INTEGERS, Number, NumberSet
+from structgen.schema.algebra.shape import EVERYTHING, NOTHING, Shape
+from structgen.schema.algebra.strings import ALL_STRINGS, Language, StringSet
+
+__all__ = [
+    "ALL_ARRAYS",
+    "ALL_NUMBERS",
+    "ALL_OBJECTS",
+    "ALL_STRINGS",
+    "ANY",
+    "EVERYTHING",
+    "INTEGERS",
+    "NONE",
+    "NOTHING",
+    "OPEN",
+    "ArraySet",
+    "Inexpressible",
+    "KeyClass",
+    "Language",
+    "Node",
+    "Number",
+    "NumberSet",
+    "ObjectSet",
+    "Shape",
+    "StringSet",
+    "complements",
+    "meet",
+]

@@ -1,0 +1,184 @@
+"""Sets of arrays and of objects: their children are nodes, so that one level is looked at, at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from structgen.schema.algebra.nodes import ANY, NONE, Node, complements, meet
+from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
+
+__all__ = ["ALL_ARRAYS", "ALL_OBJECTS", "OPEN", "ArraySet", "Inexpressible", "KeyClass", "ObjectSet"]
+
+KeyClass = tuple[StringSet, Node]
+"""Keys, none of which has a property of its own, and the values that they may have."""
+
+OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
+"""Any other key may have any value."""
+
+
+class Inexpressible(Exception):  # noqa: N818 - never leaves this package's callers: it becomes UnsupportedSchemaError
+    """A set that is not a finite union of these normal forms.
+
+    Attributes:
+        keyword: the JSON Schema keyword that asked for it.
+    """
+
+    def __init__(self, keyword: str) -> None:
+        super().__init__(keyword)
+        self.keyword = keyword
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ArraySet:
+    """Arrays of `low` to `high` items (None: no bound): item i is in `prefix[i]`, and after that in `rest`."""
+
+    prefix: tuple[Node, ...] = ()
+    rest: Node = ANY
+    low: int = 0
+    high: int | None = None
+
+    def at(self, index: int) -> Node:
+        """What the item at `index` is in."""
+        return self.prefix[index] if index < len(self.prefix) else self.rest
+
+    def intersect(self, other: ArraySet) -> ArraySet | None:
+        """The arrays in both, or None when the counts alone leave none."""
+        size = max(len(self.prefix), len(other.prefix))
+        prefix = tuple(meet(self.at(i), other.at(i)) for i in range(size))
+        high = self.high
+        if other.high is not None and (high is None or other.high < high):
+            high = other.high
+        return ArraySet(prefix, meet(self.rest, other.rest), max(self.low, other.low), high).reduced()
+
+    def reduced(self) -> ArraySet | None:
+        """The same set with a bound where no further item can be, or None when the counts leave no array."""
+        high = self.high
+        size = len(self.prefix) if self.rest == NONE else None
+        for index, node in enumerate(self.prefix):
+            if node == NONE:
+                size = index
+                break
+        if size is not None and (high is None or size < high):
+            high = size
+        if high is not None and high < self.low:
+            return None
+        prefix = self.prefix if high is None or high >= len(self.prefix) else self.prefix[:high]
+        return self if high == self.high and prefix is self.prefix else ArraySet(prefix, self.rest, self.low, high)
+
+    def complement(self) -> list[ArraySet]:
+        """Sets whose union is every other array.
+
+        Raises:
+            Inexpressible: it takes "some item after the prefix is not …".
+        """
+        parts: list[ArraySet] = []
+        if self.low:
+            parts.append(ArraySet(high=self.low - 1))
+        if self.high is not None:
+            parts.append(ArraySet(low=self.high + 1))
+        for index, node in enumerate(self.prefix):
+            before = (ANY,) * index
+            parts.extend(ArraySet((*before, other), low=index + 1) for other in complements(node) if other != NONE)
+        if self.rest == NONE:
+            parts.append(ArraySet(low=len(self.prefix) + 1))
+        elif self.rest != ANY and not (self.high is not None and self.high <= len(self.prefix)):
+            raise Inexpressible("items")
+        return parts
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ObjectSet:
+    """Objects by their keys.
+
+    Attributes:
+        properties: the keys that have a value set of their own, in order; with NONE the key must not be there.
+        classes: disjoint sets of other keys. A key in no class must not be there.
+        required: keys that must be there, in order.
+        low, high: bounds on how many keys there are.
+    """
+
+    properties: dict[str, Node] = field(default_factory=dict, hash=False)
+    classes: tuple[KeyClass, ...] = OPEN
+    required: tuple[str, ...] = ()
+    low: int = 0
+    high: int | None = None
+
+    def at(self, key: str) -> Node:
+        """What the value at `key` is in."""
+        node = self.properties.get(key)
+        if node is not None:
+            return node
+        for keys, node in self.classes:
+            if keys.contains(key):
+                return node
+        return NONE
+
+    def intersect(self, other: ObjectSet) -> ObjectSet | None:
+        """The objects in both, or None when the required keys and the counts alone leave none."""
+        if self.properties or other.properties:
+            keys = dict.fromkeys((*self.properties, *other.properties))
+            properties = {key: meet(self.at(key), other.at(key)) for key in keys}
+        else:
+            properties = self.properties
+        high = self.high
+        if other.high is not None and (high is None or other.high < high):
+            high = other.high
+        required = self.required
+        if other.required:
+            required = tuple(dict.fromkeys((*required, *other.required)))
+        both = ObjectSet(properties, _meet_classes(self.classes, other.classes), required, max(self.low, other.low), high)
+        return both.reduced()
+
+    def reduced(self) -> ObjectSet | None:
+        """The same set with keys of finite classes as properties, or None where required keys and counts leave nothing."""
+        if any(keys.texts is not None for keys, _ in self.classes):
+            properties = dict(self.properties)
+            for keys, node in self.classes:
+                for key in keys.texts or ():
+                    properties.setdefault(key, node)
+            classes = tuple(pair for pair in self.classes if pair[0].texts is None)
+            return ObjectSet(properties, classes, self.required, self.low, self.high).reduced()
+        if any(self.at(key) == NONE for key in self.required):
+            return None
+        if self.high is not None and self.high < max(self.low, len(self.required)):
+            return None
+        return self
+
+    def complement(self) -> list[ObjectSet]:
+        """Sets whose union is every other object.
+
+        Raises:
+            Inexpressible: it takes "some key of this kind has a value that is not …".
+        """
+        parts = [ObjectSet(properties={key: NONE}) for key in self.required]
+        if self.low:
+            parts.append(ObjectSet(high=self.low - 1))
+        if self.high is not None:
+            parts.append(ObjectSet(low=self.high + 1))
+        for key, node in self.properties.items():
+            for other in complements(node):
+                if other != NONE:
+                    parts.append(ObjectSet(properties={key: other}, required=(key,)))
+        if self.classes != OPEN:
+            raise Inexpressible("additionalProperties")
+        return parts
+
+
+def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
+    """The common refinement of two partitions of keys."""
+    if right == OPEN or left == right:
+        return left
+    if left == OPEN:
+        return right
+    out: list[KeyClass] = []
+    for left_keys, left_node in left:
+        for right_keys, right_node in right:
+            node = meet(left_node, right_node)
+            keys = left_keys.intersect(right_keys) if node != NONE else None
+            if keys is not None:
+                out.append((keys, node))
+    return tuple(out)
+
+
+ALL_ARRAYS = (ArraySet(),)
+ALL_OBJECTS = (ObjectSet(),)

@@ -1,0 +1,117 @@
+"""Shapes: sets of JSON values as unions of parts, one kind of part for each JSON type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from structgen.schema.algebra.compounds import ALL_ARRAYS, ALL_OBJECTS, ArraySet, ObjectSet
+from structgen.schema.algebra.numbers import ALL_NUMBERS, NumberSet
+from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
+
+__all__ = ["EVERYTHING", "NOTHING", "Shape"]
+
+_P = TypeVar("_P", bound="_Part")
+
+
+class _Part(Protocol):
+    """What the parts of all types have in common."""
+
+    def intersect(self: _P, other: _P) -> _P | None: ...
+
+    def complement(self: _P) -> list[_P]: ...
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Shape:
+    """The union of its parts; no part of a type: no value of that type.
+
+    Attributes:
+        null: whether null is a member.
+        booleans: bit 0: false is a member, bit 1: true is.
+        numbers, strings, arrays, objects: unions of sets.
+    """
+
+    null: bool = False
+    booleans: int = 0
+    numbers: tuple[NumberSet, ...] = ()
+    strings: tuple[StringSet, ...] = ()
+    arrays: tuple[ArraySet, ...] = ()
+    objects: tuple[ObjectSet, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many parts there are."""
+        return len(self.numbers) + len(self.strings) + len(self.arrays) + len(self.objects)
+
+    def intersect(self, other: Shape) -> Shape:
+        """The values in both."""
+        return Shape(
+            self.null and other.null,
+            self.booleans & other.booleans,
+            _intersect(self.numbers, other.numbers, ALL_NUMBERS),
+            _intersect(self.strings, other.strings, ALL_STRINGS),
+            _intersect(self.arrays, other.arrays, ALL_ARRAYS),
+            _intersect(self.objects, other.objects, ALL_OBJECTS),
+        )
+
+    def unite(self, other: Shape) -> Shape:
+        """The values in either."""
+        return Shape(
+            self.null or other.null,
+            self.booleans | other.booleans,
+            _unite(self.numbers, other.numbers, ALL_NUMBERS),
+            _unite(self.strings, other.strings, ALL_STRINGS),
+            _unite(self.arrays, other.arrays, ALL_ARRAYS),
+            _unite(self.objects, other.objects, ALL_OBJECTS),
+        )
+
+    def complement(self) -> Shape:
+        """All other values.
+
+        Raises:
+            Inexpressible: a part's complement is no finite union of such parts.
+        """
+        return Shape(
+            not self.null,
+            3 & ~self.booleans,
+            _complement(self.numbers, ALL_NUMBERS),
+            _complement(self.strings, ALL_STRINGS),
+            _complement(self.arrays, ALL_ARRAYS),
+            _complement(self.objects, ALL_OBJECTS),
+        )
+
+
+def _intersect(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:
+    if right is whole or not left:
+        return left
+    if left is whole or not right:
+        return right
+    out: list[_P] = []
+    for part in left:
+        for other in right:
+            both = part.intersect(other)
+            if both is not None:
+                out.append(both)
+    return tuple(out)
+
+
+def _unite(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:
+    if left is whole or right is whole:
+        return whole
+    if not left or not right:
+        return left or right
+    return left + tuple(part for part in right if part not in left)
+
+
+def _complement(parts: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:
+    if parts is whole:
+        return ()
+    rest = whole
+    for part in parts:
+        rest = _intersect(rest, tuple(part.complement()), whole)
+    return rest
+
+
+NOTHING = Shape()
+EVERYTHING = Shape(True, 3, ALL_NUMBERS, ALL_STRINGS, ALL_ARRAYS, ALL_OBJECTS)

@@ -1,0 +1,170 @@
+"""Sets of strings, over decoded text: lengths in code points, regular languages; or finitely many texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeVar
+
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.regex import (
+    ANY_CHAR,
+    Complement,
+    Regex,
+    Repeat,
+    intersection,
+    literal_set,
+)
+
+__all__ = ["ALL_STRINGS", "Language", "StringSet"]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Language:
+    """A regular set of texts that has a name: two of one name are equal.
+
+    Attributes:
+        name: where it comes from, such as a pattern with its dialect, or a format.
+        regex: over the characters of the text, as a whole.
+    """
+
+    name: str
+    regex: Regex = field(compare=False, repr=False)
+    _store: AutomatonStore | None = field(default=None, compare=False, repr=False)
+    _start: int = field(default=0, compare=False, repr=False)
+
+    def matches(self, text: str) -> bool:
+        """Whether a text is in the language. A text with a lone surrogate is in none."""
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            return False
+        store = self._store or self._load()
+        return bool(store.matches(self._start, data))
+
+    def is_empty(self) -> bool:
+        """Whether no text is in the language."""
+        if self._store is None:
+            self._load()
+        return self._start == 0
+
+    def _load(self) -> AutomatonStore:
+        self._store = store = AutomatonStore()
+        self._start = store.add(self.regex)
+        return store
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class StringSet:
+    """Texts that satisfy all of these.
+
+    Attributes:
+        low, high: bounds on the length in code points; `high` None is none.
+        within: languages that hold the texts.
+        outside: languages that do not.
+        excluded: single texts that are not members.
+        texts: the texts are these, in this order; or None.
+    """
+
+    low: int = 0
+    high: int | None = None
+    within: tuple[Language, ...] = ()
+    outside: tuple[Language, ...] = ()
+    excluded: tuple[str, ...] = ()
+    texts: tuple[str, ...] | None = None
+
+    def contains(self, text: str) -> bool:
+        """Whether a text is a member."""
+        if len(text) < self.low or (self.high is not None and len(text) > self.high) or text in self.excluded:
+            return False
+        if self.texts is not None and text not in self.texts:
+            return False
+        return all(x.matches(text) for x in self.within) and not any(x.matches(text) for x in self.outside)
+
+    def intersect(self, other: StringSet) -> StringSet | None:
+        """The texts in both, or None when there are none."""
+        if self.texts is not None:
+            return _finite(self.texts, other)
+        if other.texts is not None:
+            return _finite(other.texts, self)
+        high = self.high
+        if other.high is not None and (high is None or other.high < high):
+            high = other.high
+        both = StringSet(
+            max(self.low, other.low),
+            high,
+            _joined(self.within, other.within),
+            _joined(self.outside, other.outside),
+            _joined(self.excluded, other.excluded),
+        )
+        return None if both.is_empty() else both
+
+    def complement(self) -> list[StringSet]:
+        """Sets whose union is every other text."""
+        parts: list[StringSet] = []
+        if self.texts is not None:
+            parts.append(StringSet(excluded=self.texts))
+        if self.low:
+            parts.append(StringSet(high=self.low - 1))
+        if self.high is not None:
+            parts.append(StringSet(low=self.high + 1))
+        parts.extend(StringSet(outside=(language,)) for language in self.within)
+        parts.extend(StringSet(within=(language,)) for language in self.outside)
+        if self.excluded:
+            parts.append(StringSet(texts=self.excluded))
+        return parts
+
+    def is_empty(self) -> bool:
+        """Whether no text is a member."""
+        if self.texts is not None:
+            return not self.texts
+        if self.high is not None and self.high < self.low:
+            return True
+        if not self.within and not self.outside and not (self.excluded and self.high is not None):
+            return False
+        if len(self.within) == 1 and self == StringSet(within=self.within):
+            return self.within[0].is_empty()
+        return _is_empty(self)
+
+    def regex(self) -> Regex:
+        """The set as a regex over decoded text."""
+        if self.texts is not None:
+            return literal_set(text.encode() for text in self.texts)
+        parts: list[Regex] = [language.regex for language in self.within]
+        if self.low or self.high is not None or not parts:
+            parts.append(Repeat(ANY_CHAR, self.low, self.high))
+        parts.extend(Complement(language.regex) for language in self.outside)
+        excluded = [text.encode() for text in self.excluded if _is_scalar(text)]
+        if excluded:
+            parts.append(Complement(literal_set(excluded)))
+        return intersection(*parts)
+
+
+@lru_cache(maxsize=1024)
+def _is_empty(strings: StringSet) -> bool:
+    return bool(AutomatonStore().is_empty(strings.regex()))
+
+
+def _is_scalar(text: str) -> bool:
+    return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+
+
+def _finite(texts: tuple[str, ...], other: StringSet) -> StringSet | None:
+    if other.texts is not None:
+        known = set(other.texts)
+        kept = tuple(text for text in texts if text in known)
+    else:
+        kept = tuple(text for text in texts if other.contains(text))
+    return StringSet(texts=kept) if kept else None
+
+
+_T = TypeVar("_T")
+
+
+def _joined(left: tuple[_T, ...], right: tuple[_T, ...]) -> tuple[_T, ...]:
+    if not right or left == right:
+        return left
+    return left + tuple(x for x in right if x not in left)
+
+
+ALL_STRINGS = (StringSet(),)

@@ -1,0 +1,381 @@
+"""What the keywords of one subschema say about each JSON type, without the keywords that combine subschemas.
+
+The counterpart of `space.py`, which combines: `$ref`, `allOf`, `not` and their like.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
+from structgen.limits import Limits
+from structgen.schema import formats
+from structgen.schema.algebra import (
+    ALL_ARRAYS,
+    ALL_NUMBERS,
+    ALL_OBJECTS,
+    ALL_STRINGS,
+    ANY,
+    INTEGERS,
+    NONE,
+    OPEN,
+    ArraySet,
+    KeyClass,
+    Language,
+    Node,
+    NumberSet,
+    ObjectSet,
+    Shape,
+    StringSet,
+    meet,
+)
+from structgen.schema.numbers import exact
+from structgen.schema.refs import Place, pointer
+
+__all__ = ["REGEX_DIALECT", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
+
+REGEX_DIALECT = "x-structgen-regex"
+"""The keyword by which `sources` says in which dialect a `pattern` is written; ECMA-262 without it."""
+
+MAX_BOUND_DIGITS = 308
+
+_NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
+_TYPES = {
+    "null": _NULL,
+    "boolean": _BOOLEAN,
+    "number": _NUMBER,
+    "integer": _INTEGER,
+    "string": _STRING,
+    "array": _ARRAY,
+    "object": _OBJECT,
+}
+_ALL_TYPES = (1 << 7) - 1
+
+_NUMBER_KEYS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format"})
+_ARRAY_KEYS = frozenset(
+    {"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems"}
+)
+_OBJECT_KEYS = frozenset(
+    {
+        "properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties",
+        "unevaluatedProperties",
+    }
+)  # fmt: skip
+
+NodeOf = Callable[[Any, Place], Node]
+
+
+class SchemaWarning(UserWarning):
+    """Something in a schema that asserts nothing, and may have been meant to: an unknown `format`."""
+
+
+def _fail(message: str, place: Place, keyword: str) -> SchemaError:
+    return SchemaError(message, pointer=pointer(place), keyword=keyword)
+
+
+def unsupported(message: str, place: Place, keyword: str, hint: str = "") -> UnsupportedSchemaError:
+    """The error for what this release cannot express exactly."""
+    return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword, hint=hint)
+
+
+def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits) -> Shape:
+    """The values that satisfy `type` and the keywords about single types.
+
+    Args:
+        schema: the subschema, of keywords that its dialect knows.
+        place: where it is.
+        node_of: the node of a child schema.
+
+    Raises:
+        SchemaError: a keyword has a value that it cannot have.
+        UnsupportedSchemaError: a keyword cannot be expressed.
+    """
+    types = _types(schema["type"], place) if "type" in schema else _ALL_TYPES
+    keys = schema.keys()
+    numbers = _numbers(schema, place, types) if types & (_NUMBER | _INTEGER) else ()
+    strings = arrays = objects = ()
+    if types & _STRING:
+        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, limits)
+    if types & _ARRAY:
+        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, place, node_of)
+    if types & _OBJECT:
+        objects = ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, place, node_of, limits)
+    return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
+
+
+def _types(value: Any, place: Place) -> int:
+    names = value if isinstance(value, list) else (value,)
+    types = 0
+    for name in names:
+        bit = _TYPES.get(name) if isinstance(name, str) else None
+        if bit is None:
+            raise _fail(f"{name!r} is no JSON type", place, "type")
+        types |= bit
+    return types
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def _bound(schema: dict[str, Any], keyword: str, place: Place) -> int | Fraction | None:
+    value = schema.get(keyword)
+    if value is None or isinstance(value, bool):
+        if keyword in schema and not (isinstance(value, bool) and keyword.startswith("exclusive")):
+            raise _fail(f"{keyword} must be a number", place, keyword)
+        return None
+    try:
+        number = exact(value)
+    except (ValueError, TypeError) as error:
+        raise _fail(f"{keyword} must be a finite number", place, keyword) from error
+    if abs(number) >= 10 ** (MAX_BOUND_DIGITS + 1):
+        raise unsupported(f"{keyword} is beyond the range of numbers", place, keyword)
+    return number
+
+
+def _numbers(schema: dict[str, Any], place: Place, types: int) -> tuple[NumberSet, ...]:
+    integer = not types & _NUMBER
+    if _NUMBER_KEYS.isdisjoint(schema.keys()):
+        return INTEGERS if integer else ALL_NUMBERS
+    low, high = _bound(schema, "minimum", place), _bound(schema, "maximum", place)
+    found = NumberSet(low, schema.get("exclusiveMinimum") is True, high, schema.get("exclusiveMaximum") is True)
+    above, below = _bound(schema, "exclusiveMinimum", place), _bound(schema, "exclusiveMaximum", place)
+    parts = [NumberSet(above, above is not None, below, below is not None)]
+    step = _bound(schema, "multipleOf", place)
+    if step is not None:
+        if step <= 0:
+            raise _fail("multipleOf must be above 0", place, "multipleOf")
+        parts.append(NumberSet(multiple=step))
+    if integer:
+        parts.append(INTEGERS[0])
+    result: NumberSet | None = found.reduced()
+    for part in parts:
+        result = result.intersect(part) if result is not None else None
+    return () if result is None else (result,)
+
+
+# --- strings ---------------------------------------------------------------------------------------------------------
+
+
+def _count(schema: dict[str, Any], keyword: str, place: Place) -> int | None:
+    value = schema.get(keyword)
+    if value is None and keyword not in schema:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _fail(f"{keyword} must be a whole number, 0 or more", place, keyword)
+    return value
+
+
+_LANGUAGES: dict[tuple[str, str], Language] = {}
+_LANGUAGES_KEPT = 1024
+
+
+def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: Limits) -> Language:
+    """The texts in which a pattern matches somewhere.
+
+    Raises:
+        SchemaError: not a regex.
+        UnsupportedSchemaError: a regex with something that no automaton does.
+    """
+    if not isinstance(pattern, str):
+        raise _fail(f"{keyword} must be a string", place, keyword)
+    found = _LANGUAGES.get((pattern, dialect))
+    if found is None:
+        from structgen.engine.regex_parser import parse_regex
+
+        try:
+            regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
+        except GrammarError as error:
+            raise unsupported(f"cannot use the pattern {pattern!r}: {error}", place, keyword) from error
+        found = Language(f"{dialect} {pattern}", regex)
+        if len(_LANGUAGES) >= _LANGUAGES_KEPT:
+            _LANGUAGES.clear()
+        _LANGUAGES[pattern, dialect] = found
+    return found
+
+
+def _strings(schema: dict[str, Any], place: Place, limits: Limits) -> tuple[StringSet, ...]:
+    low, high = _count(schema, "minLength", place) or 0, _count(schema, "maxLength", place)
+    within: list[Language] = []
+    if "pattern" in schema:
+        dialect = schema.get(REGEX_DIALECT, "ecma")
+        within.append(language_of(schema["pattern"], dialect, place, "pattern", limits))
+    if "format" in schema:
+        language = _format(schema["format"], place)
+        if language is not None:
+            within.append(language)
+    found = StringSet(low, high, tuple(within))
+    return () if found.is_empty() else (found,)
+
+
+def _format(name: Any, place: Place) -> Language | None:
+    if not isinstance(name, str):
+        raise _fail("format must be a string", place, "format")
+    if name.startswith(formats.UNSUPPORTED):
+        keyword = name[len(formats.UNSUPPORTED) + 1 :]
+        raise unsupported(f"{keyword} cannot be expressed", place, keyword)
+    if name in formats.REFUSED:
+        raise unsupported(f"the format {name!r} cannot be expressed", place, "format")
+    language = formats.language(name)
+    if language is None and name not in formats.ANNOTATIONS:
+        warnings.warn(f"unknown format {name!r} (at #{pointer(place)}): taken as a comment", SchemaWarning, stacklevel=2)
+    return language
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+
+
+def _children(value: Any, keyword: str, place: Place, node_of: NodeOf) -> tuple[Node, ...]:
+    if not isinstance(value, list):
+        raise _fail(f"{keyword} must be a list of schemas", place, keyword)
+    inside = (place, keyword)
+    return tuple(node_of(schema, (inside, str(i))) for i, schema in enumerate(value))
+
+
+def _arrays(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[ArraySet, ...]:
+    prefix: tuple[Node, ...] = ()
+    rest = ANY
+    items = schema.get("items")
+    if "prefixItems" in schema:
+        prefix = _children(schema["prefixItems"], "prefixItems", place, node_of)
+    if isinstance(items, list):
+        if prefix:
+            raise _fail("items must be a schema beside prefixItems", place, "items")
+        prefix = _children(items, "items", place, node_of)
+        if "additionalItems" in schema:
+            rest = node_of(schema["additionalItems"], (place, "additionalItems"))
+    elif "items" in schema:
+        rest = node_of(items, (place, "items"))
+    found = ArraySet(prefix, rest, _count(schema, "minItems", place) or 0, _count(schema, "maxItems", place)).reduced()
+    if found is None:
+        return ()
+    if schema.get("uniqueItems") is True and found.high not in (0, 1):
+        raise unsupported("unique items cannot be enforced yet", place, "uniqueItems", "set maxItems to 1, or drop it")
+    for keyword in ("contains", "unevaluatedItems"):
+        if keyword in schema and node_of(schema[keyword], (place, keyword)) != ANY:
+            raise unsupported(f"{keyword} cannot be enforced yet", place, keyword)
+    if "contains" in schema:
+        return _containing_any(schema, place, found)
+    return (found,)
+
+
+def _containing_any(schema: dict[str, Any], place: Place, found: ArraySet) -> tuple[ArraySet, ...]:
+    """`contains: true` counts the items."""
+    low = _count(schema, "minContains", place)
+    both = found.intersect(ArraySet(low=1 if low is None else low, high=_count(schema, "maxContains", place)))
+    return () if both is None else (both,)
+
+
+# --- objects ---------------------------------------------------------------------------------------------------------
+
+
+def _names(value: Any, keyword: str, place: Place) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _fail(f"{keyword} must be a list of strings", place, keyword)
+    return tuple(value)
+
+
+def _objects(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits) -> tuple[ObjectSet, ...]:
+    if schema.get("unevaluatedProperties", True) not in (True, {}):
+        raise unsupported("unevaluatedProperties cannot be enforced yet", place, "unevaluatedProperties")
+    properties = schema.get("properties", {})
+    if not isinstance(properties, dict):
+        raise _fail("properties must be an object", place, "properties")
+    inside = (place, "properties")
+    nodes = {name: node_of(child, (inside, name)) for name, child in properties.items()}
+    classes = OPEN
+    if "additionalProperties" in schema:
+        rest = node_of(schema["additionalProperties"], (place, "additionalProperties"))
+        classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
+    if "patternProperties" in schema:
+        classes = _patterned(schema["patternProperties"], place, nodes, classes, node_of, limits)
+    required = _names(schema["required"], "required", place) if "required" in schema else ()
+    low, high = _count(schema, "minProperties", place) or 0, _count(schema, "maxProperties", place)
+    found = ObjectSet(nodes, classes, tuple(dict.fromkeys(required)), low, high).reduced()
+    return () if found is None else (found,)
+
+
+def _patterned(
+    patterns: Any, place: Place, nodes: dict[str, Node], rest: tuple[KeyClass, ...], node_of: NodeOf, limits: Limits
+) -> tuple[KeyClass, ...]:
+    """Splits the keys by the patterns, and intersects what overlapping ones ask. Narrows `nodes` in place."""
+    if not isinstance(patterns, dict):
+        raise _fail("patternProperties must be an object", place, "patternProperties")
+    inside = (place, "patternProperties")
+    matched: list[KeyClass] = []
+    unmatched: list[StringSet] = [ALL_STRINGS[0]]
+    for pattern, child in patterns.items():
+        language = language_of(pattern, "ecma", inside, "patternProperties", limits)
+        node = node_of(child, (inside, pattern))
+        for name in nodes:
+            if language.matches(name):
+                nodes[name] = meet(nodes[name], node)
+        yes, no = StringSet(within=(language,)), StringSet(outside=(language,))
+        split: list[KeyClass] = []
+        for keys, old in matched:
+            split.extend((both, meet(old, node)) for both in (keys.intersect(yes),) if both is not None)
+            split.extend((both, old) for both in (keys.intersect(no),) if both is not None)
+        split.extend((both, node) for keys in unmatched for both in (keys.intersect(yes),) if both is not None)
+        unmatched = [both for keys in unmatched for both in (keys.intersect(no),) if both is not None]
+        matched = split
+        if len(matched) > limits.schema_nodes:
+            raise unsupported("patternProperties overlap too much", place, "patternProperties")
+    others = [(keys, node) for _, node in rest for keys in unmatched]
+    return tuple((keys, node) for keys, node in (*matched, *others) if node != NONE)
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def value_shape(values: list[Any], place: Place, keyword: str, node_of: NodeOf) -> Shape:
+    """Exactly these JSON values."""
+    texts: dict[str, None] = {}
+    numbers: list[tuple[int | Fraction, str]] = []
+    arrays: list[ArraySet] = []
+    objects: list[ObjectSet] = []
+    null, booleans = False, 0
+    inside = (place, keyword)
+    for value in values:
+        if value is None:
+            null = True
+        elif isinstance(value, bool):
+            booleans |= 2 if value else 1
+        elif isinstance(value, str):
+            texts[value] = None
+        elif isinstance(value, list):
+            items = tuple(node_of({"enum": [item]}, inside) for item in value)
+            arrays.append(ArraySet(items, NONE, len(items), len(items)))
+        elif isinstance(value, dict):
+            members = {name: node_of({"enum": [item]}, inside) for name, item in value.items()}
+            objects.append(ObjectSet(members, (), tuple(members)))
+        else:
+            numbers.extend(_number_texts(value, place, keyword))
+    return Shape(
+        null,
+        booleans,
+        (NumberSet(values=tuple(dict.fromkeys(numbers))),) if numbers else (),
+        (StringSet(texts=tuple(texts)),) if texts else (),
+        tuple(arrays),
+        tuple(objects),
+    )
+
+
+def _number_texts(value: Any, place: Place, keyword: str) -> list[tuple[int | Fraction, str]]:
+    """A number with the texts for it: as Python writes it, and a whole float also as an integer."""
+    try:
+        number = exact(value)
+    except (ValueError, TypeError) as error:
+        raise _fail(f"{value!r} is no JSON value", place, keyword) from error
+    texts = [(number, repr(value) if isinstance(value, float) else str(value))]
+    if isinstance(value, float) and isinstance(number, int) and abs(number) < 10**_PLAIN_DIGITS:
+        texts.insert(0, (number, str(number)))
+    return texts
+
+
+_PLAIN_DIGITS = 16
+

@@ -1,0 +1,77 @@
+"""White space: the punctuation of JSON text, with the gaps that a mode allows folded into it.
+
+Modes: "compact", none; "single", as `json.dumps` writes it; "any", up to `GAP` characters at every gap inside of the
+value. Before and after the top-level value there is none in any mode: it would cost tokens and say nothing.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.regex import ByteSet, Literal, Regex, Repeat, Sequence
+from structgen.kbnf import ast
+from structgen.schema.strings import canonical
+
+__all__ = ["GAP", "LAYOUTS", "Layout"]
+
+GAP = 64
+
+_SPACE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D), 0, GAP)
+
+
+class Layout:
+    """The punctuation of one mode, as shared terminals.
+
+    Attributes:
+        open_object, open_array: an opening bracket, and the gap after it.
+        end_object, end_array: a closing bracket right after an opening one.
+        close_object, close_array: the gap before a closing bracket, and the bracket.
+        comma, colon: with the gaps on both sides.
+    """
+
+    def __init__(self, comma: str, colon: str, free: bool) -> None:
+        self._free = free
+        self._comma = comma.encode()
+        self._colon = colon.encode()
+        self.open_object = self._after(b"{")
+        self.open_array = self._after(b"[")
+        self.end_object: ast.Expression = ast.Literal(b"}")
+        self.end_array: ast.Expression = ast.Literal(b"]")
+        self.close_object = self._before(b"}")
+        self.close_array = self._before(b"]")
+        self.comma = self._around(self._comma)
+        self.colon = self._around(self._colon)
+
+    def _after(self, sign: bytes) -> ast.Expression:
+        return ast.RegexTerminal(Sequence((Literal(sign), _SPACE))) if self._free else ast.Literal(sign)
+
+    def _before(self, sign: bytes) -> ast.Expression:
+        return ast.RegexTerminal(Sequence((_SPACE, Literal(sign)))) if self._free else ast.Literal(sign)
+
+    def _around(self, sign: bytes) -> ast.Expression:
+        return ast.RegexTerminal(Sequence((_SPACE, Literal(sign), _SPACE))) if self._free else ast.Literal(sign)
+
+    def key(self, name: str, lead: str = "") -> ast.Expression:
+        """A known key and its colon as one terminal, after `lead`: "" nothing, "{" or ",".
+
+        Raises:
+            UnicodeEncodeError: the name holds a lone surrogate.
+        """
+        text = canonical(name)
+        if not self._free:
+            return ast.Literal((self._comma if lead == "," else lead.encode()) + text + self._colon)
+        colon: tuple[Regex, ...] = (_SPACE, _COLON, _SPACE)
+        if lead == ",":
+            return ast.RegexTerminal(Sequence((_SPACE, _COMMA, _SPACE, Literal(text), *colon)))
+        if lead == "{":
+            return ast.RegexTerminal(Sequence((_BRACE, _SPACE, Literal(text), *colon)))
+        return ast.RegexTerminal(Sequence((Literal(text), *colon)))
+
+
+_COLON = Literal(b":")
+_COMMA = Literal(b",")
+_BRACE = Literal(b"{")
+
+LAYOUTS = {
+    "compact": Layout(",", ":", free=False),
+    "single": Layout(", ", ": ", free=False),
+    "any": Layout(",", ":", free=True),
+}

@@ -1,0 +1,343 @@
+"""The JSON Schema that means exactly what Pydantic reads from JSON, or less, never more.
+
+Pydantic's own generator documents; this one promises: what satisfies its schema passes `validate_json`. So it closes
+models that ignore extra keys (what is ignored is noise), states the formats that Pydantic parses, turns tagged unions
+into unions whose tag is there, and refuses by name what JSON Schema does not say (bounds on datetimes, say).
+Validators written in Python are out of its sight; `validate_json` has the last word on them.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from structgen.schema.formats import UNSUPPORTED
+from structgen.schema.keywords import REGEX_DIALECT
+
+__all__ = ["ExactJsonSchema"]
+
+_ORDER = ("gt", "ge", "lt", "le", "now_op")
+_SCALARS = frozenset(
+    {
+        "bool", "bytes", "date", "datetime", "decimal", "enum", "float", "int", "literal", "none", "str", "time",
+        "timedelta", "url", "uuid",
+    }
+)  # fmt: skip
+_WRAPPERS = frozenset({"default", "function-after", "function-before", "function-wrap", "nullable"})
+_URL_FORMATS = {
+    frozenset({"http", "https"}): "x-http-url",
+    frozenset({"ws", "wss"}): "x-ws-url",
+    frozenset({"ftp"}): "x-ftp-url",
+}
+_TIGHTER_FORMATS = {"email": "x-email", "ipvanyaddress": "x-ip"}
+_KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
+
+
+def _refused(keyword: str) -> JsonSchemaValue:
+    """A schema at whose place the translation refuses `keyword`."""
+    return {"type": "string", "format": f"{UNSUPPORTED} {keyword}"}
+
+
+def _text(format_name: str) -> JsonSchemaValue:
+    return {"type": "string", "format": format_name}
+
+
+class ExactJsonSchema(GenerateJsonSchema):
+    """Pydantic's generator with the meaning of `validate_json`."""
+
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        """Nothing: defaults that JSON cannot say do not matter here."""
+
+    # --- strings and numbers -----------------------------------------------------------------------------------------
+
+    def str_schema(self, schema: Any) -> JsonSchemaValue:
+        """Strings: the dialect of `pattern`, and what stripping does to lengths."""
+        result = super().str_schema(schema)
+        pattern = schema.get("pattern")
+        if pattern is not None:
+            engine = schema.get("regex_engine") or getattr(self._config, "regex_engine", None)
+            compiled = isinstance(pattern, re.Pattern)
+            if compiled and pattern.flags & ~re.UNICODE:
+                return _refused("pattern")
+            result[REGEX_DIALECT] = "python" if compiled or engine == "python-re" else "rust"
+        if schema.get("strip_whitespace") or getattr(self._config, "str_strip_whitespace", False):
+            if {"minLength", "pattern"} & result.keys():
+                result = {"allOf": [result, _text("x-stripped")]}
+        return result
+
+    def bytes_schema(self, schema: Any) -> JsonSchemaValue:
+        """Bytes from text; lengths count bytes, so that with a bound only ASCII is offered."""
+        if getattr(self._config, "val_json_bytes", "utf8") != "utf8":
+            return _refused("val_json_bytes")
+        result = super().bytes_schema(schema)
+        result.pop("format", None)
+        if "maxLength" in result:
+            result["format"] = "x-ascii"
+        return result
+
+    def decimal_schema(self, schema: Any) -> JsonSchemaValue:
+        """Decimals: as a number, and, where only digits are bounded, as a string too."""
+        bounds: JsonSchemaValue = {}
+        names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+        for name, keyword in (*names.items(), ("multiple_of", "multipleOf")):
+            if schema.get(name) is not None:
+                bounds[keyword] = Decimal(schema[name])
+        digits, places = schema.get("max_digits"), schema.get("decimal_places")
+        variants: list[JsonSchemaValue] = []
+        for used in range(digits + 1) if digits is not None and places is None else (places,):
+            number: JsonSchemaValue = {"type": "number"}
+            if used is not None:
+                number["multipleOf"] = Decimal(1).scaleb(-used)
+            if digits is not None and used is not None:
+                most = Decimal(10) ** (digits - used) - Decimal(1).scaleb(-used)
+                number |= {"minimum": -most, "maximum": most}
+            variants.append({"allOf": [number, {"type": "number", **bounds}]} if bounds else number)
+            if not bounds:
+                variants.append(_text(f"x-decimal {digits if digits is not None else '-'} {used if used is not None else '-'}"))
+        return variants[0] if len(variants) == 1 else {"anyOf": variants}
+
+    def complex_schema(self, schema: Any) -> JsonSchemaValue:
+        """Complex numbers are refused."""
+        return _refused("complex")
+
+    def fraction_schema(self, schema: Any) -> JsonSchemaValue:
+        """Fractions are refused."""
+        return _refused("fraction")
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def date_schema(self, schema: Any) -> JsonSchemaValue:
+        """Dates, with their bounds."""
+        if schema.get("now_op"):
+            return _refused("now_op")
+        low = max((schema[k].toordinal() + (k == "gt") for k in ("ge", "gt") if schema.get(k)), default=0)
+        high = min((schema[k].toordinal() - (k == "lt") for k in ("le", "lt") if schema.get(k)), default=0)
+        return _text(f"x-date {low} {high}" if low or high else "date")
+
+    def time_schema(self, schema: Any) -> JsonSchemaValue:
+        """Times of day, with or without a zone."""
+        return self._moment(schema, "x-time", "x-time-naive", "time")
+
+    def datetime_schema(self, schema: Any) -> JsonSchemaValue:
+        """Points in time, with or without a zone."""
+        return self._moment(schema, "x-datetime", "x-datetime-naive", "date-time")
+
+    def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
+        """Durations in days, hours, minutes and seconds."""
+        return self._moment(schema, "x-timedelta", "", "")
+
+    @staticmethod
+    def _moment(schema: Any, free: str, naive: str, aware: str) -> JsonSchemaValue:
+        for keyword in _ORDER:
+            if schema.get(keyword) is not None:
+                return _refused(keyword)
+        zone = schema.get("tz_constraint")
+        if zone is None:
+            return _text(free)
+        return _refused("tz_constraint") if isinstance(zone, int) else _text(naive if zone == "naive" else aware)
+
+    # --- identifiers -------------------------------------------------------------------------------------------------
+
+    def uuid_schema(self, schema: Any) -> JsonSchemaValue:
+        """UUIDs, of a version if one is asked for."""
+        return _text(f"uuid{schema['version']}" if schema.get("version") else "uuid")
+
+    def url_schema(self, schema: Any) -> JsonSchemaValue:
+        """URLs of the web."""
+        schemes = schema.get("allowed_schemes")
+        name = "x-url" if schemes is None else _URL_FORMATS.get(frozenset(schemes))
+        if name is None:
+            return _refused("allowed_schemes")
+        result = _text(name)
+        if schema.get("max_length") is not None:
+            # Pydantic counts the URL as it normalizes it: at most a slash is added.
+            result["maxLength"] = max(schema["max_length"] - 1, 0)
+        return result
+
+    def json_schema(self, schema: Any) -> JsonSchemaValue:
+        """JSON inside of a string is refused."""
+        return _refused("json")
+
+    # --- collections -------------------------------------------------------------------------------------------------
+
+    def tuple_schema(self, schema: Any) -> JsonSchemaValue:
+        """Tuples; items after those that repeat are refused."""
+        index = schema.get("variadic_item_index")
+        if index is not None and index + 1 != len(schema["items_schema"]):
+            return {"type": "array", "items": _refused("prefixItems"), "minItems": 1}
+        return super().tuple_schema(schema)
+
+    def set_schema(self, schema: Any) -> JsonSchemaValue:
+        """Sets: repeated items become one, so only a minimum asks for unique ones."""
+        return self._set(schema, super().set_schema(schema))
+
+    def frozenset_schema(self, schema: Any) -> JsonSchemaValue:
+        """Sets: repeated items become one, so only a minimum asks for unique ones."""
+        return self._set(schema, super().frozenset_schema(schema))
+
+    def _set(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
+        if result.get("minItems", 0) < 2:
+            result.pop("uniqueItems", None)
+        items = schema.get("items_schema", {"type": "any"})
+        if items["type"] == "any":
+            result["items"] = {"type": ["string", "number", "boolean", "null"]}
+        elif not _is_hashable(items):
+            result["items"] = _refused("items")
+        return result
+
+    def dict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Maps: what their keys must be."""
+        return self._map(schema, super().dict_schema(schema))
+
+    def _map(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
+        result.pop("patternProperties", None)
+        result.pop("propertyNames", None)
+        values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
+        result["additionalProperties"] = values or True
+        keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
+        names = self._key_names(keys)
+        if names is not None:
+            result["propertyNames"] = names
+        return result
+
+    @staticmethod
+    def _key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:
+        """The schema of a map's keys, or None when it says nothing."""
+        kind = keys.get("type")
+        if not keys or (kind == "string" and keys.keys() <= _KEY_KEYWORDS):
+            return None
+        if kind == "string" or "enum" in keys or "const" in keys or "allOf" in keys:
+            return keys
+        if "$ref" in keys:
+            return {"allOf": [keys, {"type": "string"}]}
+        if kind == "integer" and not {"multipleOf"} & keys.keys():
+            low = max((int(keys[k]) + (k != "minimum") for k in ("minimum", "exclusiveMinimum") if k in keys), default="-")
+            high = min((int(keys[k]) - (k != "maximum") for k in ("maximum", "exclusiveMaximum") if k in keys), default="-")
+            return _text(f"x-integer {low} {high}")
+        return _refused("propertyNames")
+
+    # --- models ------------------------------------------------------------------------------------------------------
+
+    def model_schema(self, schema: Any) -> JsonSchemaValue:
+        """Models: closed unless they keep extra keys."""
+        return _closed(super().model_schema(schema), schema)
+
+    def dataclass_schema(self, schema: Any) -> JsonSchemaValue:
+        """Dataclasses: closed unless they keep extra keys."""
+        return _closed(super().dataclass_schema(schema), schema)
+
+    def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Typed dicts: closed unless they keep extra keys."""
+        return _closed(super().typed_dict_schema(schema), schema)
+
+    def field_is_present(self, field: Any) -> bool:
+        """Fields that a constructor does not take are not read."""
+        return bool(super().field_is_present(field)) and field.get("init", True) is not False
+
+    def tagged_union_schema(self, schema: Any) -> JsonSchemaValue:
+        """Tagged unions: the branch of a tag, with the tag there, also where the field has a default."""
+        variants: list[tuple[JsonSchemaValue, list[Any]]] = []
+        for tag, choice in schema["choices"].items():
+            branch = self.generate_inner(choice)
+            value = tag.value if isinstance(tag, Enum) else tag
+            for known, tags in variants:
+                if known == branch:
+                    tags.append(value)
+                    break
+            else:
+                variants.append((branch, [value]))
+        discriminator = schema["discriminator"]
+        if callable(discriminator):  # a function of the user's picks the branch; it is a validator of theirs
+            return {"anyOf": [branch for branch, _ in variants]}
+        names = [discriminator] if isinstance(discriminator, str) else _single_names(discriminator)
+        if not names:
+            return _refused("discriminator")
+        return {"anyOf": [self._tagged(branch, tags, names) for branch, tags in variants]}
+
+    def _tagged(self, branch: JsonSchemaValue, tags: list[Any], names: list[str]) -> JsonSchemaValue:
+        try:
+            known = self.resolve_ref_schema(branch).get("properties", {})
+        except RuntimeError:  # a model that is being made
+            known = {}
+        name = next((name for name in names if name in known), names[-1])
+        return {"allOf": [branch, {"required": [name], "properties": {name: {"enum": tags}}}]}
+
+    def generate(self, schema: Any, mode: Any = "validation") -> JsonSchemaValue:
+        """The whole schema."""
+        result = super().generate(schema, mode)
+        _tighten(result)
+        return result
+
+
+def _single_names(discriminator: list[Any]) -> list[str]:
+    if all(isinstance(step, str) for step in discriminator):
+        return discriminator if len(discriminator) == 1 else []
+    return [path[0] for path in discriminator if len(path) == 1 and isinstance(path[0], str)]
+
+
+def _is_hashable(schema: Any) -> bool:
+    """Whether what a core schema yields can be a member of a set, as far as is known."""
+    kind = schema["type"]
+    if kind in _SCALARS:
+        return True
+    if kind in _WRAPPERS:
+        return _is_hashable(schema["schema"])
+    if kind == "json-or-python":
+        return _is_hashable(schema["json_schema"])
+    if kind == "lax-or-strict":
+        return _is_hashable(schema["lax_schema"])
+    if kind == "union":
+        return all(_is_hashable(c[0] if isinstance(c, tuple) else c) for c in schema["choices"])
+    if kind == "tuple":
+        return all(map(_is_hashable, schema["items_schema"]))
+    return kind == "frozenset"
+
+
+def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+    """Closes an object that does not keep extra keys; in an open one, other names of its fields are no extra keys."""
+    if result.get("type") != "object" or "properties" not in result:
+        return result
+    if result.setdefault("additionalProperties", False) is not False:
+        for name in _other_names(schema):
+            result["properties"].setdefault(name, False)
+    return result
+
+
+def _other_names(schema: Any) -> set[str]:
+    names: set[str] = set()
+    while "schema" in schema and "fields" not in schema:
+        schema = schema["schema"]
+    fields = schema.get("fields", {})
+    pairs = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
+    for name, field in pairs:
+        names.add(name)
+        alias = field.get("validation_alias", [])
+        if isinstance(alias, str):
+            names.add(alias)
+        else:
+            names.update(_first_names(alias))
+    return names
+
+
+def _first_names(alias: list[Any]) -> set[str]:
+    if alias and isinstance(alias[0], str):
+        return {alias[0]}
+    return {path[0] for path in alias if path and isinstance(path[0], str)}
+
+
+def _tighten(schema: Any) -> None:
+    """Puts our formats in the place of those that Pydantic enforces more strictly than the standard does."""
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            name = value.get("format")
+            if isinstance(name, str) and value.get("type") == "string":
+                value["format"] = _TIGHTER_FORMATS.get(name, name)
+            stack.extend(child for child in value.values() if isinstance(child, (dict, list)))
+        elif isinstance(value, list):
+            stack.extend(value)

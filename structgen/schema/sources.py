@@ -1,0 +1,95 @@
+"""What a caller may give as a schema: Pydantic models, Python types, JSON Schema as a dict, as text, or a boolean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema
+import pydantic
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+
+from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
+from structgen.limits import Limits
+from structgen.schema.dialects import dialect_of, has_older_forms
+from structgen.schema.pydantic_schema import ExactJsonSchema
+from structgen.schema.validation import validator_class
+
+__all__ = ["Source", "resolve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A schema and what reads its values.
+
+    Attributes:
+        json_schema: the JSON Schema whose texts are generated.
+        parse: from JSON text to the value: an instance for models and types, JSON data for a JSON Schema. Raises the
+            validator's own error (`pydantic.ValidationError`, `jsonschema.ValidationError`, `json.JSONDecodeError`).
+    """
+
+    json_schema: dict[str, Any] | bool
+    parse: Callable[[str], Any]
+
+
+def resolve(schema_or_type: Any, *, limits: Limits | None = None) -> Source:
+    """The JSON Schema of whatever a caller gives, and the final validator.
+
+    Args:
+        schema_or_type: a Pydantic model, a dataclass, a `TypedDict`, a `NamedTuple`, a `TypeAdapter`, any annotation
+            that Pydantic understands; or a JSON Schema as a dict, a boolean, or JSON text.
+        limits: bounds; named in errors.
+
+    Raises:
+        SchemaError: JSON text that does not parse, or something that is no schema.
+        UnsupportedSchemaError: a type of which Pydantic makes no schema.
+        LimitExceededError: JSON text that nests too deep.
+    """
+    limits = limits or Limits()
+    if isinstance(schema_or_type, (str, bytes)):
+        schema_or_type = _read(schema_or_type, limits)
+    if isinstance(schema_or_type, bool):
+        return Source(schema_or_type, _json_parser(schema_or_type))
+    if isinstance(schema_or_type, dict):
+        return Source(schema_or_type, _json_parser(schema_or_type))
+    return _from_type(schema_or_type)
+
+
+def _read(text: str | bytes, limits: Limits) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise SchemaError(f"the schema is no JSON text: {error}", pointer="") from error
+    except RecursionError as error:
+        raise LimitExceededError("schema_depth", limits.schema_depth, message="the schema nests too deep") from error
+    if not isinstance(value, (dict, bool)):
+        raise SchemaError("a schema must be an object or a boolean", pointer="")
+    return value
+
+
+def _json_parser(schema: dict[str, Any] | bool) -> Callable[[str], Any]:
+    """Reads and validates JSON data; the validator is made at the first call, once."""
+    validators: list[jsonschema.protocols.Validator] = []
+
+    def parse(text: str) -> Any:
+        if not validators:
+            cls = validator_class(dialect_of(schema).name or has_older_forms(schema))
+            validators.append(cls(schema, format_checker=cls.FORMAT_CHECKER))
+        value = json.loads(text)
+        validators[0].validate(value)
+        return value
+
+    return parse
+
+
+def _from_type(given: Any) -> Source:
+    adapter: pydantic.TypeAdapter[Any]
+    try:
+        adapter = given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
+        json_schema = adapter.json_schema(schema_generator=ExactJsonSchema, mode="validation")
+    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError) as error:
+        name = getattr(given, "__name__", None) or repr(given)
+        raise UnsupportedSchemaError(f"no schema can be made of {name}: {error}", pointer="", keyword="type") from error
+    return Source(json_schema, adapter.validate_json)

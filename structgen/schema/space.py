@@ -1,0 +1,423 @@
+"""The space of nodes over one document: the shape of each, which of them are empty, and what a root reaches.
+
+A node's shape is made when it is asked for, one level deep. Subschemas that apply to the same value (`$ref`, `allOf`,
+`not`, …) are followed at once, to a bounded depth; those of children are nodes, so that recursive schemas are data.
+
+The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, Colazzo, Ghelli, Sartiani, Scherzinger,
+2022): groups by type, intersection of typed groups, complements pushed inward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from structgen.engine.regex import choice
+from structgen.errors import LimitExceededError, SchemaError
+from structgen.limits import Deadline, Limits
+from structgen.schema.algebra import (
+    ALL_STRINGS,
+    ANY,
+    EVERYTHING,
+    NONE,
+    NOTHING,
+    ArraySet,
+    Inexpressible,
+    Language,
+    Node,
+    ObjectSet,
+    Shape,
+    StringSet,
+    complements,
+    meet,
+)
+from structgen.schema.keywords import REGEX_DIALECT, base_shape, unsupported, value_shape
+from structgen.schema.refs import ROOT, Document, Place, pointer
+
+__all__ = ["Space", "array_holds", "object_holds"]
+
+_COMBINING = frozenset(
+    {
+        "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "propertyNames", "dependencies",
+        "dependentRequired", "dependentSchemas", "$dynamicRef", "$recursiveRef",
+    }
+)  # fmt: skip
+_FLAT_VALUES = (str, int, float, bool, type(None))
+_WITNESS_DEPTH = 12
+
+
+class _SelfReference(SchemaError):
+    """The shape of a node is asked for while it is made."""
+
+
+class Space:
+    """Numbers the subschemas of a document and computes the shapes of nodes over them.
+
+    Args:
+        document: the schema.
+        limits: `schema_nodes` bounds the parts made, `schema_depth` how deep subschemas of one value may nest.
+        deadline: checked once in a while.
+    """
+
+    def __init__(self, document: Document, limits: Limits, deadline: Deadline) -> None:
+        self.document = document
+        self.limits = limits
+        self.deadline = deadline
+        self._atoms: list[tuple[Any, Place]] = [(True, ROOT), (True, ROOT)]
+        self._numbers: dict[int, Node] = {}
+        self._flat: dict[tuple[Any, ...], Node] = {}
+        self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
+        self._open: set[Node] = set()
+        self._parts = 0
+        self._rules: dict[str, Callable[[dict[str, Any], Place], Shape]] = {
+            "$ref": self._ref,
+            "allOf": self._all_of,
+            "anyOf": self._any_of,
+            "oneOf": self._one_of,
+            "not": self._not,
+            "if": self._if,
+            "enum": self._enum,
+            "const": self._const,
+            "propertyNames": self._property_names,
+            "dependencies": self._dependencies,
+            "dependentRequired": self._dependencies,
+            "dependentSchemas": self._dependencies,
+        }
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    def node(self, schema: Any, place: Place) -> Node:
+        """The node of a subschema. Flat subschemas of equal content are one node; so is a `$ref` and its target."""
+        for _ in range(self.limits.schema_depth):
+            if schema is True:
+                return ANY
+            if schema is False:
+                return NONE
+            if not isinstance(schema, dict):
+                raise SchemaError("a schema must be an object or a boolean", pointer=pointer(place))
+            node = self._numbers.get(id(schema))
+            if node is not None:
+                return node
+            if "$ref" not in schema or not self._is_bare_reference(schema):
+                return self._number(schema, place)
+            schema, place = self.document.resolve(schema["$ref"], schema, place)
+        raise self._too_deep(place)
+
+    def _is_bare_reference(self, schema: dict[str, Any]) -> bool:
+        keywords = self.document.dialect.keywords
+        return self.document.dialect.ref_overrides or all(k == "$ref" or k not in keywords for k in schema)
+
+    def _number(self, schema: dict[str, Any], place: Place) -> Node:
+        keywords = self.document.dialect.keywords
+        flat: list[Any] = []
+        for key, value in schema.items():
+            if key in keywords or key == REGEX_DIALECT:
+                kind = type(value)
+                if kind not in _FLAT_VALUES or key == "$ref":
+                    break
+                flat += (key, kind, value)
+        else:
+            if not flat:
+                return ANY
+            content = tuple(flat)
+            node = self._flat.get(content)
+            if node is None:
+                node = self._flat[content] = self._new_atom(schema, place)
+            return node
+        node = self._numbers[id(schema)] = self._new_atom(schema, place)
+        return node
+
+    def _new_atom(self, schema: dict[str, Any], place: Place) -> Node:
+        number = len(self._atoms)
+        if number > self.limits.schema_nodes:
+            raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
+        if not number & 255:
+            self.deadline.check()
+        self._atoms.append((schema, place))
+        return (number,)
+
+    def place(self, node: Node) -> Place:
+        """Where the first subschema of a node is."""
+        return self._atoms[abs(node[0])][1] if node else ROOT
+
+    # --- shapes ------------------------------------------------------------------------------------------------------
+
+    def shape(self, node: Node) -> Shape:
+        """The values of a node, one level deep.
+
+        Raises:
+            SchemaError, UnsupportedSchemaError: as its keywords ask.
+            LimitExceededError: subschemas of one value nest too deep, or there are too many parts.
+        """
+        found = self._shapes.get(node)
+        if found is not None:
+            return found
+        if node in self._open:
+            raise _SelfReference("a subschema refers to itself", pointer=pointer(self.place(node)), keyword="$ref")
+        if len(self._open) >= self.limits.schema_depth:
+            raise self._too_deep(self.place(node))
+        self._open.add(node)
+        try:
+            found = self._spend(self._made(node))
+        finally:
+            self._open.discard(node)
+        self._shapes[node] = found
+        return found
+
+    def _too_deep(self, place: Place) -> LimitExceededError:
+        limit = self.limits.schema_depth
+        return LimitExceededError(
+            "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(place)})"
+        )
+
+    def _spend(self, shape: Shape) -> Shape:
+        self._parts += shape.size
+        if self._parts > self.limits.schema_nodes:
+            raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
+        return shape
+
+    def _made(self, node: Node) -> Shape:
+        if len(node) > 1:
+            result = self.shape(node[:1])
+            for atom in node[1:]:
+                result = self._spend(result.intersect(self.shape((atom,))))
+            return result
+        atom = node[0]
+        schema, place = self._atoms[abs(atom)]
+        known = self._asserting(schema)
+        combining = [key for key in known if key in _COMBINING]
+        result = EVERYTHING if atom > 0 else NOTHING
+        if len(combining) < len(known):
+            base = base_shape(known, place, self.node, self.limits)
+            result = base if atom > 0 else self._complement(base, place)
+        for key in combining:
+            rule = self._rules.get(key)
+            if rule is None:
+                raise unsupported(f"{key} cannot be expressed yet", place, key)
+            if atom > 0:
+                result = self._spend(result.intersect(rule(known, place)))
+            else:
+                result = self._spend(result.unite(self._negated(key, rule, known, place)))
+        return result
+
+    def _asserting(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of a subschema that its dialect knows."""
+        dialect = self.document.dialect
+        if dialect.ref_overrides and "$ref" in schema:
+            return {"$ref": schema["$ref"]}
+        return {k: v for k, v in schema.items() if k in dialect.keywords or k == REGEX_DIALECT}
+
+    def _complement(self, shape: Shape, place: Place) -> Shape:
+        try:
+            return shape.complement()
+        except Inexpressible as error:
+            raise unsupported(f"the complement of {error.keyword} cannot be expressed yet", place, "not") from error
+
+    # --- keywords that combine ---------------------------------------------------------------------------------------
+
+    def _branches(self, schema: dict[str, Any], keyword: str, place: Place) -> list[Node]:
+        branches = schema[keyword]
+        if not isinstance(branches, list) or not branches:
+            raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(place), keyword=keyword)
+        inside = (place, keyword)
+        return [self.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
+
+    def _union(self, nodes: Iterable[Node]) -> Shape:
+        result = NOTHING
+        for node in nodes:
+            result = self._spend(result.unite(self.shape(node)))
+        return result
+
+    def _ref(self, schema: dict[str, Any], place: Place) -> Shape:
+        target, where = self.document.resolve(schema["$ref"], schema, place)
+        return self.shape(self.node(target, where))
+
+    def _all_of(self, schema: dict[str, Any], place: Place) -> Shape:
+        result = ANY
+        for node in self._branches(schema, "allOf", place):
+            result = meet(result, node)
+        return self.shape(result)
+
+    def _any_of(self, schema: dict[str, Any], place: Place) -> Shape:
+        return self._union(self._branches(schema, "anyOf", place))
+
+    def _one_of(self, schema: dict[str, Any], place: Place) -> Shape:
+        nodes = self._branches(schema, "oneOf", place)
+        return self._union(self._exclusive(nodes, place))
+
+    def _exclusive(self, nodes: list[Node], place: Place) -> list[Node]:
+        """Nodes for "this and none of the others"; branches that have nothing in common need no complement."""
+        out: list[Node] = []
+        for i, node in enumerate(nodes):
+            alternatives = [node]
+            for j, other in enumerate(nodes):
+                if i == j or self._disjoint(node, other):
+                    continue
+                alternatives = [meet(mine, rest) for mine in alternatives for rest in complements(other)]
+                if len(alternatives) > self.limits.schema_nodes:
+                    raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
+            out.extend(alternative for alternative in alternatives if alternative != NONE)
+        return out
+
+    def _not(self, schema: dict[str, Any], place: Place) -> Shape:
+        return self._union(complements(self.node(schema["not"], (place, "not"))))
+
+    def _if(self, schema: dict[str, Any], place: Place) -> Shape:
+        condition = self.node(schema["if"], (place, "if"))
+        then = self.node(schema.get("then", True), (place, "then"))
+        otherwise = self.node(schema.get("else", True), (place, "else"))
+        if then == ANY and otherwise == ANY:
+            return EVERYTHING
+        return self._union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
+
+    def _enum(self, schema: dict[str, Any], place: Place) -> Shape:
+        values = schema["enum"]
+        if not isinstance(values, list):
+            raise SchemaError("enum must be a list", pointer=pointer(place), keyword="enum")
+        return value_shape(values, place, "enum", self.node)
+
+    def _const(self, schema: dict[str, Any], place: Place) -> Shape:
+        return value_shape([schema["const"]], place, "const", self.node)
+
+    def _property_names(self, schema: dict[str, Any], place: Place) -> Shape:
+        strings = self.shape(self.node(schema["propertyNames"], (place, "propertyNames"))).strings
+        if strings == ALL_STRINGS:
+            return EVERYTHING
+        keys = _single(strings)
+        objects = ObjectSet(classes=() if keys is None else ((keys, ANY),)).reduced()
+        return EVERYTHING if objects is None else _objects(objects)
+
+    def _dependencies(self, schema: dict[str, Any], place: Place) -> Shape:
+        result = EVERYTHING
+        for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
+            rules = schema.get(keyword, {})
+            if not isinstance(rules, dict):
+                raise SchemaError(f"{keyword} must be an object", pointer=pointer(place), keyword=keyword)
+            for key, rule in rules.items():
+                if isinstance(rule, list):
+                    rule = {"required": rule}
+                inside = ((place, keyword), key)
+                then = self.shape(self.node(rule, inside)).intersect(_objects(ObjectSet(required=(key,))))
+                without = _objects(ObjectSet(properties={key: NONE}))
+                result = self._spend(result.intersect(then.unite(without)))
+        return result
+
+    def _negated(
+        self, key: str, rule: Callable[[dict[str, Any], Place], Shape], schema: dict[str, Any], place: Place
+    ) -> Shape:
+        """The values that a combining keyword refuses."""
+        if key == "$ref":
+            target, where = self.document.resolve(schema["$ref"], schema, place)
+            return self._union(complements(self.node(target, where)))
+        if key == "not":
+            return self.shape(self.node(schema["not"], (place, "not")))
+        if key == "allOf":
+            return self._union(no for node in self._branches(schema, key, place) for no in complements(node))
+        if key == "anyOf":
+            result = EVERYTHING
+            for node in self._branches(schema, key, place):
+                result = self._spend(result.intersect(self._union(complements(node))))
+            return result
+        return self._complement(rule(schema, place), place)
+
+    # --- emptiness ---------------------------------------------------------------------------------------------------
+
+    def _disjoint(self, left: Node, right: Node) -> bool:
+        """Whether two nodes have nothing in common, as far as that is found out."""
+        both = meet(left, right)
+        return both == NONE or not self._may_hold(both, _WITNESS_DEPTH)
+
+    def _may_hold(self, node: Node, depth: int) -> bool:
+        """Whether a node may have a value: False is certain. Looks only at children that must be there."""
+        if depth == 0:
+            return True
+        try:
+            shape = self.shape(node)
+        except _SelfReference:  # a child that is being made, so not known yet
+            return True
+        if shape.null or shape.booleans or shape.numbers or shape.strings:
+            return True
+        return any(self._array_may_hold(part, depth - 1) for part in shape.arrays) or any(
+            all(self._may_hold(part.at(key), depth - 1) for key in part.required) for part in shape.objects
+        )
+
+    def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
+        return all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1)))
+
+    def explore(self, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
+        """The shapes of all nodes that a root reaches, and those of them that have a value (least fixed point)."""
+        shapes: dict[Node, Shape] = {}
+        work = [root]
+        while work:
+            node = work.pop()
+            if node in shapes:
+                continue
+            shapes[node] = shape = self.shape(node)
+            if len(shapes) & 255 == 0:
+                self.deadline.check()
+            if shape.arrays or shape.objects:
+                work.extend(child for child in _children(shape) if child not in shapes)
+        productive: set[Node] = set()
+        pending = list(reversed(shapes))
+        while pending:
+            left: list[Node] = []
+            for node in pending:
+                if _holds(shapes[node], productive):
+                    productive.add(node)
+                else:
+                    left.append(node)
+            if len(left) == len(pending):
+                break
+            pending = left
+            self.deadline.check()
+        return shapes, productive
+
+
+def _objects(part: ObjectSet) -> Shape:
+    """Every value that is no object, and these objects."""
+    return Shape(True, 3, EVERYTHING.numbers, EVERYTHING.strings, EVERYTHING.arrays, (part,))
+
+
+def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
+    """A union of string sets as one, or None when it is empty."""
+    if len(strings) < 2:
+        return strings[0] if strings else None
+    if all(part.texts is not None for part in strings):
+        return StringSet(texts=tuple(dict.fromkeys(text for part in strings for text in part.texts or ())))
+    return StringSet(within=(Language(repr(strings), choice(*(part.regex() for part in strings))),))
+
+
+def _children(shape: Shape) -> Iterable[Node]:
+    """The nodes of the children that a shape's values may have."""
+    for array in shape.arrays:
+        yield from array.prefix
+        if array.high is None or array.high > len(array.prefix):
+            yield array.rest
+    for part in shape.objects:
+        yield from part.properties.values()
+        for _, node in part.classes:
+            yield node
+
+
+def _holds(shape: Shape, productive: set[Node]) -> bool:
+    """Whether a shape has a value, given the nodes that are known to have one."""
+    if shape.null or shape.booleans or shape.numbers or shape.strings:
+        return True
+    return any(array_holds(part, productive) for part in shape.arrays) or any(
+        object_holds(part, productive) for part in shape.objects
+    )
+
+
+def array_holds(part: ArraySet, productive: set[Node]) -> bool:
+    """Whether a set of arrays has a member, given the nodes that are known to have one."""
+    return all(part.at(i) in productive for i in range(min(part.low, len(part.prefix) + 1)))
+
+
+def object_holds(part: ObjectSet, productive: set[Node]) -> bool:
+    """Whether a set of objects has a member, given the nodes that are known to have one."""
+    if not all(part.at(key) in productive for key in part.required):
+        return False
+    if part.low <= len(part.required) or any(node in productive for _, node in part.classes):
+        return True
+    there = {key for key, node in part.properties.items() if node in productive}
+    return part.low <= len(there.union(part.required))

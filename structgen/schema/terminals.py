@@ -1,0 +1,220 @@
+"""From the algebra's scalar sets to the regexes of their JSON text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd
+
+from structgen.engine.regex import (
+    EMPTY,
+    Complement,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    difference,
+    intersection,
+    literal_set,
+    optional,
+    sequence,
+    star,
+)
+from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Inexpressible, Language, Number, NumberSet, StringSet
+from structgen.schema.numbers import FRACTION_DIGITS, INTEGER_DIGITS, decimal_text, integer_range, number_range
+from structgen.schema.strings import (
+    JSON_CHAR,
+    JSON_KEY,
+    JSON_STRING,
+    any_string,
+    byte_set,
+    escaped,
+    every_form,
+    key_outside,
+    quoted,
+    texts_regex,
+)
+
+__all__ = ["INTEGER", "NUMBER", "key_regex", "number_regex", "string_regex"]
+
+INTEGER = integer_range(None, None)
+NUMBER = number_range(None, False, None, False)
+
+MAX_LISTED = 4096
+"""Multiples in a range are listed one by one up to so many."""
+MAX_SUFFIX = 4
+"""Multiples of a divisor of 10**MAX_SUFFIX are told by their last digits."""
+_SAFE_DIGITS = 15
+
+_DIGIT = byte_set("0123456789")
+_NATURAL = choice(Literal(b"0"), sequence(byte_set("123456789"), Repeat(_DIGIT, 0, INTEGER_DIGITS - 1)))
+_SIGN = optional(Literal(b"-"))
+_FRACTIONAL = sequence(  # plain numbers that are no integers
+    _SIGN, _NATURAL, Literal(b"."), intersection(Repeat(_DIGIT, 1, FRACTION_DIGITS), Complement(star(Literal(b"0"))))
+)
+
+
+# --- strings ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def _escaped_language(language: Language, every: bool) -> Regex:
+    return escaped(language.regex, every=every)
+
+
+def string_regex(strings: StringSet) -> Regex:
+    """The JSON text of a set of strings, quotes included.
+
+    Raises:
+        Inexpressible: a language is about bytes, or a text holds a lone surrogate.
+    """
+    if strings.texts is not None:
+        try:
+            return texts_regex(strings.texts)
+        except UnicodeEncodeError as error:
+            raise Inexpressible("const") from error
+    if not (strings.within or strings.outside or strings.excluded):
+        return any_string(strings.low, strings.high)
+    return quoted(_body(strings))
+
+
+def _body(strings: StringSet) -> Regex:
+    try:
+        parts = [_escaped_language(language, False) for language in strings.within]
+        if strings.low or strings.high is not None or not parts:
+            parts.append(Repeat(JSON_CHAR, strings.low, strings.high))
+        parts.extend(Complement(_escaped_language(language, True)) for language in strings.outside)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise Inexpressible("pattern") from error
+    excluded = [every_form(text) for text in strings.excluded if text.isascii() or _is_scalar(text)]
+    if excluded:
+        parts.append(Complement(choice(*excluded)))
+    return intersection(*parts)
+
+
+def _is_scalar(text: str) -> bool:
+    return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+
+
+def key_regex(keys: StringSet, names: list[str]) -> Regex:
+    """The JSON text of the keys of a class, quotes included, without some names.
+
+    Raises:
+        Inexpressible: as `string_regex`.
+    """
+    if keys == StringSet():
+        return key_outside(names) if names else JSON_STRING
+    body = quoted(_body(keys))
+    names = [name for name in names if keys.contains(name)]
+    return intersection(body, key_outside(names)) if names else intersection(body, JSON_KEY)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def number_regex(numbers: NumberSet) -> Regex:
+    """The JSON text of a set of numbers.
+
+    Raises:
+        Inexpressible: multiples that no table of last digits tells.
+    """
+    if numbers == ALL_NUMBERS[0]:
+        return NUMBER
+    if numbers == INTEGERS[0]:
+        return INTEGER
+    if numbers.values is not None:
+        return literal_set(text.encode() for _, text in numbers.values)
+    low, high, multiple = numbers.low, numbers.high, numbers.multiple
+    if not all(_has_decimal_form(bound) for bound in (low, high, multiple) if bound is not None):
+        raise Inexpressible("multipleOf")
+    if multiple is not None:
+        found = _multiples(low, high, multiple)
+    else:
+        found = number_range(low, numbers.low_open, high, numbers.high_open)
+    for divisor in numbers.outside:
+        found = _without_multiples(found, numbers, divisor)
+    return found
+
+
+def _has_decimal_form(value: Number) -> bool:
+    rest = Fraction(value).denominator
+    return 10 ** rest.bit_length() % rest == 0
+
+
+def _without_multiples(found: Regex, numbers: NumberSet, divisor: Number) -> Regex:
+    if not numbers.is_integer:
+        if divisor != 1:
+            raise Inexpressible("multipleOf")
+        return intersection(found, _FRACTIONAL)
+    if Fraction(divisor).denominator != 1:
+        raise Inexpressible("multipleOf")
+    return difference(found, _multiples(None, None, divisor))
+
+
+def _multiples(low: Number | None, high: Number | None, step: Number) -> Regex:
+    """Multiples of `step` between two closed bounds that are multiples themselves."""
+    if step == 1:
+        return integer_range(None if low is None else int(low), None if high is None else int(high))
+    if low is not None and high is not None and (high - low) / Fraction(step) < MAX_LISTED:
+        count = int((high - low) / Fraction(step)) + 1
+        return literal_set(decimal_text(_reduced(low + i * Fraction(step))).encode() for i in range(count))
+    fraction = Fraction(step)
+    if fraction.denominator == 1:
+        return intersection(_integers(low, high), sequence(_SIGN, _last_digits(fraction.numerator, 0)))
+    places = 1
+    while 10**places % fraction.denominator:
+        places += 1
+    numerator = fraction.numerator * (10**places // fraction.denominator)
+    bound = 10 ** max(_SAFE_DIGITS - places, 1)
+    low, high = max(low if low is not None else -bound, -bound), min(high if high is not None else bound, bound)
+    forms = [_last_digits(numerator // gcd(numerator, 10 ** (places - used)), used) for used in range(places + 1)]
+    return intersection(number_range(low, False, high, False, places), sequence(_SIGN, choice(*forms)))
+
+
+def _integers(low: Number | None, high: Number | None) -> Regex:
+    return integer_range(None if low is None else int(low), None if high is None else int(high))
+
+
+def _reduced(value: Number) -> Number:
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+def _last_digits(divisor: int, places: int) -> Regex:
+    """Naturals with `places` digits after the point that are multiples of `divisor` when the point is left out.
+
+    Raises:
+        Inexpressible: the last MAX_SUFFIX digits do not tell.
+    """
+    size = 0
+    while 10**size % divisor:
+        size += 1
+        if size > MAX_SUFFIX + places:
+            raise Inexpressible("multipleOf")
+    if size <= places and 10**places // divisor <= 10**MAX_SUFFIX:
+        size = places
+    whole = size - places
+    if divisor == 1:
+        return _pointed(_NATURAL, Repeat(_DIGIT, places, places) if places else EMPTY)
+    heads: dict[str, list[bytes]] = {}
+    for value in range(0, 10**size, divisor):
+        digits = f"{value:0{size}}"
+        heads.setdefault(digits[:whole], []).append(digits[whole:].encode())
+    forms: list[Regex] = []
+    for head, tails in heads.items():
+        integer = _NATURAL if not head else _ending_in(head)
+        forms.append(_pointed(integer, literal_set(tails)))
+    return choice(*forms)
+
+
+def _ending_in(head: str) -> Regex:
+    """Naturals whose last digits, with zeros before them where they are fewer, are these."""
+    longer = sequence(byte_set("123456789"), Repeat(_DIGIT, 0, INTEGER_DIGITS), Literal(head.encode()))
+    forms: list[Regex] = [longer, Literal(str(int(head)).encode())]
+    return choice(*forms)
+
+
+def _pointed(integer: Regex, fraction: Regex) -> Regex:
+    return integer if fraction == EMPTY else sequence(integer, Literal(b"."), fraction)
+
+
