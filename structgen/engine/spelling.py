@@ -58,7 +58,7 @@ def spell_tokens(tokenizer: Any) -> tuple[dict[int, bytes], set[int]]:
             special |= set(inner.special_ids)
             return {i: inner.id_to_byte_piece(i) for i in range(inner.n_words) if i not in special}, special
         if hasattr(inner, "id_to_piece") and hasattr(inner, "special_ids"):  # mistral-common, SentencePiece
-            special |= set(inner.special_ids)
+            special |= {*inner.special_ids, inner.unk_id}
             pieces = {i: inner.id_to_piece(i) for i in range(inner.n_words) if i not in special}
             return _spell(pieces, _SENTENCEPIECE), special
     if hasattr(tokenizer, "sp_model"):

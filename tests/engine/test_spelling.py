@@ -291,13 +291,14 @@ def test_tekken():
 
 def test_mistrals_sentencepiece():
     class SentencePiece:
-        n_words = 3
-        special_ids = frozenset({0})
+        n_words = 4
+        special_ids = frozenset({0})  # control tokens only
+        unk_id = 3
 
         def id_to_piece(self, token_id):
-            return ["<s>", "▁a", "<0x41>"][token_id]
+            return ["<s>", "▁a", "<0x41>", "<unk>"][token_id]
 
-    assert spell_tokens(SentencePiece()) == ({1: b" a", 2: b"A"}, {0})
+    assert spell_tokens(SentencePiece()) == ({1: b" a", 2: b"A"}, {0, 3})
 
 
 def test_an_unknown_tokenizer_is_refused_by_name():
