@@ -17,21 +17,33 @@ from typing import Any, TypeVar, get_args, overload
 from structgen.constraint import Constraint, parse_text
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import LimitExceededError, SchemaError
 from structgen.grammars import Grammar, Whitespace
-from structgen.kbnf import ast, normalize
-from structgen.limits import Limits
-from structgen.schema import schema_to_kbnf
-from structgen.schema.sources import resolve
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form import normalize
+from structgen.limits import Deadline, Limits
+from structgen.schema import Source, resolve, schema_to_kbnf
 
 __all__ = ["CompileCache", "clear_cache", "compile"]
 
 T = TypeVar("T")
 
+# A compiled grammar's memory, by what it holds: its tables, and for each Earley set a row of steps (256 int32), its
+# items, and the part of its mask that no other grammar shares.
+GRAMMAR_BYTES = 16_384
+SYMBOL_BYTES = 32
+SET_BYTES = 2_048
+
 
 class CompileCache:
-    """Compiled grammars by key, bounded in bytes."""
+    """Compiled grammars by key, bounded in bytes.
 
-    def __init__(self) -> None:
+    Args:
+        size_bytes: weighs a compiled grammar. It is asked anew whenever one is added, as they grow in use.
+    """
+
+    def __init__(self, size_bytes: Callable[[CompiledGrammar], int]) -> None:
+        self._size_bytes = size_bytes
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, CompiledGrammar] = OrderedDict()
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
@@ -85,15 +97,19 @@ class CompileCache:
         future.set_result(compiled)
 
     def _drop(self, max_bytes: int) -> None:
-        # Asked anew each time: a compiled grammar grows with the masks and sets found while it is used.
-        sizes = {key: compiled.size_bytes for key, compiled in self._entries.items()}
+        sizes = {key: self._size_bytes(compiled) for key, compiled in self._entries.items()}
         total = sum(sizes.values())
         while total > max_bytes and len(self._entries) > 1:
             key, _ = self._entries.popitem(last=False)
             total -= sizes[key]
 
 
-_cache = CompileCache()
+def estimated_bytes(compiled: CompiledGrammar) -> int:
+    """About how much memory a compiled grammar takes now, without what all grammars of a vocabulary share."""
+    return GRAMMAR_BYTES + SYMBOL_BYTES * len(compiled.tables.symbols) + SET_BYTES * compiled.sets.set_count
+
+
+_cache = CompileCache(estimated_bytes)
 
 
 def clear_cache() -> None:
@@ -137,25 +153,43 @@ def compile(
         raise ValueError(f"whitespace must be one of {', '.join(get_args(Whitespace))}, not {whitespace!r}")
     limits = limits or Limits()
     if isinstance(schema, Grammar):
-        grammar = schema
-        key: Hashable = (grammar.kind, grammar.source, grammar.eager, vocabulary.fingerprint, limits)
-        compiled = _cache.get(
-            key, lambda: _compile(grammar.tree, vocabulary, grammar.eager, limits), max_bytes=limits.cache_bytes
-        )
-        return Constraint(compiled, parse_text, is_json=False)
-    source = resolve(schema)
-    # The keys' order is part of the content: it is the order in which they are generated.
-    content = json.dumps(source.json_schema, ensure_ascii=True, separators=(",", ":"))
-    key = ("schema", content, whitespace, vocabulary.fingerprint, limits)
-    compiled = _cache.get(
-        key,
-        lambda: _compile(schema_to_kbnf(schema, whitespace=whitespace, limits=limits), vocabulary, False, limits),
-        max_bytes=limits.cache_bytes,
-    )
-    return Constraint(compiled, source.parse, is_json=True)
+        return _compile_grammar(schema, vocabulary, limits)
+    return _compile_schema(schema, vocabulary, whitespace, limits)
 
 
-def _compile(tree: ast.Grammar, vocabulary: Vocabulary, eager: bool, limits: Limits) -> CompiledGrammar:
+def _compile_grammar(grammar: Grammar, vocabulary: Vocabulary, limits: Limits) -> Constraint[str]:
+    def make() -> CompiledGrammar:
+        return _build(grammar.tree, vocabulary, limits, limits.deadline(), eager=grammar.eager)
+
+    key = (grammar.kind, grammar.source, grammar.eager, vocabulary.fingerprint, limits)
+    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), parse_text, is_json=False)
+
+
+def _compile_schema(schema: Any, vocabulary: Vocabulary, whitespace: Whitespace, limits: Limits) -> Constraint[Any]:
+    source = resolve(schema, limits=limits)
+
+    def make() -> CompiledGrammar:
+        deadline = limits.deadline()
+        tree = schema_to_kbnf(source, whitespace=whitespace, limits=limits, deadline=deadline)
+        return _build(tree, vocabulary, limits, deadline, eager=False)
+
+    key = ("schema", _content(source, limits), whitespace, vocabulary.fingerprint, limits)
+    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True)
+
+
+def _content(source: Source, limits: Limits) -> str:
+    """The schema as text. The keys' order is part of it: it is the order in which they are generated."""
+    try:
+        return json.dumps(source.json_schema, separators=(",", ":"))
+    except RecursionError as error:
+        raise LimitExceededError("schema_depth", limits.schema_depth) from error
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
+
+
+def _build(
+    tree: ast.Grammar, vocabulary: Vocabulary, limits: Limits, deadline: Deadline, *, eager: bool
+) -> CompiledGrammar:
     # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
-    tables = normalize(tree, keep_endless=eager, limits=limits, deadline=limits.deadline())
+    tables = normalize(tree, keep_endless=eager, limits=limits, deadline=deadline)
     return CompiledGrammar(tables, vocabulary, eager=eager, limits=limits)

@@ -32,25 +32,28 @@ class Grammar:
     tree: ast.Grammar = field(compare=False, repr=False)
 
     @classmethod
-    def kbnf(cls, text: str, *, eager: bool = True) -> Grammar:
+    def kbnf(cls, text: str, *, eager: bool = True, limits: Limits | None = None) -> Grammar:
         """A grammar in KBNF; it begins at the rule `start`.
 
         Args:
             text: the grammar, for instance `start ::= "yes" | "no";`.
             eager: end at the first token after which the text can end, as KBNF means it; with False the model
                 decides between ending and going on.
+            limits: bounds on its size.
 
         Raises:
             GrammarError: it does not parse, or makes no sense; with line and column.
+            LimitExceededError: it is larger than `limits` allow.
 
         Example:
             >>> Grammar.kbnf('start ::= "yes" | "no";').kind
             'kbnf'
         """
         # The parser is imported where it is needed, so that `import structgen` stays quick.
-        from structgen.kbnf import parse, validate
+        from structgen.kbnf.parser import parse
+        from structgen.kbnf.validation import validate
 
-        tree = parse(text)
+        tree = parse(text, limits=limits)
         validate(tree)
         return cls("kbnf", text, eager, tree)
 
@@ -64,6 +67,7 @@ class Grammar:
 
         Raises:
             GrammarError: it does not parse, or needs more than automata can do (back-references …).
+            LimitExceededError: it is larger than `limits` allow.
 
         Example:
             >>> Grammar.regex(r"\d{3}-\d{4}").kind
@@ -98,7 +102,7 @@ def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", limits: Limits | Non
         >>> to_kbnf({"const": 1}).startswith("start ::=")
         True
     """
-    from structgen.kbnf import print_grammar
+    from structgen.kbnf.printer import print_grammar
     from structgen.schema import schema_to_kbnf
 
     return print_grammar(schema_to_kbnf(schema, whitespace=whitespace, limits=limits or Limits()))

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 import structgen
-from structgen.cache import CompileCache
+from structgen.cache import CompileCache, estimated_bytes
 
 VOCABULARY = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[256])
 OTHER = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[257])
@@ -99,7 +99,7 @@ class Compiled:
 
 
 def test_the_least_recently_used_go_first():
-    cache = CompileCache()
+    cache = CompileCache(lambda compiled: compiled.size_bytes)
     made = []
 
     def get(key, size=40):
@@ -114,7 +114,7 @@ def test_the_least_recently_used_go_first():
 
 
 def test_what_grows_in_use_is_weighed_anew():
-    cache = CompileCache()
+    cache = CompileCache(lambda compiled: compiled.size_bytes)
     first = cache.get("a", lambda: Compiled(10), max_bytes=100)
     first.size_bytes = 95
     cache.get("b", lambda: Compiled(10), max_bytes=100)
@@ -122,7 +122,7 @@ def test_what_grows_in_use_is_weighed_anew():
 
 
 def test_one_thread_compiles_what_many_ask_for():
-    cache = CompileCache()
+    cache = CompileCache(lambda compiled: compiled.size_bytes)
     barrier, made = threading.Barrier(8), []
 
     def make():
@@ -140,10 +140,36 @@ def test_one_thread_compiles_what_many_ask_for():
 
 
 def test_an_error_reaches_every_caller_and_is_not_kept():
-    cache = CompileCache()
+    cache = CompileCache(lambda compiled: compiled.size_bytes)
     with pytest.raises(structgen.GrammarError):
         cache.get("key", lambda: (_ for _ in ()).throw(structgen.GrammarError("no")), max_bytes=100)
     assert cache.get("key", lambda: Compiled(1), max_bytes=100).size_bytes == 1
+
+
+def test_the_estimate_grows_with_use():
+    constraint = structgen.compile({"type": "array", "items": {"type": "integer"}}, VOCABULARY)
+    before = estimated_bytes(constraint.grammar)
+    constraint.matcher().accept_bytes(b"[1, 22, 333")
+    assert 10_000 < before < estimated_bytes(constraint.grammar)
+
+
+def test_a_small_cache_keeps_the_last():
+    limits = structgen.Limits(cache_bytes=1)
+    one = structgen.compile({"const": 1}, VOCABULARY, limits=limits)
+    assert same(one, structgen.compile({"const": 1}, VOCABULARY, limits=limits))
+    structgen.compile({"const": 2}, VOCABULARY, limits=limits)
+    assert not same(one, structgen.compile({"const": 1}, VOCABULARY, limits=limits))
+    assert one.matcher().forced_bytes() == b"1"  # what is in use stays usable
+
+
+def test_schemas_that_are_no_json():
+    deep = {}
+    for _ in range(100_000):
+        deep = {"not": deep}
+    with pytest.raises(structgen.LimitExceededError):
+        structgen.compile(deep, VOCABULARY)
+    with pytest.raises(structgen.SchemaError):
+        structgen.compile({"enum": [{1, 2}]}, VOCABULARY)
 
 
 def test_many_threads_compile_and_match():
