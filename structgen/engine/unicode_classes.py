@@ -1,21 +1,260 @@
-"""Sets of characters as sorted, disjoint ranges of code points."""
+"""Sets of characters as sorted, disjoint ranges of code points, and the classes that regexes name.
+
+What Unicode says comes from Python's own `unicodedata`, so its version is that of the interpreter. Surrogates are no
+characters here: no set holds one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from functools import cache
 
-__all__ = ["Ranges", "union_of"]
+__all__ = [
+    "ANY",
+    "POSIX_CLASSES",
+    "WHITE_SPACE",
+    "Ranges",
+    "case_closure",
+    "category",
+    "difference_of",
+    "intersection_of",
+    "negation_of",
+    "property_class",
+    "union_of",
+    "word_class",
+]
 
-Ranges = tuple[tuple[int, int], ...]
+Ranges = tuple[tuple[int, int], ...]  # inclusive, sorted, neither overlapping nor adjacent
+
+ANY: Ranges = ((0, 0xD7FF), (0xE000, 0x10FFFF))
+WHITE_SPACE: Ranges = (
+    (0x9, 0xD), (0x20, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029),
+    (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000),
+)  # fmt: skip
+
+_LAST = 0x10FFFF
+# What is Alphabetic but neither letter, mark nor number by category: letters in circles or squares.
+_CIRCLED = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
+_JOINERS = ((0x200C, 0x200D),)
+
+# The ASCII classes of POSIX brackets.
+POSIX_CLASSES: dict[str, Ranges] = {
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "ascii": ((0, 0x7F),),
+    "blank": ((0x9, 0x9), (0x20, 0x20)),
+    "cntrl": ((0, 0x1F), (0x7F, 0x7F)),
+    "digit": ((0x30, 0x39),),
+    "graph": ((0x21, 0x7E),),
+    "lower": ((0x61, 0x7A),),
+    "print": ((0x20, 0x7E),),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "space": ((0x9, 0xD), (0x20, 0x20)),
+    "upper": ((0x41, 0x5A),),
+    "word": ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)),
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+}
+
+# General_Category: long names of the values, as Unicode's PropertyValueAliases.txt has them.
+_CATEGORY_NAMES = {
+    "letter": "L", "casedletter": "LC", "uppercaseletter": "Lu", "lowercaseletter": "Ll", "titlecaseletter": "Lt",
+    "modifierletter": "Lm", "otherletter": "Lo", "mark": "M", "combiningmark": "M", "nonspacingmark": "Mn",
+    "spacingmark": "Mc", "enclosingmark": "Me", "number": "N", "decimalnumber": "Nd", "digit": "Nd",
+    "letternumber": "Nl", "othernumber": "No", "punctuation": "P", "punct": "P", "connectorpunctuation": "Pc",
+    "dashpunctuation": "Pd", "openpunctuation": "Ps", "closepunctuation": "Pe", "initialpunctuation": "Pi",
+    "finalpunctuation": "Pf", "otherpunctuation": "Po", "symbol": "S", "mathsymbol": "Sm", "currencysymbol": "Sc",
+    "modifiersymbol": "Sk", "othersymbol": "So", "separator": "Z", "spaceseparator": "Zs", "lineseparator": "Zl",
+    "paragraphseparator": "Zp", "other": "C", "control": "Cc", "cntrl": "Cc", "format": "Cf", "surrogate": "Cs",
+    "privateuse": "Co", "unassigned": "Cn",
+}  # fmt: skip
+_CATEGORIES = frozenset(
+    (
+        *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+        *("Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn"),
+    )
+)
 
 
 def union_of(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """The same set as sorted ranges that neither overlap nor touch."""
     out: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
-        if out and low <= out[len(out) - 1][1] + 1:
-            last = out.pop()
-            out.append((last[0], max(last[1], high)))
+        if out and low <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(out[-1][1], high))
         else:
             out.append((low, high))
     return tuple(out)
+
+
+def intersection_of(left: Ranges, right: Ranges) -> Ranges:
+    """What is in both sets."""
+    out: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        low, high = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
+        if low <= high:
+            out.append((low, high))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(out)
+
+
+def negation_of(ranges: Ranges) -> Ranges:
+    """Every character that is not in the set."""
+    out: list[tuple[int, int]] = []
+    at = 0
+    for low, high in ranges:
+        if at < low:
+            out.append((at, low - 1))
+        at = high + 1
+    if at <= _LAST:
+        out.append((at, _LAST))
+    return intersection_of(tuple(out), ANY)
+
+
+def difference_of(left: Ranges, right: Ranges) -> Ranges:
+    """What is in the one set and not in the other."""
+    return intersection_of(left, negation_of(right))
+
+
+@cache
+def _ranges_by_category() -> dict[str, Ranges]:
+    """The characters of each two-letter general category. Goes through all code points, once a process (0.2 s)."""
+    found: dict[str, list[tuple[int, int]]] = {name: [] for name in _CATEGORIES}
+    category_of = unicodedata.category
+    current, begin = category_of("\0"), 0
+    for code_point in range(1, _LAST + 1):
+        name = category_of(chr(code_point))
+        if name != current:
+            found[current].append((begin, code_point - 1))
+            current, begin = name, code_point
+    found[current].append((begin, _LAST))
+    found["Cs"] = []
+    return {name: tuple(ranges) for name, ranges in found.items()}
+
+
+@cache
+def category(name: str) -> Ranges | None:
+    """The characters of a general category: `Lu`, `L`, `Uppercase_Letter`, …; None if there is none of that name."""
+    name = _CATEGORY_NAMES.get(_loose(name), name)
+    canonical = name[:1].upper() + name[1:].lower()
+    if canonical in ("Lc", "L&"):
+        members = {"Lu", "Ll", "Lt"}
+    else:
+        members = {c for c in _CATEGORIES if canonical in (c, c[0])}
+    if not members:
+        return None
+    return union_of(r for member in members for r in _ranges_by_category()[member])
+
+
+@cache
+def _where(holds: Callable[[str], bool]) -> Ranges:
+    """The characters for which a predicate holds."""
+    return union_of((c, c) for low, high in ANY for c in range(low, high + 1) if holds(chr(c)))
+
+
+def _loose(name: str) -> str:
+    """A property's name without case, spaces, hyphens and underscores (UAX 44, LM3)."""
+    return "".join(c for c in name.lower() if c not in " -_")
+
+
+def property_class(name: str) -> Ranges | None:
+    r"""The class that `\p{name}` means.
+
+    General categories, with or without `gc=`; `Any`, `ASCII`, `Assigned`, `White_Space`, `Uppercase`, `Lowercase`,
+    `ASCII_Hex_Digit`, `XID_Start`, `XID_Continue`.
+
+    Returns:
+        None for what is not known here: Python has no table of scripts, nor of other properties.
+    """
+    key, _, value = name.replace(":", "=").partition("=")
+    if value:
+        return category(value.strip()) if _loose(key) in ("gc", "generalcategory", "category") else None
+    found = category(name.strip())
+    if found is not None:
+        return found
+    match _loose(name):
+        case "any":
+            return ANY
+        case "ascii":
+            return ((0, 0x7F),)
+        case "assigned":
+            return difference_of(ANY, category("Cn") or ())
+        case "whitespace" | "space" | "wspace":
+            return WHITE_SPACE
+        case "uppercase" | "upper":
+            return _where(str.isupper)
+        case "lowercase" | "lower":
+            return _where(str.islower)
+        case "asciihexdigit" | "ahex":
+            return POSIX_CLASSES["xdigit"]
+        case "xidstart" | "xids":
+            return difference_of(_where(str.isidentifier), ((0x5F, 0x5F),))
+        case "xidcontinue" | "xidc":
+            return _where(_continues_identifier)
+    return None
+
+
+def _continues_identifier(character: str) -> bool:
+    """Whether a character may follow the first one of an identifier (XID_Continue)."""
+    return f"a{character}".isidentifier()
+
+
+@cache
+def word_class(dialect: str) -> Ranges:
+    r"""What `\w` means: in "rust" as UTS 18 has it, in "python" as `re`, else ASCII."""
+    if dialect == "rust":
+        names = ("L", "M", "Nl", "Nd", "Pc")
+        return union_of([*(r for n in names for r in category(n) or ()), *_CIRCLED, *_JOINERS])
+    if dialect == "python":
+        return union_of([*_where(str.isalnum), (0x5F, 0x5F)])
+    return POSIX_CLASSES["word"]
+
+
+@cache
+def _case_variants() -> tuple[list[int], dict[int, tuple[int, ...]]]:
+    """All characters that differ from another one only in case, sorted, and for each the others.
+
+    Two characters are equal but for case when their simple foldings are; where the full folding has several characters,
+    the simple one is the lower case (Unicode's CaseFolding.txt, statuses C and S).
+    """
+    groups: dict[str, list[int]] = {}
+    for code_point in range(sys.maxunicode + 1):
+        character = chr(code_point)
+        if (
+            character.isalpha()
+            or character.isupper()
+            or character.islower()
+            or unicodedata.category(character)[0] == "M"
+        ):
+            folded = character.casefold()
+            if len(folded) != 1:
+                folded = character.lower()
+            groups.setdefault(folded if len(folded) == 1 else character, []).append(code_point)
+    variants = {c: tuple(o for o in group if o != c) for group in groups.values() if len(group) > 1 for c in group}
+    return sorted(variants), variants
+
+
+def case_closure(ranges: Ranges, *, ascii_only: bool = False) -> Ranges:
+    """The set with every character that equals one of it but for case.
+
+    Args:
+        ranges: a set.
+        ascii_only: only the letters A to Z and a to z have cases.
+    """
+    more: list[tuple[int, int]] = list(ranges)
+    if ascii_only:
+        for base, other in ((0x41, 0x61), (0x61, 0x41)):
+            inside = intersection_of(ranges, ((base, base + 25),))
+            more.extend((low - base + other, high - base + other) for low, high in inside)
+        return union_of(more)
+    cased, variants = _case_variants()
+    for low, high in ranges:
+        for at in range(bisect_left(cased, low), bisect_left(cased, high + 1)):
+            more.extend((other, other) for other in variants[cased[at]])
+    return union_of(more)
