@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from structgen.engine.regex_parser import parse_regex
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema import formats
@@ -129,7 +130,7 @@ def _bound(schema: dict[str, Any], keyword: str, place: Place) -> int | Fraction
         return None
     try:
         number = exact(value)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, ArithmeticError) as error:
         raise _fail(f"{keyword} must be a finite number", place, keyword) from error
     if abs(number) >= 10 ** (MAX_BOUND_DIGITS + 1):
         raise unsupported(f"{keyword} is beyond the range of numbers", place, keyword)
@@ -186,8 +187,6 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
         raise _fail(f"{keyword} must be a string", place, keyword)
     found = _LANGUAGES.get((pattern, dialect))
     if found is None:
-        from structgen.engine.regex_parser import parse_regex
-
         try:
             regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
         except GrammarError as error:

@@ -53,7 +53,10 @@ def exact(value: Any) -> Number:
 
     Raises:
         ValueError: NaN or infinite.
+        TypeError: not a number.
     """
+    if not isinstance(value, (int, float, Decimal, Fraction)):
+        raise TypeError("not a number")
     if isinstance(value, int):
         return value
     if isinstance(value, float):

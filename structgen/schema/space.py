@@ -297,7 +297,7 @@ class Space:
                 if isinstance(rule, list):
                     rule = {"required": rule}
                 inside = ((place, keyword), key)
-                then = self.shape(self.node(rule, inside)).intersect(_objects(ObjectSet(required=(key,))))
+                then = _objects(ObjectSet({key: ANY}, required=(key,))).intersect(self.shape(self.node(rule, inside)))
                 without = _objects(ObjectSet(properties={key: NONE}))
                 result = self._spend(result.intersect(then.unite(without)))
         return result

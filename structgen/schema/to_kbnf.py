@@ -97,11 +97,13 @@ class _Writer:
         self._parts: dict[int, ast.Expression] = {}
         self._work: list[tuple[ArraySet | ObjectSet, str, Node]] = []
         self._uses_any = False
+        self._root_name = "value"
         self.rules: list[ast.Rule] = []
 
     def write(self, root: Node, start: str = _START) -> ast.Grammar:
         """The grammar of a node."""
         self._names.add(start)
+        self._root_name = "value" if start == _START else start
         shape = self._shapes[root]
         only = _only_compound(shape)
         if only is not None:
@@ -155,8 +157,10 @@ class _Writer:
 
     def _base_name(self, node: Node) -> str:
         place = self._space.place(node)
-        name = place[1] if place is not None else "value"
-        if not (name.isascii() and name.isidentifier()) or name.startswith("json"):
+        if place is None:
+            return self._root_name
+        name = place[1]
+        if not (name.isascii() and name.isidentifier()) or name.startswith(_ANY_VALUE):
             name = f"value_{name}" if name.isascii() and f"v{name}".isidentifier() else "value"
         return name
 
