@@ -74,34 +74,29 @@ class _Flattening:
         return Productions(self.bodies, self.names, self.numbers[self.grammar.start], self.terminals)
 
     def _expand(self, number: int, expressions: list[ast.Expression], operator: str) -> None:
-        """Makes the bodies of one nonterminal."""
-        alternatives = self._alternatives(number, expressions)
-        if operator in ("*", "+"):
-            alternatives = self._repeated(number, alternatives, operator)
-        elif operator == "?":
-            alternatives.append(())
-        self.bodies[number] = alternatives
-        self.symbols += sum(map(len, alternatives)) + len(alternatives)
-        if self.symbols > self.limits.grammar_symbols:
-            raise LimitExceededError("grammar_symbols", self.limits.grammar_symbols)
-
-    def _alternatives(self, owner: int, expressions: list[ast.Expression]) -> list[Body]:
-        """One body for each alternative; a choice or option that is a whole alternative is taken apart."""
+        """Makes the bodies of one nonterminal; a choice or option that is a whole alternative is taken apart."""
         alternatives: list[Body] = []
+        most = self.limits.grammar_symbols
         pending = expressions[::-1]
         while pending:
             expression = pending.pop()
             kind = type(expression)
             if kind is ast.Choice:
                 pending.extend(reversed(expression.parts))  # type: ignore[union-attr]
-                if len(pending) > self.limits.grammar_symbols:
-                    raise LimitExceededError("grammar_symbols", self.limits.grammar_symbols)
+                if len(pending) > most:
+                    raise LimitExceededError("grammar_symbols", most)
             elif kind is ast.Option:
                 alternatives.append(())
                 pending.append(expression.body)  # type: ignore[union-attr]
             else:
-                alternatives.append(self._body(owner, expression))
-        return alternatives
+                body = self._body(number, expression)
+                self.symbols += len(body) + 1
+                if self.symbols > most:
+                    raise LimitExceededError("grammar_symbols", most)
+                alternatives.append(body)
+        if operator:
+            alternatives = self._repeated(number, alternatives, operator)
+        self.bodies[number] = alternatives
 
     def _body(self, owner: int, expression: ast.Expression) -> Body:
         """The symbols of one alternative; nested sequences are spliced in."""
@@ -170,7 +165,9 @@ class _Flattening:
         return (self._new(owner, [(symbol,), ()]),) if nullable else (symbol,)
 
     def _repeated(self, number: int, alternatives: list[Body], operator: str) -> list[Body]:
-        """`L ::= L x | x`, and the empty text where it is allowed."""
+        """`x` or the empty text for "?"; else `L ::= L x | x`, and for "*" the empty text instead of `x`."""
+        if operator == "?":
+            return [*alternatives, ()]
         if len(alternatives) > 1:
             # Several alternatives would be written twice.
             alternatives = [(self._new(number, alternatives),)]

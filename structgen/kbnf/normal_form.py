@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable
 
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.grammar import END, GrammarTables
+from structgen.engine.grammar import END, GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
@@ -29,6 +29,9 @@ from structgen.kbnf.simplification import (
 from structgen.limits import Deadline, Limits
 
 __all__ = ["normalize", "pack", "simplify"]
+
+# Nearly all grammars need one or two; a made-up one that needs more than this only stays larger than it could be.
+_ROUNDS = 8
 
 
 def normalize(
@@ -78,18 +81,21 @@ def simplify(
     """
     productions = deduplicate_alternatives(productions)
     productions = remove_unproductive(productions, keep_endless=keep_endless)
-    while True:
+    productions = remove_unreachable(productions)
+    for _ in range(_ROUNDS):
         if deadline:
             deadline.check()
-        before = productions
-        productions = remove_unreachable(productions)
+        productions = unite_literal_alternatives(merge_adjacent_literals(productions))
         productions = remove_unit_rules(productions)
-        productions = inline_single_uses(productions)
-        productions = merge_adjacent_literals(productions)
-        productions = unite_literal_alternatives(productions)
-        productions = merge_equal_nonterminals(productions)
-        if productions is before:
-            return productions
+        merged = merge_equal_nonterminals(productions)
+        # Nonterminals that became one may make aliases of their users.
+        without_aliases = merged if merged is productions else remove_unit_rules(merged)
+        inlined = inline_single_uses(without_aliases)
+        # Literals of different rules may now stand side by side.
+        productions = merge_adjacent_literals(inlined)
+        if without_aliases is merged and productions is inlined:
+            break
+    return productions
 
 
 def _check_size(productions: Productions, limits: Limits) -> None:
@@ -99,29 +105,41 @@ def _check_size(productions: Productions, limits: Limits) -> None:
 
 
 def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
-    """Writes productions as flat arrays, with the terminals that they use only.
+    """Writes productions as flat arrays: what the start reaches, numbered in the order that it is met.
 
     Args:
         productions: a grammar that holds what `GrammarTables` promises.
         accepts_empty: whether the empty text is in the language besides.
     """
+    number_of = {productions.start: 0}
+    reached = [productions.start]
+    terminal_of: dict[int, int] = {}
     symbols: list[int] = []
     first_rule = [0]
     rule_starts: list[int] = []
-    for alternatives in productions.bodies:
-        for body in alternatives:
+    for head in reached:
+        for body in productions.bodies[head]:
             rule_starts.append(len(symbols))
-            symbols += body
+            for symbol in body:
+                if symbol >= 0:
+                    number = number_of.get(symbol)
+                    if number is None:
+                        number = number_of[symbol] = len(reached)
+                        reached.append(symbol)
+                else:
+                    number = terminal_of.get(symbol)
+                    if number is None:
+                        number = terminal_of[symbol] = terminal_symbol(len(terminal_of))
+                symbols.append(number)
             symbols.append(END)
         first_rule.append(len(rule_starts))
-    used = {symbol: -2 - number for number, symbol in enumerate(dict.fromkeys(s for s in symbols if s < END))}
     regexes = productions.terminals.regexes
     return GrammarTables(
-        symbols=array("i", [used.get(symbol, symbol) for symbol in symbols]),
+        symbols=array("i", symbols),
         first_rule=array("i", first_rule),
         rule_starts=array("i", rule_starts),
-        terminals=tuple([regexes[-2 - symbol] for symbol in used]),
-        names=tuple(productions.names),
-        start=productions.start,
+        terminals=tuple([regexes[terminal_number(symbol)] for symbol in terminal_of]),
+        names=tuple([productions.names[head] for head in reached]),
+        start=0,
         accepts_empty=accepts_empty,
     )

@@ -55,23 +55,24 @@ class _Key:
         return isinstance(other, _Key) and self.parts == other.parts
 
 
-@dataclass(slots=True)
 class _Facts:
     """What is known of a regex once and for all.
 
     Attributes:
         regex: the regex itself; held, so that its `id` stays its own.
-        key: by value; of `stripped`.
+        key: the regex by value.
         nullable: whether it matches the empty text.
-        stripped: what else it matches.
+        stripped, stripped_key: what else it matches, and its key.
         can_match: whether `stripped` matches anything; None when the tree does not tell.
     """
 
-    regex: rx.Regex
-    key: _Key
-    nullable: bool
-    stripped: rx.Regex
-    can_match: bool | None
+    __slots__ = ("can_match", "key", "nullable", "regex", "stripped", "stripped_key")
+
+    def __init__(self, regex: rx.Regex, key: _Key, nullable: bool, can_match: bool | None) -> None:
+        self.regex = self.stripped = regex
+        self.key = self.stripped_key = key
+        self.nullable = nullable
+        self.can_match = can_match
 
 
 # Regexes by identity: the translation of schemas uses the same objects for strings and numbers in every schema, and
@@ -82,18 +83,49 @@ _FACTS_KEPT = 2048
 
 def _facts_of(regex: rx.Regex) -> _Facts:
     facts = _FACTS.get(id(regex))
-    if facts is None or facts.regex is not regex:
-        stripped = without_empty(regex)
-        facts = _Facts(regex, _Key(_flat(stripped)), is_nullable(regex), stripped, can_match(stripped))
-        if len(_FACTS) >= _FACTS_KEPT:
-            _FACTS.clear()
-        _FACTS[id(regex)] = facts
+    if facts is not None and facts.regex is regex:
+        return facts
+    if type(regex) is rx.Sequence:
+        facts = _facts_of_sequence(regex)
+        if facts is not None:
+            return facts
+    nullable = is_nullable(regex)
+    facts = _Facts(regex, _Key(_flat(regex)), nullable, can_match(regex))
+    if nullable:
+        facts.stripped = without_empty(regex)
+        facts.stripped_key = _Key(_flat(facts.stripped))
+        facts.can_match = can_match(facts.stripped)
+    if len(_FACTS) >= _FACTS_KEPT:
+        _FACTS.clear()
+    _FACTS[id(regex)] = facts
     return facts
+
+
+def _facts_of_sequence(regex: rx.Sequence) -> _Facts | None:
+    """The facts of a sequence with a literal in it, out of its parts' facts; None when it has none.
+
+    A schema's keys are such sequences, new objects in every translation, of parts that are the same objects.
+    """
+    key: list[object] = []
+    matches = True
+    has_literal = False
+    for part in regex.parts:
+        if type(part) is rx.Literal:
+            key.append(part.data)
+            has_literal = has_literal or bool(part.data)
+        elif type(part) is rx.Sequence:
+            return None
+        else:
+            facts = _facts_of(part)
+            key.append(facts.key)
+            matches = matches and (facts.nullable or facts.can_match is True)
+    return _Facts(regex, _Key(tuple(key)), False, matches or None) if has_literal else None
 
 
 def _flat(regex: rx.Regex) -> tuple[object, ...]:
     """The tree in prefix order, each node with its type and its number of children: equal trees, equal tuples."""
-    stack, out = [regex], []
+    stack: list[rx.Regex] = [regex]
+    out: list[object] = []
     while stack:
         node = stack.pop()
         out.append(type(node))
@@ -129,7 +161,7 @@ class TerminalTable:
         self.data: list[bytes | None] = []
         self._is_empty = is_empty
         self._literals: dict[bytes, int] = {}
-        self._others: dict[_Key, tuple[int | None, bool]] = {}
+        self._others: dict[_Key, int | None] = {}
 
     def literal(self, data: bytes) -> int:
         """The symbol of a literal that is not empty."""
@@ -146,10 +178,10 @@ class TerminalTable:
         """
         facts = _facts_of(regex)
         stripped = facts.stripped
-        if isinstance(stripped, rx.Literal):
+        if isinstance(stripped, rx.Literal) and stripped.data:
             return self.literal(stripped.data), facts.nullable
-        known = self._others.get(facts.key)
-        if known is None:
+        known = self._others.get(facts.stripped_key, 0)
+        if known == 0:
             if facts.can_match is None:
                 facts.can_match = not self._is_empty(stripped)
             number = None
@@ -157,8 +189,8 @@ class TerminalTable:
                 number = terminal_symbol(len(self.regexes))
                 self.regexes.append(stripped)
                 self.data.append(None)
-            known = self._others[facts.key] = (number, False)
-        return known[0], facts.nullable
+            self._others[facts.stripped_key] = known = number
+        return known, facts.nullable
 
     def literal_data(self, symbol: int) -> bytes | None:
         """The bytes of a symbol that is a literal terminal, else None."""

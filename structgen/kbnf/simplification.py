@@ -322,20 +322,16 @@ def _inlined(body: Body, single: set[int], bodies: list[list[Body]]) -> Body:
 
 
 def remove_unreachable(productions: Productions) -> Productions:
-    """Keeps the nonterminals that the start reaches, and numbers them anew, the start 0, in the order they are met."""
+    """Takes the bodies from what the start does not reach; the numbers stay."""
     bodies = productions.bodies
-    number_of = {productions.start: 0}
-    order = [productions.start]
-    for head in order:
-        for body in bodies[head]:
+    reached = {productions.start}
+    pending = [productions.start]
+    while pending:
+        for body in bodies[pending.pop()]:
             for symbol in body:
-                if symbol >= 0 and symbol not in number_of:
-                    number_of[symbol] = len(order)
-                    order.append(symbol)
-    if len(order) == len(bodies) and order == list(range(len(bodies))):
+                if symbol >= 0 and symbol not in reached:
+                    reached.add(symbol)
+                    pending.append(symbol)
+    if len(reached) == len(bodies):
         return productions
-    new = [
-        [tuple([number_of[symbol] if symbol >= 0 else symbol for symbol in body]) for body in bodies[head]]
-        for head in order
-    ]
-    return Productions(new, [productions.names[head] for head in order], 0, productions.terminals)
+    return productions.with_bodies([old if head in reached else [] for head, old in enumerate(bodies)])
