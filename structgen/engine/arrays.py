@@ -15,6 +15,6 @@ def zeros(count: int, value: int = 0) -> array[int]:
 def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     """A copy of the first `used` values in an array of twice the size, filled up with `value`."""
     new = array("i")
-    new.frombytes(old[:used])
+    new.frombytes(bytes(old[:used]))
     new.extend(zeros(max(2 * len(old), 16) - used, value))
     return new

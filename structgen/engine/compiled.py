@@ -41,7 +41,7 @@ class SharedTables:
     def is_worn(self) -> bool:
         """Whether a new grammar had better begin afresh."""
         return (
-            self.automata.state_count > self.limits.automaton_states // 2
+            self.automata.count > self.limits.automaton_states // 2
             or self.terminals.bytes_used > self.limits.mask_bytes // 2
         )
 

@@ -272,15 +272,14 @@ class ItemSetStore:
     def _add_item(self, position: int, state: int, group: int) -> None:
         """Adds an item to the kernel in the making, unless it is there."""
         item = self._intern_item(position, state, group)
-        if self._item_mark[item] == self._serial:
-            return
-        self._item_mark[item] = self._serial
-        if self._work_size >= len(self._work):
-            if self._work_size >= self._max_items:
-                raise LimitExceededError("set_items", self._max_items)
-            self._work = grown(self._work, self._work_size)
-        self._work[self._work_size] = item
-        self._work_size += 1
+        if self._item_mark[item] != self._serial:
+            self._item_mark[item] = self._serial
+            if self._work_size >= len(self._work):
+                if self._work_size >= self._max_items:
+                    raise LimitExceededError("set_items", self._max_items)
+                self._work = grown(self._work, self._work_size)
+            self._work[self._work_size] = item
+            self._work_size += 1
 
     def _intern_item(self, position: int, state: int, group: int) -> int:
         mask = len(self._item_table) - 1

@@ -27,6 +27,6 @@ cdef class Matcher:
     cdef int _move(self, bytes text) except -1
     @cython.locals(sets=ItemSetStore, place=int, index=int)
     cdef int _follow(self, bytes text) except -1
-    cdef int _renew_after(self, error) except -1
+    cdef void _renew_after(self, error) except *
     @cython.locals(compiled=CompiledGrammar, place=int, byte=int)
-    cdef int _refresh(self) except -1
+    cdef void _refresh(self) except *

@@ -66,7 +66,7 @@ cdef class TerminalMasks:
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
     @cython.locals(trie=Trie, automata=AutomatonStore, only=int, node=int, stop=int, depth=int, state=int, states="int[::1]")
-    cdef int _walk(self, int start) except -1
+    cdef void _walk(self, int start) except *
     @cython.locals(trie=Trie, index=int)
     cdef int _add_tokens(self, int node, int count) except -1
     @cython.locals(trie=Trie, index=int)

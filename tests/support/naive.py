@@ -22,6 +22,36 @@ class NaiveRecognizer:
         for rule in grammar.rules:
             self.rules.setdefault(rule.name, []).extend(self._bodies(rule.body))
         self._patterns: dict[bytes, regex.Pattern[bytes]] = {}
+        self._drop_silent_rules()
+
+    def _drop_silent_rules(self) -> None:
+        """Drops rules with a nonterminal that derives no text and spells nothing either, such as `A ::= A;`.
+
+        Rules that never end but spell something, such as `B ::= 'a' B;`, stay, as in the published KBNF engine.
+        """
+        while True:
+            ends: set[str] = set()  # derive some text
+            spells: set[str] = set()  # show some byte
+            before = -1
+            while before != len(ends) + len(spells):
+                before = len(ends) + len(spells)
+                for name, bodies in self.rules.items():
+                    for body in bodies:
+                        if all(symbol in ends for symbol in body if isinstance(symbol, str)):
+                            ends.add(name)
+                        for symbol in body:
+                            if not isinstance(symbol, str) or symbol in spells:
+                                spells.add(name)
+                            if isinstance(symbol, str) and symbol not in ends:
+                                break
+            usable = ends | spells
+            kept = {
+                name: [body for body in bodies if all(s in usable for s in body if isinstance(s, str))]
+                for name, bodies in self.rules.items()
+            }
+            if kept == self.rules:
+                return
+            self.rules = kept
 
     def _bodies(self, node: ast.Expression) -> list[list[Symbol]]:
         if isinstance(node, ast.Choice):
