@@ -118,7 +118,8 @@ class OneOrMore:
 @dataclass(slots=True, unsafe_hash=True)
 class Bounded:
     """Between `min` and `max` times (None: no bound). Not in KBNF's syntax: the printer and the normal form write it
-    as rules whose number grows with the logarithm of the bounds."""
+    as rules whose number grows with the logarithm of the bounds.
+    """
 
     body: Expression
     min: int

@@ -1,4 +1,4 @@
-"""Three questions about a regex that the normal form asks: does it match the empty text, what else, and anything at all.
+"""What the normal form asks of a regex: whether it matches the empty text, what else, and whether anything at all.
 
 All work on the tree, iteratively, and keep its shape where they rewrite it, so that a counted class stays one.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from structgen.engine import regex as rx
 
-__all__ = ["can_match", "is_nullable", "without_empty"]
+__all__ = ["can_match", "is_nullable", "post_order", "without_empty"]
 
 # Taking the empty text out of a sequence of n nullable parts writes n(n+1)/2 parts; past this a difference is smaller.
 _LONGEST_REWRITTEN_SEQUENCE = 4
 
 
-def _post_order(regex: rx.Regex) -> list[rx.Regex]:
+def post_order(regex: rx.Regex) -> list[rx.Regex]:
     """All nodes, each after its children."""
     stack, out = [regex], []
     while stack:
@@ -29,7 +29,7 @@ def _post_order(regex: rx.Regex) -> list[rx.Regex]:
 
 def is_nullable(regex: rx.Regex) -> bool:
     """Whether the regex matches the empty text; exact."""
-    return _nullable_nodes(_post_order(regex))[id(regex)]
+    return _nullable_nodes(post_order(regex))[id(regex)]
 
 
 def _nullable_nodes(nodes: list[rx.Regex]) -> dict[int, bool]:
@@ -59,7 +59,7 @@ def _nullable_nodes(nodes: list[rx.Regex]) -> dict[int, bool]:
 def can_match(regex: rx.Regex) -> bool | None:
     """Whether the regex matches anything; None where only a search of its automaton could tell."""
     known: dict[int, bool | None] = {}
-    for node in _post_order(regex):
+    for node in post_order(regex):
         value: bool | None = True
         if isinstance(node, rx.Chars):
             value = bool(node.ranges)
@@ -85,7 +85,7 @@ def can_match(regex: rx.Regex) -> bool | None:
 
 def without_empty(regex: rx.Regex) -> rx.Regex:
     """What the regex matches, but not the empty text: `[a-z]{0,9}` becomes `[a-z]{1,9}`."""
-    nodes = _post_order(regex)
+    nodes = post_order(regex)
     nullable = _nullable_nodes(nodes)
     if not nullable[id(regex)]:
         return regex

@@ -179,7 +179,9 @@ class _Flattening:
         if node.min < 0 or (node.max is not None and node.max < node.min):
             validate(self.grammar)
         if self.counted is None:
-            self.counted = CountedRules(lambda bodies: self._new(owner, bodies), lambda symbol: self._star(owner, symbol))
+            self.counted = CountedRules(
+                lambda bodies: self._new(owner, bodies), lambda symbol: self._star(owner, symbol)
+            )
         if node.max == 0:
             return ()
         symbols = self._body_of_repeated(owner, node.body)

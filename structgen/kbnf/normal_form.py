@@ -69,9 +69,7 @@ def normalize(
     return pack(productions, accepts_empty=accepts_empty)
 
 
-def simplify(
-    productions: Productions, *, keep_endless: bool = False, deadline: Deadline | None = None
-) -> Productions:
+def simplify(productions: Productions, *, keep_endless: bool = False, deadline: Deadline | None = None) -> Productions:
     """The passes that keep the language and make the grammar smaller, in an order where each finds the most.
 
     Args:

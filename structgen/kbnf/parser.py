@@ -154,7 +154,10 @@ class _Parser:
         mark = self._token.text
         if frame.last == "postfix":
             fail(
-                self._text, self._token.offset, f"a second operator {mark!r}", hint="put a group around the first: (x?)*"
+                self._text,
+                self._token.offset,
+                f"a second operator {mark!r}",
+                hint="put a group around the first: (x?)*",
             )
         self._need_symbol(frame)
         self._advance()

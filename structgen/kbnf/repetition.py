@@ -1,6 +1,7 @@
-"""Repetition as rules: `{x}`, `x+`, and `x` between m and n times in rules whose number is logarithmic in n.
+"""`x` between m and n times, in rules whose number is logarithmic in n.
 
-The printer and the normal form use the same expansion, each with its own way to make a rule.
+The printer and the normal form use the same expansion, each with its own way to make a rule. All counts of one symbol
+share the same blocks of 2, 4, 8, … copies, so that an Earley set predicts each block once, whatever counts it is in.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ class CountedRules(Generic[S]):
 
     Args:
         rule: makes a nonterminal out of bodies (sequences of symbols; an empty one is the empty text).
-        unbounded: makes a nonterminal for a symbol any number of times, none included.
+        unbounded: makes a symbol for a symbol any number of times, none included.
     """
 
     def __init__(self, rule: Callable[[list[tuple[S, ...]]], S], unbounded: Callable[[S], S]) -> None:
         self._rule = rule
         self._unbounded = unbounded
-        self._exactly: dict[tuple[S, int], S] = {}
+        # For each symbol, the blocks of 2, 4, 8, … copies and of at most 1, 3, 7, … copies.
+        self._blocks: dict[S, list[S]] = {}
+        self._up_to_blocks: dict[S, list[S]] = {}
         self._up_to: dict[tuple[S, int], S] = {}
 
     def between(self, symbol: S, minimum: int, maximum: int | None) -> tuple[S, ...]:
@@ -40,39 +43,41 @@ class CountedRules(Generic[S]):
         return head + self.up_to(symbol, maximum - minimum)
 
     def exactly(self, symbol: S, count: int) -> tuple[S, ...]:
-        """`symbol` `count` times, by doubling: `E(2n) ::= E(n) E(n)`, `E(2n+1) ::= E(n) E(n) x`."""
+        """`symbol` `count` times: the blocks of the count's binary digits, the largest first."""
         if count <= _COPIES:
             return (symbol,) * count
-        # Smallest first: a count may be a number of any size, so no recursion.
-        halves = [count]
-        while halves[-1] // 2 > _COPIES:
-            halves.append(halves[-1] // 2)
-        for size in reversed(halves):
-            if (symbol, size) not in self._exactly:
-                half = self._part(symbol, size // 2)
-                self._exactly[symbol, size] = self._rule([half * 2 + (symbol,) * (size % 2)])
-        return (self._exactly[symbol, count],)
+        return tuple(self._block(symbol, size) for size in reversed(range(count.bit_length())) if count >> size & 1)
 
-    def _part(self, symbol: S, count: int) -> tuple[S, ...]:
-        return (symbol,) * count if count <= _COPIES else (self._exactly[symbol, count],)
+    def _block(self, symbol: S, size: int) -> S:
+        """`2**size` copies: `E(2n) ::= E(n) E(n)`."""
+        blocks = self._blocks.setdefault(symbol, [symbol])
+        while len(blocks) <= size:
+            blocks.append(self._rule([(blocks[-1], blocks[-1])]))
+        return blocks[size]
 
     def up_to(self, symbol: S, count: int) -> tuple[S, ...]:
-        """`symbol` at most `count` times, by halving: at most h, or h + 1 and then at most the rest.
+        """`symbol` at most `count` times.
 
-        `U(n) ::= U(h) | E(h+1) U(n-h-1)` with h = n // 2: the alternatives share no count, and the sizes at one depth
-        are at most two neighbours, so the rules are O(log n).
+        With p the largest power of two that is not more than `count + 1`: at most p - 1 copies, or p and then at most
+        the rest: `U(n) ::= U(p-1) | E(p) U(n-p)`. The alternatives share no count.
         """
-        if count == 0:
-            return ()
-        sizes, level = [], {count}
-        while level:
-            sizes.extend(sorted(level, reverse=True))
-            level = {half for size in level for half in (size // 2, size - size // 2 - 1) if half > 0}
-        for size in reversed(sizes):
-            if (symbol, size) not in self._up_to:
-                half = size // 2
-                rest = size - half - 1
-                small = (self._up_to[symbol, half],) if half else ()
-                large = self.exactly(symbol, half + 1) + ((self._up_to[symbol, rest],) if rest else ())
-                self._up_to[symbol, size] = self._rule([small, large])
-        return (self._up_to[symbol, count],)
+        rests = []
+        while count & (count + 1):
+            rests.append(count)
+            count -= 1 << (count + 1).bit_length() - 1
+        tail = (self._full(symbol, count.bit_length()),) if count else ()
+        for rest in reversed(rests):
+            if (symbol, rest) not in self._up_to:
+                size = (rest + 1).bit_length() - 1
+                bodies = [(self._full(symbol, size),), (self._block(symbol, size), *tail)]
+                self._up_to[symbol, rest] = self._rule(bodies)
+            tail = (self._up_to[symbol, rest],)
+        return tail
+
+    def _full(self, symbol: S, size: int) -> S:
+        """At most `2**size - 1` copies, `size` being at least 1: `U(2n-1) ::= U(n-1) | E(n) U(n-1)`."""
+        blocks = self._up_to_blocks.setdefault(symbol, [])
+        while len(blocks) < size:
+            half = (blocks[-1],) if blocks else ()
+            blocks.append(self._rule([half, (self._block(symbol, len(blocks)), *half)]))
+        return blocks[size - 1]

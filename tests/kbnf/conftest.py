@@ -9,6 +9,7 @@ from itertools import product
 
 import pytest
 from hypothesis import strategies as st
+
 from structgen.engine import regex as rx
 from structgen.engine.grammar import GrammarTables
 from structgen.kbnf import ast
@@ -190,7 +191,9 @@ def regexes():
 
 def expressions(names, terminals):
     leaves = st.one_of(
-        _LITERALS.map(ast.Literal), st.sampled_from(names).map(ast.Reference), *([] if terminals is None else [terminals])
+        _LITERALS.map(ast.Literal),
+        st.sampled_from(names).map(ast.Reference),
+        *([] if terminals is None else [terminals]),
     )
     return st.recursive(
         leaves,

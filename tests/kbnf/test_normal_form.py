@@ -1,13 +1,10 @@
 """The whole normal form, against a naive enumeration of the tree."""
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from structgen.engine import regex as rx
-from structgen.errors import LimitExceededError
+
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
-from structgen.limits import Deadline, Limits
 
 SETTINGS = settings(
     max_examples=200,
