@@ -1,5 +1,5 @@
 cimport cython
-from structgen.engine.terms cimport TermTable
+from structgen.engine.terms cimport Terms
 
 # The numbers of structgen/engine/term_kinds.py.
 cdef int EMPTY, NOTHING
@@ -10,7 +10,7 @@ cdef list _SPREAD
 cdef bytes NO_BYTES
 
 
-cdef class DerivativeTable(TermTable):
+cdef class DerivativeTable(Terms):
     cdef dict _partitions                # term -> (class map, targets), for terms inside of others
     cdef dict _class_partitions          # class of byte sequences -> partition
     cdef public list _suffix_automata    # by suffix automaton, by its state: [(unit, state)]

@@ -24,7 +24,7 @@ from structgen.engine.term_kinds import (
     K_UNION,
     NOTHING,
 )
-from structgen.engine.terms import TermTable
+from structgen.engine.terms import Terms
 from structgen.engine.utf8 import ByteRanges
 from structgen.limits import Limits
 
@@ -42,7 +42,7 @@ _products: dict[tuple[bytes, bytes], tuple[bytes, list[int], list[int]]] = {}
 _SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # the bits of a byte as bytes
 
 
-class DerivativeTable(TermTable):
+class DerivativeTable(Terms):
     """Terms with their derivatives."""
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -122,7 +122,7 @@ class DerivativeTable(TermTable):
             return False
         if kind == K_TABLE:
             number, low, _, depth = payload
-            return len(self._tables[number][low]) == depth
+            return bool(len(self._tables[number][low]) == depth)
         return True
 
     def _missing(self, heads: list[int]) -> list[int]:

@@ -256,6 +256,8 @@ def _before(part: Pattern, rest: Regex) -> Regex:
     if part.kind == "choice":
         return choice(*[_before(inner, rest) for inner in part.parts])
     body = part.parts[0]
+    if part.max == 1:
+        return choice(_before(body, rest), *([rest] if part.min == 0 else []))
     others = _past_end(body)
     fewer = None if part.max is None else part.max - 1
     found = [sequence(repeat(others, max(part.min - 1, 0), fewer), _before(body, rest))]

@@ -13,14 +13,11 @@ and Finite Automaton Constructions" (1996); Owens, Reppy, Turon, "Regular-expres
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterable
-from itertools import pairwise
+from collections.abc import Iterable
 from typing import Any
 
 from structgen.engine.term_kinds import (
     ALL,
-    ANY_BYTE,
     EMPTY,
     FAR,
     K_BYTES,
@@ -30,98 +27,30 @@ from structgen.engine.term_kinds import (
     K_EMPTY,
     K_INTERSECTION,
     K_LITERAL,
-    K_NOTHING,
     K_REPEAT,
     K_SUBSTRINGS,
     K_TABLE,
     K_UNION,
     NOTHING,
 )
+from structgen.engine.term_table import BROKEN_CHARS, OTHER_CHARS, TermTable
 from structgen.engine.utf8 import ByteRanges, byte_sequences
-from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["TermTable"]
+__all__ = ["Terms"]
 
 CHUNK = 32  # bytes of one literal term; a longer literal is a chain, cut from its end, so that suffixes are shared
 MAX_FACTORING = 16  # how deep unions are factored from the left
-FULL_MASK = (1 << 256) - 1
-ASCII_MASK = (1 << 128) - 1
-OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
-BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
 
 
-class TermTable:
-    """The terms of one store.
-
-    Attributes, all by term:
-        accepting: uint8, the empty text is in the language (nullable).
-        kind: uint8, one of the `K_` numbers.
-        tail: int32, the term after the head.
-        hard: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
-        min_len: int64, no text of the language has fewer bytes.
-        payload: what belongs to the kind.
-    """
+class Terms(TermTable):
+    """A table of terms with the constructors that keep their normal form."""
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits if limits is not None else Limits()
-        self.count = 0
-        self._limit = min(self.limits.automaton_states, 2**31 - 2)
-        self._capacity = 64
-        self.accepting = array("B", bytes(64))
-        self.kind = array("B", bytes(64))
-        self.hard = array("B", bytes(64))
-        self.tail = array("i", bytes(4 * 64))
-        self.min_len = array("q", bytes(8 * 64))
-        self.payload: list[Any] = []
-        self._terms: dict[Any, int] = {}
+        super().__init__(limits)
         self._unions: dict[tuple[int, ...], int] = {}
         self._appended: dict[tuple[int, int], int] = {}
-        self._classes: list[tuple[ByteRanges, ...]] = []
-        self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
-        self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
-        self._class_cover: list[int] = []
-        self._class_alphabet: list[int] = []
-        self._tables: list[tuple[bytes, ...]] = []
-        self._table_of: dict[tuple[bytes, ...], int] = {}
-        self._covers: dict[int, int] = {}
-        self._alphabets: dict[int, int] = {}
         self._factoring = 0
-        self._intern(K_NOTHING, None, NOTHING, 0, 0, FAR)
-        self._intern(K_EMPTY, None, NOTHING, 1, 0, 0)
-        self._intern(K_BYTES, FULL_MASK, EMPTY, 0, 0, 1)
-        self._intern(K_REPEAT, (ANY_BYTE, 0, -1), EMPTY, 1, 0, 0)
-
-    def _grow(self) -> None:
-        """Doubles the arrays."""
-        self._capacity *= 2
-        extra = self._capacity - self.count
-        for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("tail", "i"), ("min_len", "q")):
-            new = array(code)
-            new.frombytes(bytes(getattr(self, name)))
-            new.extend(array(code, [0]) * extra)
-            setattr(self, name, new)
-
-    def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
-        """The number of a term in normal form; a new one if it was not seen before."""
-        key = (kind, payload, tail)
-        found = self._terms.get(key)
-        if found is not None:
-            return found
-        term = self.count
-        if term >= self._limit:
-            raise LimitExceededError("automaton_states", self.limits.automaton_states)
-        if term >= self._capacity:
-            self._grow()
-        self.payload.append(payload)
-        self.accepting[term] = accepting
-        self.kind[term] = kind
-        self.hard[term] = hard
-        self.tail[term] = tail
-        self.min_len[term] = min_len
-        self.count = term + 1
-        self._terms[key] = term
-        return term
 
     def literal(self, data: bytes, tail: int) -> int:
         """`data`, then `tail`. Adjacent literals are joined, and cut into chunks from their end."""
@@ -179,28 +108,6 @@ class TermTable:
                 cover = alphabet
             number = self._class_of_ranges[ranges] = self._class(sequences, cover, alphabet)
         return self._char_class(number, tail)
-
-    @staticmethod
-    def _holds_all_other_chars(ranges: tuple[tuple[int, int], ...]) -> bool:
-        """Whether every scalar value beyond ASCII is in the ranges."""
-        at = 128
-        for low, high in ranges:
-            if low > at:
-                return False
-            at = max(at, high + 1)
-            if 0xD800 <= at <= 0xDFFF:
-                at = 0xE000
-        return at > 0x10FFFF
-
-    def _class(self, sequences: tuple[ByteRanges, ...], cover: int, alphabet: int) -> int:
-        """The number of a class of byte sequences; for `cover` and `alphabet` see the methods of these names."""
-        number = self._class_of_sequences.get(sequences)
-        if number is None:
-            number = self._class_of_sequences[sequences] = len(self._classes)
-            self._classes.append(sequences)
-            self._class_cover.append(cover)
-            self._class_alphabet.append(alphabet)
-        return number
 
     def _char_class(self, number: int, tail: int) -> int:
         """One byte sequence of a class, then `tail`."""
@@ -296,6 +203,8 @@ class TermTable:
                 found.add(self.complement(excluded, EMPTY))
         if len(found) > 1:
             self._drop_covering(found)
+            if not self._merge_counts(found):
+                return NOTHING
         if EMPTY in found:
             return tail if self._all_accepting(found) else NOTHING
         if not found:
@@ -314,6 +223,23 @@ class TermTable:
             cover = self._star_cover(star)
             if cover and any(t != star and self._alphabet(t) & ~cover == 0 for t in found):
                 found.discard(star)
+
+    def _merge_counts(self, found: set[int]) -> bool:
+        """In an intersection, joins C{m,n} and C{p,q} of a prefix code C; whether some count is left."""
+        groups: dict[int, list[int]] = {}
+        for term in found:
+            if self.kind[term] == K_REPEAT and self.tail[term] == EMPTY:
+                groups.setdefault(self.payload[term][0], []).append(term)
+        for body, terms in groups.items():
+            if len(terms) > 1 and self._is_code(body):
+                low = max([self.payload[t][1] for t in terms])
+                bounds = [self.payload[t][2] for t in terms if self.payload[t][2] >= 0]
+                high = min(bounds) if bounds else -1
+                if 0 <= high < low:
+                    return False
+                found.difference_update(terms)
+                found.add(self.repeat(body, low, high, EMPTY))
+        return True
 
     def complement(self, term: int, tail: int) -> int:
         """Every byte string that `term` does not match, then `tail`."""
@@ -351,20 +277,6 @@ class TermTable:
         while prefix:
             result = self._with_tail(prefix.pop(), result)
         return result
-
-    def add_table(self, texts: tuple[bytes, ...]) -> int:
-        """The number of a sorted table of distinct texts."""
-        number = self._table_of.get(texts)
-        if number is None:
-            if any(a >= b for a, b in pairwise(texts)):
-                return self.add_table(tuple(sorted(set(texts))))
-            number = self._table_of[texts] = len(self._tables)
-            self._tables.append(texts)
-        return number
-
-    def table_size(self, number: int) -> int:
-        """How many texts a table has."""
-        return len(self._tables[number])
 
     def table(self, number: int, low: int, high: int, depth: int, tail: int) -> int:
         """What is left after `depth` bytes of the texts `low` to `high - 1` of a table, then `tail`."""
@@ -516,25 +428,6 @@ class TermTable:
             least = min(least, self.min_len[term])
         return self._intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, hard, least)
 
-    def _all_accepting(self, terms: Collection[int]) -> bool:
-        """Whether all of the terms match the empty text."""
-        return self._count_accepting(terms) == len(terms)
-
-    def _count_accepting(self, terms: Iterable[int]) -> int:
-        """How many of the terms match the empty text."""
-        count = 0
-        for term in terms:
-            count += self.accepting[term]
-        return count
-
-    def _count_unions(self, terms: set[int]) -> int:
-        """How many of the terms are unions."""
-        count = 0
-        for term in terms:
-            if self.kind[term] == K_UNION:
-                count += 1
-        return count
-
     def _absorb_into_stars(self, found: set[int]) -> None:
         """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats."""
         for star in [t for t in found if self._star_cover(t)]:
@@ -594,83 +487,3 @@ class TermTable:
                     found.add(self._with_tail(alive[0], self.union([self.tail[t] for t in alive])))
         finally:
             self._factoring -= 1
-
-    def _star_cover(self, term: int) -> int:
-        """The alphabet all of whose texts `term` matches, if it is the star of single characters; else 0."""
-        if self.kind[term] != K_REPEAT or self.tail[term] != EMPTY:
-            return 0
-        body, low, high = self.payload[term]
-        if low != 0 or high != -1:
-            return 0
-        cover = self._covers.get(body)
-        if cover is None:
-            cover = 0
-            for part in self.payload[body] if self.kind[body] == K_UNION else (body,):
-                kind = self.kind[part]
-                if kind >= K_LITERAL and self.tail[part] == EMPTY:
-                    if kind == K_CHARS:
-                        cover |= self._class_cover[self.payload[part]]
-                    elif kind == K_BYTES:
-                        cover |= self.payload[part] & ASCII_MASK
-            if body == ANY_BYTE:
-                cover |= OTHER_CHARS | BROKEN_CHARS
-            self._covers[body] = cover
-        return cover
-
-    def _alphabet(self, term: int) -> int:
-        """The ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
-        done = self._alphabets
-        stack = [term]
-        while stack:
-            top = stack[len(stack) - 1]
-            kind = self.kind[top]
-            needed: tuple[int, ...] = ()
-            if kind == K_UNION:
-                needed = self.payload[top]
-            elif kind == K_REPEAT:
-                needed = (self.payload[top][0], self.tail[top])
-            elif kind == K_EARLY:
-                needed = (self.payload[top], self.tail[top])
-            elif kind == K_INTERSECTION:
-                needed = (*self.payload[top], self.tail[top])
-            elif kind >= K_LITERAL:
-                needed = (self.tail[top],)
-            missing = [t for t in needed if t not in done]
-            if missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
-            result = self._head_alphabet(top)
-            if kind == K_INTERSECTION:
-                for part in self.payload[top]:
-                    result &= done[part]
-                result |= done[self.tail[top]]
-            else:
-                for part in needed:
-                    result |= done[part]
-            done[top] = result
-        return done[term]
-
-    def _head_alphabet(self, term: int) -> int:
-        """The part of the alphabet that comes from the head itself, not from terms in it."""
-        kind = self.kind[term]
-        if kind == K_LITERAL:
-            data: bytes = self.payload[term]
-            result = 0
-            for byte in data:
-                result |= 1 << byte
-            if data.isascii():
-                return result
-            try:
-                data.decode()
-            except UnicodeDecodeError:
-                return result & ASCII_MASK | BROKEN_CHARS
-            return result & ASCII_MASK | OTHER_CHARS
-        if kind == K_BYTES:
-            mask: int = self.payload[term]
-            return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
-        if kind == K_CHARS:
-            return self._class_alphabet[self.payload[term]]
-        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS):
-            return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
-        return 0

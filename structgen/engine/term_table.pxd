@@ -1,0 +1,39 @@
+cimport cython
+
+# The numbers of structgen/engine/term_kinds.py.
+cdef int ANY_BYTE, EMPTY, NOTHING
+cdef int K_NOTHING, K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
+cdef int K_TABLE, K_SUBSTRINGS
+cdef long long FAR
+
+
+cdef class TermTable:
+    cdef public object limits
+    cdef public int count                    # terms made
+    cdef int _limit                          # and how many may be made
+    cdef public int _capacity                # length of the arrays by term
+    cdef public unsigned char[::1] accepting # by term: the empty text is in its language
+    cdef public unsigned char[::1] kind      # its head's kind
+    cdef public unsigned char[::1] hard      # holds an intersection or a complement
+    cdef public int[::1] tail                # the term after its head
+    cdef public long long[::1] min_len       # a lower bound of the length of its texts, in bytes
+    cdef public list payload                 # what belongs to the kind
+    cdef dict _terms                         # (kind, payload, tail) -> term
+    cdef public list _classes                # by class: its byte sequences
+    cdef dict _class_of_sequences
+    cdef dict _class_of_ranges
+    cdef list _class_cover
+    cdef list _class_alphabet
+    cdef public list _tables                 # by table: its sorted texts
+    cdef dict _table_of
+    cdef dict _covers                        # body -> what its star covers
+    cdef dict _alphabets                     # term -> its alphabet
+    cdef dict _codes                         # term -> whether it is a prefix code
+
+    @cython.locals(key=tuple, term=int)
+    cpdef int _intern(self, int kind, object payload, int tail, int accepting, int hard, long long min_len) except -1
+    cpdef bint _all_accepting(self, object terms) except -1
+    @cython.locals(term=int, count=int)
+    cpdef int _count_accepting(self, object terms) except -1
+    @cython.locals(term=int, count=int)
+    cpdef int _count_unions(self, set terms) except -1

@@ -1,0 +1,299 @@
+"""The table of terms: numbers for residual languages, and facts about them. `terms.py` says what terms are.
+
+A fact that is needed for every term (does it match the empty text, how short may its texts be) lies in a flat array;
+one that is seldom needed (which characters its texts are made of, whether it is a prefix code) is found when asked
+for, and remembered.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+from typing import Any
+
+from structgen.engine.term_kinds import (
+    ANY_BYTE,
+    EMPTY,
+    FAR,
+    K_BYTES,
+    K_CHARS,
+    K_COMPLEMENT,
+    K_EARLY,
+    K_EMPTY,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_NOTHING,
+    K_REPEAT,
+    K_SUBSTRINGS,
+    K_TABLE,
+    K_UNION,
+    NOTHING,
+)
+from structgen.engine.utf8 import ByteRanges
+from structgen.errors import LimitExceededError
+from structgen.limits import Limits
+
+__all__ = ["BROKEN_CHARS", "FULL_MASK", "OTHER_CHARS", "TermTable"]
+
+FULL_MASK = (1 << 256) - 1
+ASCII_MASK = (1 << 128) - 1
+OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
+BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
+CODE_TERMS = 64  # terms looked at to see whether something is a prefix code
+
+
+class TermTable:
+    """The terms of one store.
+
+    Attributes, all by term:
+        accepting: uint8, the empty text is in the language (nullable).
+        kind: uint8, one of the `K_` numbers.
+        tail: int32, the term after the head.
+        hard: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
+        min_len: int64, no text of the language has fewer bytes.
+        payload: what belongs to the kind.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits if limits is not None else Limits()
+        self.count = 0
+        self._limit = min(self.limits.automaton_states, 2**31 - 2)
+        self._capacity = 64
+        self.accepting = array("B", bytes(64))
+        self.kind = array("B", bytes(64))
+        self.hard = array("B", bytes(64))
+        self.tail = array("i", bytes(4 * 64))
+        self.min_len = array("q", bytes(8 * 64))
+        self.payload: list[Any] = []
+        self._terms: dict[Any, int] = {}
+        self._classes: list[tuple[ByteRanges, ...]] = []
+        self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
+        self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
+        self._class_cover: list[int] = []
+        self._class_alphabet: list[int] = []
+        self._tables: list[tuple[bytes, ...]] = []
+        self._table_of: dict[tuple[bytes, ...], int] = {}
+        self._covers: dict[int, int] = {}
+        self._alphabets: dict[int, int] = {}
+        self._codes: dict[int, bool] = {}
+        self._intern(K_NOTHING, None, NOTHING, 0, 0, FAR)
+        self._intern(K_EMPTY, None, NOTHING, 1, 0, 0)
+        self._intern(K_BYTES, FULL_MASK, EMPTY, 0, 0, 1)
+        self._intern(K_REPEAT, (ANY_BYTE, 0, -1), EMPTY, 1, 0, 0)
+
+    def _grow(self) -> None:
+        """Doubles the arrays."""
+        self._capacity *= 2
+        extra = self._capacity - self.count
+        for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("tail", "i"), ("min_len", "q")):
+            new = array(code)
+            new.frombytes(bytes(getattr(self, name)))
+            new.extend(array(code, [0]) * extra)
+            setattr(self, name, new)
+
+    def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
+        """The number of a term in normal form; a new one if it was not seen before."""
+        key = (kind, payload, tail)
+        found = self._terms.get(key)
+        if found is not None:
+            return found
+        term = self.count
+        if term >= self._limit:
+            raise LimitExceededError("automaton_states", self.limits.automaton_states)
+        if term >= self._capacity:
+            self._grow()
+        self.payload.append(payload)
+        self.accepting[term] = accepting
+        self.kind[term] = kind
+        self.hard[term] = hard
+        self.tail[term] = tail
+        self.min_len[term] = min_len
+        self.count = term + 1
+        self._terms[key] = term
+        return term
+
+    @staticmethod
+    def _holds_all_other_chars(ranges: tuple[tuple[int, int], ...]) -> bool:
+        """Whether every scalar value beyond ASCII is in the ranges."""
+        at = 128
+        for low, high in ranges:
+            if low > at:
+                return False
+            at = max(at, high + 1)
+            if 0xD800 <= at <= 0xDFFF:
+                at = 0xE000
+        return at > 0x10FFFF
+
+    def _class(self, sequences: tuple[ByteRanges, ...], cover: int, alphabet: int) -> int:
+        """The number of a class of byte sequences; for `cover` and `alphabet` see the methods of these names."""
+        number = self._class_of_sequences.get(sequences)
+        if number is None:
+            number = self._class_of_sequences[sequences] = len(self._classes)
+            self._classes.append(sequences)
+            self._class_cover.append(cover)
+            self._class_alphabet.append(alphabet)
+        return number
+
+    def add_table(self, texts: tuple[bytes, ...]) -> int:
+        """The number of a sorted table of distinct texts."""
+        number = self._table_of.get(texts)
+        if number is None:
+            if any(a >= b for a, b in pairwise(texts)):
+                return self.add_table(tuple(sorted(set(texts))))
+            number = self._table_of[texts] = len(self._tables)
+            self._tables.append(texts)
+        return number
+
+    def table_size(self, number: int) -> int:
+        """How many texts a table has."""
+        return len(self._tables[number])
+
+    def _all_accepting(self, terms: Collection[int]) -> bool:
+        """Whether all of the terms match the empty text."""
+        return self._count_accepting(terms) == len(terms)
+
+    def _count_accepting(self, terms: Iterable[int]) -> int:
+        """How many of the terms match the empty text."""
+        count = 0
+        for term in terms:
+            count += self.accepting[term]
+        return count
+
+    def _count_unions(self, terms: set[int]) -> int:
+        """How many of the terms are unions."""
+        count = 0
+        for term in terms:
+            if self.kind[term] == K_UNION:
+                count += 1
+        return count
+
+    def _star_cover(self, term: int) -> int:
+        """The alphabet all of whose texts `term` matches, if it is the star of single characters; else 0."""
+        if self.kind[term] != K_REPEAT or self.tail[term] != EMPTY:
+            return 0
+        body, low, high = self.payload[term]
+        if low != 0 or high != -1:
+            return 0
+        cover = self._covers.get(body)
+        if cover is None:
+            cover = 0
+            for part in self.payload[body] if self.kind[body] == K_UNION else (body,):
+                kind = self.kind[part]
+                if kind >= K_LITERAL and self.tail[part] == EMPTY:
+                    if kind == K_CHARS:
+                        cover |= self._class_cover[self.payload[part]]
+                    elif kind == K_BYTES:
+                        cover |= self.payload[part] & ASCII_MASK
+            if body == ANY_BYTE:
+                cover |= OTHER_CHARS | BROKEN_CHARS
+            self._covers[body] = cover
+        return cover
+
+    def _alphabet(self, term: int) -> int:
+        """The ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
+        done = self._alphabets
+        stack = [term]
+        while stack:
+            top = stack[len(stack) - 1]
+            kind = self.kind[top]
+            needed: tuple[int, ...] = ()
+            if kind == K_UNION:
+                needed = self.payload[top]
+            elif kind == K_REPEAT:
+                needed = (self.payload[top][0], self.tail[top])
+            elif kind == K_EARLY:
+                needed = (self.payload[top], self.tail[top])
+            elif kind == K_INTERSECTION:
+                needed = (*self.payload[top], self.tail[top])
+            elif kind >= K_LITERAL:
+                needed = (self.tail[top],)
+            missing = [t for t in needed if t not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            result = self._head_alphabet(top)
+            if kind == K_INTERSECTION:
+                for part in self.payload[top]:
+                    result &= done[part]
+                result |= done[self.tail[top]]
+            else:
+                for part in needed:
+                    result |= done[part]
+            done[top] = result
+        return done[term]
+
+    def _head_alphabet(self, term: int) -> int:
+        """The part of the alphabet that comes from the head itself, not from terms in it."""
+        kind = self.kind[term]
+        if kind == K_LITERAL:
+            data: bytes = self.payload[term]
+            result = 0
+            for byte in data:
+                result |= 1 << byte
+            if data.isascii():
+                return result
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                return result & ASCII_MASK | BROKEN_CHARS
+            return result & ASCII_MASK | OTHER_CHARS
+        if kind == K_BYTES:
+            mask = int(self.payload[term])
+            return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
+        if kind == K_CHARS:
+            return self._class_alphabet[int(self.payload[term])]
+        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS):
+            return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
+        return 0
+
+    def _is_code(self, term: int) -> bool:
+        """Whether no text of a term is a prefix of another one; False may also mean that this is not easily seen."""
+        found = self._codes.get(term)
+        if found is None:
+            found = self._codes[term] = self._seems_code(term)
+        return found
+
+    def _seems_code(self, term: int) -> bool:
+        """The same, by its shape: at each choice the first bytes tell the alternatives apart."""
+        seen = {term}
+        stack = [term]
+        while stack:
+            top = stack.pop()
+            kind = self.kind[top]
+            if kind == K_UNION:
+                inner = self.payload[top]
+                taken = 0
+                for part in inner:
+                    first = self._first_bytes(part)
+                    if first == 0 or first & taken:
+                        return False
+                    taken |= first
+            elif K_LITERAL <= kind <= K_CHARS:
+                inner = (self.tail[top],)
+            elif kind == K_REPEAT and self.payload[top][1] == self.payload[top][2]:
+                inner = (self.payload[top][0], self.tail[top])
+            elif kind == K_EMPTY:
+                continue
+            else:
+                return False
+            stack.extend([t for t in inner if t not in seen])
+            seen.update(inner)
+            if len(seen) > CODE_TERMS:
+                return False
+        return not self.accepting[term]
+
+    def _first_bytes(self, term: int) -> int:
+        """The bytes that texts of a sequence may begin with, as a mask; 0 if that is not easily seen."""
+        kind = self.kind[term]
+        if kind == K_LITERAL:
+            return 1 << int(self.payload[term][0])
+        if kind == K_BYTES:
+            return int(self.payload[term])
+        mask = 0
+        if kind == K_CHARS:
+            for sequence in self._classes[self.payload[term]]:
+                low, high = sequence[0]
+                mask |= (2 << high) - (1 << low)
+        return mask
