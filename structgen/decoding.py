@@ -11,7 +11,7 @@ is speculative decoding with the grammar as the draft model: exact, and it costs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Decoder:
     def __init__(
         self,
         model: Model,
-        constraint: Constraint[object],
+        constraint: Constraint[Any],
         prompt_ids: Sequence[int],
         *,
         sampler: Sampler,

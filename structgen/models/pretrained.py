@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from structgen.errors import ModelError
 
@@ -31,7 +31,7 @@ def load_pretrained(name: str) -> TransformersModel:
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
-        hf_model = AutoModelForCausalLM.from_pretrained(name)
+        hf_model: Any = AutoModelForCausalLM.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"transformers cannot load {name!r}: {error}", hint='the embedded model is called "smollm2"'

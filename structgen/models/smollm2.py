@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from structgen.errors import ModelError
 
@@ -50,7 +50,7 @@ def load_smollm2() -> TransformersModel:
     from structgen.models.transformers import from_transformers
 
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=FILE_NAME, local_files_only=True)
-    hf_model = AutoModelForCausalLM.from_pretrained(
+    hf_model: Any = AutoModelForCausalLM.from_pretrained(
         folder, gguf_file=FILE_NAME, dtype=torch.float32, local_files_only=True
     )
     return from_transformers(hf_model.eval(), tokenizer)
