@@ -1,12 +1,12 @@
 """From Pydantic models, Python types and JSON Schema to KBNF grammars.
 
-    sources         what a caller gives, as one JSON Schema, and the validator that has the last word
-    dialects, refs  the drafts; where `$ref` leads
-    keywords        one subschema's keywords, by JSON type
-    space           subschemas combined: nodes, their shapes, which are empty
-    algebra         sets of JSON values: intersection, union, complement
-    strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
-    layout, objects, to_kbnf                rules
+sources         what a caller gives, as one JSON Schema, and the validator that has the last word
+dialects, refs  the drafts; where `$ref` leads
+keywords        one subschema's keywords, by JSON type
+space           subschemas combined: nodes, their shapes, which are empty
+algebra         sets of JSON values: intersection, union, complement
+strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
+layout, objects, to_kbnf                rules
 """
 
 from __future__ import annotations

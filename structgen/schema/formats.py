@@ -308,9 +308,7 @@ def _web_url(*schemes: str) -> Regex:
     path = star(sequence(Literal(b"/"), star(_uri_chars(":@"))))
     query = sequence(Literal(b"?"), star(_uri_chars(":@/?")))
     fragment = sequence(Literal(b"#"), star(_uri_chars(":@/?")))
-    whole = sequence(
-        _words(*schemes), Literal(b"://"), host, optional(port), path, optional(query), optional(fragment)
-    )
+    whole = sequence(_words(*schemes), Literal(b"://"), host, optional(port), path, optional(query), optional(fragment))
     return whole
 
 
@@ -342,7 +340,9 @@ _STRIPPED = optional(sequence(_SOLID, optional(sequence(star(ANY_CHAR), _SOLID))
 def _strict_email() -> Regex:
     """Mail addresses that the package email-validator takes: a domain of the public net, not one for special use."""
     special = sequence(
-        star(ANY_CHAR), _DOT, choice(*map(_any_case, ("arpa", "example", "invalid", "local", "localhost", "onion", "test")))
+        star(ANY_CHAR),
+        _DOT,
+        choice(*map(_any_case, ("arpa", "example", "invalid", "local", "localhost", "onion", "test"))),
     )
     return sequence(_MAIL_USER, Literal(b"@"), intersection(_MAIL_DOMAIN, Complement(special)))
 

@@ -222,7 +222,9 @@ def _format(name: Any, place: Place) -> Language | None:
         raise unsupported(f"the format {name!r} cannot be expressed", place, "format")
     language = formats.language(name)
     if language is None and name not in formats.ANNOTATIONS:
-        warnings.warn(f"unknown format {name!r} (at #{pointer(place)}): taken as a comment", SchemaWarning, stacklevel=2)
+        warnings.warn(
+            f"unknown format {name!r} (at #{pointer(place)}): taken as a comment", SchemaWarning, stacklevel=2
+        )
     return language
 
 
@@ -377,4 +379,3 @@ def _number_texts(value: Any, place: Place, keyword: str) -> list[tuple[int | Fr
 
 
 _PLAIN_DIGITS = 16
-

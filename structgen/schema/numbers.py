@@ -35,7 +35,9 @@ __all__ = ["FRACTION_DIGITS", "INTEGER_DIGITS", "Number", "decimal_text", "exact
 
 INTEGER_DIGITS = 64
 FRACTION_DIGITS = 20
-_MANTISSA_DIGITS = 16  # after the point in scientific form; with the digit before it, what a double's shortest form needs
+_MANTISSA_DIGITS = (
+    16  # after the point in scientific form; with the digit before it, what a double's shortest form needs
+)
 _SAFE_DIGITS = 15  # decimals of so many significant digits are told apart by doubles
 _EXPONENTS = 307
 
@@ -270,7 +272,9 @@ def _free() -> Regex:
     """Any number of a documented size."""
     fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, FRACTION_DIGITS)))
     short = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 2))
-    plain = sequence(choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1))), fraction, optional(short))
+    plain = sequence(
+        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1))), fraction, optional(short)
+    )
     return sequence(optional(_MINUS), choice(plain, _scientific(0, True, None, _MANTISSA_DIGITS)))
 
 
@@ -310,4 +314,3 @@ def decimal_text(value: Number) -> str:
     whole = int(value // 1)
     digits = "".join(map(str, _decimal_digits(value - whole)))
     return f"{sign}{whole}.{digits}" if digits else f"{sign}{whole}"
-

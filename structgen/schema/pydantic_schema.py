@@ -97,7 +97,9 @@ class ExactJsonSchema(GenerateJsonSchema):
                 number |= {"minimum": -most, "maximum": most}
             variants.append({"allOf": [number, {"type": "number", **bounds}]} if bounds else number)
             if not bounds:
-                variants.append(_text(f"x-decimal {digits if digits is not None else '-'} {used if used is not None else '-'}"))
+                variants.append(
+                    _text(f"x-decimal {digits if digits is not None else '-'} {used if used is not None else '-'}")
+                )
         return variants[0] if len(variants) == 1 else {"anyOf": variants}
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
@@ -215,8 +217,12 @@ class ExactJsonSchema(GenerateJsonSchema):
         if "$ref" in keys:
             return {"allOf": [keys, {"type": "string"}]}
         if kind == "integer" and not {"multipleOf"} & keys.keys():
-            low = max((int(keys[k]) + (k != "minimum") for k in ("minimum", "exclusiveMinimum") if k in keys), default="-")
-            high = min((int(keys[k]) - (k != "maximum") for k in ("maximum", "exclusiveMaximum") if k in keys), default="-")
+            low = max(
+                (int(keys[k]) + (k != "minimum") for k in ("minimum", "exclusiveMinimum") if k in keys), default="-"
+            )
+            high = min(
+                (int(keys[k]) - (k != "maximum") for k in ("maximum", "exclusiveMaximum") if k in keys), default="-"
+            )
             return _text(f"x-integer {low} {high}")
         return _refused("propertyNames")
 

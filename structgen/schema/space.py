@@ -44,6 +44,7 @@ _COMBINING = frozenset(
 )  # fmt: skip
 _FLAT_VALUES = (str, int, float, bool, type(None))
 _WITNESS_DEPTH = 12
+_MAX_ABSORBED = 256
 
 
 class _SelfReference(SchemaError):
@@ -174,6 +175,7 @@ class Space:
         self._parts += shape.size
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
+        self.deadline.check()
         return shape
 
     def _made(self, node: Node) -> Shape:
@@ -181,6 +183,8 @@ class Space:
             result = self.shape(node[:1])
             for atom in node[1:]:
                 result = self._spend(result.intersect(self.shape((atom,))))
+                if atom < 0 and 1 < len(result.objects) <= _MAX_ABSORBED:  # complements make many overlapping parts
+                    result = result.absorbed()
             return result
         atom = node[0]
         schema, place = self._atoms[abs(atom)]
@@ -223,10 +227,7 @@ class Space:
         return [self.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
 
     def _union(self, nodes: Iterable[Node]) -> Shape:
-        result = NOTHING
-        for node in nodes:
-            result = self._spend(result.unite(self.shape(node)))
-        return result
+        return self._spend(NOTHING.unite(*map(self.shape, nodes)))
 
     def _ref(self, schema: dict[str, Any], place: Place) -> Shape:
         target, where = self.document.resolve(schema["$ref"], schema, place)

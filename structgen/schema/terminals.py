@@ -216,5 +216,3 @@ def _ending_in(head: str) -> Regex:
 
 def _pointed(integer: Regex, fraction: Regex) -> Regex:
     return integer if fraction == EMPTY else sequence(integer, Literal(b"."), fraction)
-
-

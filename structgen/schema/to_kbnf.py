@@ -189,7 +189,9 @@ class _Writer:
             return object_body(self, part, name)
         except (Inexpressible, UnicodeEncodeError) as error:
             keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
-            raise unsupported(f"this {keyword} cannot be expressed exactly", self._space.place(node), keyword) from error
+            raise unsupported(
+                f"this {keyword} cannot be expressed exactly", self._space.place(node), keyword
+            ) from error
 
     # --- scalars -----------------------------------------------------------------------------------------------------
 
@@ -320,5 +322,3 @@ def _any_rules(layout: Layout) -> tuple[ast.Rule, ...]:
     space = Space(Document(True, UNDECLARED), limits, limits.deadline())
     shapes, productive = space.explore(ANY)
     return _Writer(space, shapes, productive, layout).write(ANY, _ANY_VALUE).rules
-
-

@@ -38,9 +38,7 @@ def validator_class(dialect: str) -> Any:
     return jsonschema.validators.extend(base, {"multipleOf": _multiple_of, "pattern": _pattern})
 
 
-def _multiple_of(
-    validator: Validator, step: Any, instance: Any, schema: Any
-) -> Iterator[jsonschema.ValidationError]:
+def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:
     if validator.is_type(instance, "number") and Fraction(exact(instance)) % exact(step):
         yield jsonschema.ValidationError(f"{instance!r} is not a multiple of {step}")
 

@@ -1,6 +1,14 @@
 """Sets of JSON values: intersection, union, complement. Knows nothing of grammars, nor of how schemas are written."""
 
-from structgen.schema.algebra.compounds import ALL_ARRAYS, ALL_OBJECTS, OPEN, ArraySet, Inexpressible, KeyClass, ObjectSet
+from structgen.schema.algebra.compounds import (
+    ALL_ARRAYS,
+    ALL_OBJECTS,
+    OPEN,
+    ArraySet,
+    Inexpressible,
+    KeyClass,
+    ObjectSet,
+)
 from structgen.schema.algebra.nodes import ANY, NONE, Node, complements, meet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, INTEGERS, Number, NumberSet
 from structgen.schema.algebra.shape import EVERYTHING, NOTHING, Shape

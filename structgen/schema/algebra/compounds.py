@@ -16,7 +16,7 @@ OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
 """Any other key may have any value."""
 
 
-class Inexpressible(Exception):  # noqa: N818 - never leaves this package's callers: it becomes UnsupportedSchemaError
+class Inexpressible(Exception):
     """A set that is not a finite union of these normal forms.
 
     Attributes:
@@ -86,7 +86,7 @@ class ArraySet:
         return parts
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True)
 class ObjectSet:
     """Objects by their keys.
 
@@ -97,17 +97,22 @@ class ObjectSet:
         low, high: bounds on how many keys there are.
     """
 
-    properties: dict[str, Node] = field(default_factory=dict, hash=False)
+    properties: dict[str, Node] = field(default_factory=dict)
     classes: tuple[KeyClass, ...] = OPEN
     required: tuple[str, ...] = ()
     low: int = 0
     high: int | None = None
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.properties.items()), self.classes, self.required, self.low, self.high))
 
     def at(self, key: str) -> Node:
         """What the value at `key` is in."""
         node = self.properties.get(key)
         if node is not None:
             return node
+        if self.classes is OPEN:
+            return ANY
         for keys, node in self.classes:
             if keys.contains(key):
                 return node
@@ -115,18 +120,19 @@ class ObjectSet:
 
     def intersect(self, other: ObjectSet) -> ObjectSet | None:
         """The objects in both, or None when the required keys and the counts alone leave none."""
-        if self.properties or other.properties:
-            keys = dict.fromkeys((*self.properties, *other.properties))
-            properties = {key: meet(self.at(key), other.at(key)) for key in keys}
-        else:
-            properties = self.properties
+        properties = {key: meet(node, other.at(key)) for key, node in self.properties.items()}
+        for key, node in other.properties.items():
+            if key not in properties:
+                properties[key] = meet(self.at(key), node)
         high = self.high
         if other.high is not None and (high is None or other.high < high):
             high = other.high
         required = self.required
         if other.required:
             required = tuple(dict.fromkeys((*required, *other.required)))
-        both = ObjectSet(properties, _meet_classes(self.classes, other.classes), required, max(self.low, other.low), high)
+        both = ObjectSet(
+            properties, _meet_classes(self.classes, other.classes), required, max(self.low, other.low), high
+        )
         return both.reduced()
 
     def reduced(self) -> ObjectSet | None:
@@ -138,11 +144,27 @@ class ObjectSet:
                     properties.setdefault(key, node)
             classes = tuple(pair for pair in self.classes if pair[0].texts is None)
             return ObjectSet(properties, classes, self.required, self.low, self.high).reduced()
-        if any(self.at(key) == NONE for key in self.required):
+        if self.required and any(self.at(key) == NONE for key in self.required):
             return None
         if self.high is not None and self.high < max(self.low, len(self.required)):
             return None
         return self
+
+    def covers(self, other: ObjectSet) -> bool:
+        """Whether all members of `other` are surely members: each thing asked here is asked there too."""
+        if not set(self.required) <= set(other.required) or self.low > max(other.low, len(other.required)):
+            return False
+        if self.high is not None and (other.high is None or other.high > self.high):
+            return False
+        if self.classes is not OPEN and self.classes != other.classes:
+            return False
+        for key, node in self.properties.items():
+            theirs = other.at(key)
+            if meet(theirs, node) != theirs:
+                return False
+        return self.classes is OPEN or all(
+            key in self.properties or meet(node, self.at(key)) == node for key, node in other.properties.items()
+        )
 
     def complement(self) -> list[ObjectSet]:
         """Sets whose union is every other object.
@@ -159,16 +181,16 @@ class ObjectSet:
             for other in complements(node):
                 if other != NONE:
                     parts.append(ObjectSet(properties={key: other}, required=(key,)))
-        if self.classes != OPEN:
+        if self.classes is not OPEN:
             raise Inexpressible("additionalProperties")
         return parts
 
 
 def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
     """The common refinement of two partitions of keys."""
-    if right == OPEN or left == right:
+    if right is OPEN or left is right or not left:
         return left
-    if left == OPEN:
+    if left is OPEN or not right:
         return right
     out: list[KeyClass] = []
     for left_keys, left_node in left:

@@ -82,7 +82,9 @@ class NumberSet:
                 return None
             low, high = self.low, self.high
             if low is not None:
-                low = multiple * (floor(low / Fraction(multiple)) + 1 if self.low_open else ceil(low / Fraction(multiple)))
+                low = multiple * (
+                    floor(low / Fraction(multiple)) + 1 if self.low_open else ceil(low / Fraction(multiple))
+                )
             if high is not None:
                 high = multiple * (
                     ceil(high / Fraction(multiple)) - 1 if self.high_open else floor(high / Fraction(multiple))

@@ -55,16 +55,30 @@ class Shape:
             _intersect(self.objects, other.objects, ALL_OBJECTS),
         )
 
-    def unite(self, other: Shape) -> Shape:
-        """The values in either."""
+    def unite(self, *others: Shape) -> Shape:
+        """The values in any of them."""
+        shapes = (self, *others)
+        booleans = 0
+        for shape in shapes:
+            booleans |= shape.booleans
         return Shape(
-            self.null or other.null,
-            self.booleans | other.booleans,
-            _unite(self.numbers, other.numbers, ALL_NUMBERS),
-            _unite(self.strings, other.strings, ALL_STRINGS),
-            _unite(self.arrays, other.arrays, ALL_ARRAYS),
-            _unite(self.objects, other.objects, ALL_OBJECTS),
+            any(shape.null for shape in shapes),
+            booleans,
+            _unite([shape.numbers for shape in shapes], ALL_NUMBERS),
+            _unite([shape.strings for shape in shapes], ALL_STRINGS),
+            _unite([shape.arrays for shape in shapes], ALL_ARRAYS),
+            _unite([shape.objects for shape in shapes], ALL_OBJECTS),
         )
+
+    def absorbed(self) -> Shape:
+        """The same set without the objects' parts that others cover. Costs the square of how many there are."""
+        kept: list[ObjectSet] = []
+        for part in self.objects:
+            if any(other.covers(part) for other in kept):
+                continue
+            kept = [other for other in kept if not part.covers(other)]
+            kept.append(part)
+        return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, tuple(kept))
 
     def complement(self) -> Shape:
         """All other values.
@@ -87,21 +101,22 @@ def _intersect(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...
         return left
     if left is whole or not right:
         return right
-    out: list[_P] = []
+    out: dict[_P, None] = {}
     for part in left:
         for other in right:
             both = part.intersect(other)
             if both is not None:
-                out.append(both)
+                out[both] = None
     return tuple(out)
 
 
-def _unite(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:
-    if left is whole or right is whole:
+def _unite(unions: list[tuple[_P, ...]], whole: tuple[_P, ...]) -> tuple[_P, ...]:
+    full = [parts for parts in unions if parts]
+    if len(full) < 2:
+        return full[0] if full else ()
+    if any(parts is whole for parts in full):
         return whole
-    if not left or not right:
-        return left or right
-    return left + tuple(part for part in right if part not in left)
+    return tuple(dict.fromkeys(part for parts in full for part in parts))
 
 
 def _complement(parts: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeVar
@@ -15,6 +16,7 @@ from structgen.engine.regex import (
     intersection,
     literal_set,
 )
+from structgen.schema.algebra.lengths import lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
@@ -30,8 +32,6 @@ class Language:
 
     name: str
     regex: Regex = field(compare=False, repr=False)
-    _store: AutomatonStore | None = field(default=None, compare=False, repr=False)
-    _start: int = field(default=0, compare=False, repr=False)
 
     def matches(self, text: str) -> bool:
         """Whether a text is in the language. A text with a lone surrogate is in none."""
@@ -39,19 +39,8 @@ class Language:
             data = text.encode()
         except UnicodeEncodeError:
             return False
-        store = self._store or self._load()
-        return bool(store.matches(self._start, data))
-
-    def is_empty(self) -> bool:
-        """Whether no text is in the language."""
-        if self._store is None:
-            self._load()
-        return self._start == 0
-
-    def _load(self) -> AutomatonStore:
-        self._store = store = AutomatonStore()
-        self._start = store.add(self.regex)
-        return store
+        store = _store()
+        return bool(store.matches(store.add(self.regex), data))
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -122,8 +111,8 @@ class StringSet:
             return True
         if not self.within and not self.outside and not (self.excluded and self.high is not None):
             return False
-        if len(self.within) == 1 and self == StringSet(within=self.within):
-            return self.within[0].is_empty()
+        if not self.outside and not self.excluded and len(self.within) == 1 and _surely_holds(self):
+            return False
         return _is_empty(self)
 
     def regex(self) -> Regex:
@@ -140,9 +129,37 @@ class StringSet:
         return intersection(*parts)
 
 
+class _Stores(threading.local):
+    """The automata of one thread, which remember the regexes that they were made of."""
+
+    def __init__(self) -> None:
+        self.store = AutomatonStore()
+
+
+_STORES = _Stores()
+_STATES_KEPT = 50_000
+
+
+def _store() -> AutomatonStore:
+    if _STORES.store.count > _STATES_KEPT:
+        _STORES.store = AutomatonStore()
+    return _STORES.store
+
+
 @lru_cache(maxsize=1024)
 def _is_empty(strings: StringSet) -> bool:
-    return bool(AutomatonStore().is_empty(strings.regex()))
+    return _store().is_empty(strings.regex())
+
+
+def _surely_holds(strings: StringSet) -> bool:
+    """Whether a single language is seen to have a text of a fitting length, without making automata."""
+    regex = strings.within[0].regex
+    shortest, endless = lengths(regex)
+    if shortest is None:
+        return False
+    if strings.high is not None and shortest > strings.high:
+        return False
+    return strings.low <= shortest or endless
 
 
 def _is_scalar(text: str) -> bool:

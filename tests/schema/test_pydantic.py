@@ -1,0 +1,293 @@
+"""Pydantic's types: what their grammars let through passes `validate_json`, and what should be writable is."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import ipaddress
+import json
+import re
+import uuid
+from decimal import Decimal
+from enum import Enum, IntEnum
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
+
+import pydantic
+import pytest
+from pydantic import AnyUrl, BaseModel, ConfigDict, Discriminator, Field, HttpUrl, RootModel, Tag, TypeAdapter
+from typing_extensions import NotRequired, TypedDict
+
+from structgen.errors import UnsupportedSchemaError
+from structgen.schema import resolve, schema_to_kbnf
+
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Address(BaseModel):
+    street: str
+    zip_code: Annotated[str, Field(pattern=r"^\d{5}$", alias="zip")]
+
+
+class Person(BaseModel):
+    name: str
+    age: Annotated[int, Field(ge=0, le=150)]
+    address: Optional[Address] = None
+    tags: list[str] = []
+
+
+class Tree(BaseModel):
+    value: int
+    children: list[Tree] = []
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"] = "cat"
+    meow: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog", "wolf"]
+    bark: int
+
+
+class Pets(BaseModel):
+    pet: Annotated[Union[Cat, Dog], Field(discriminator="kind")]
+
+
+class AliasCat(BaseModel):
+    kind: Literal["cat"] = Field(alias="Kind", default="cat")
+
+
+class AliasDog(BaseModel):
+    kind: Literal["dog"] = Field(alias="Kind")
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    a: int = Field(alias="A", default=1)
+
+
+class TypedOpen(BaseModel):
+    __pydantic_extra__: dict[str, int] = Field(init=False)
+    model_config = ConfigDict(extra="allow")
+    a: str
+
+
+class Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    a: int = 1
+
+
+class ByName(BaseModel):
+    model_config = ConfigDict(populate_by_name=True, extra="allow")
+    a: int = Field(validation_alias=pydantic.AliasChoices("x", "y"))
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+    a: int
+    b: dt.date
+    c: Color
+    d: tuple[int, str]
+    e: Decimal
+    f: float
+
+
+class Stripped(BaseModel):
+    model_config = ConfigDict(str_strip_whitespace=True)
+    a: Annotated[str, Field(min_length=2)]
+
+
+class PythonRegex(BaseModel):
+    model_config = ConfigDict(regex_engine="python-re")
+    a: Annotated[str, Field(pattern=r"^(?=a)\w+$")]
+
+
+T = TypeVar("T")
+
+
+class Box(BaseModel, Generic[T]):
+    content: T
+
+
+class Root(RootModel[list[int]]):
+    pass
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 0
+    z: int = dataclasses.field(init=False, default=3)
+
+
+class Movie(TypedDict):
+    title: str
+    year: NotRequired[int]
+
+
+class Pair(NamedTuple):
+    left: int
+    right: str = "x"
+
+
+def _tag(value: Any) -> str:
+    return "a" if isinstance(value, int) else "b"
+
+
+U4 = "12345678-1234-4234-9234-567812345678"
+U1 = "12345678-1234-1234-9234-567812345678"
+
+# type, JSON texts that are let through, JSON texts that are not
+TABLE: list[tuple[Any, list[str], list[str]]] = [
+    (int, ["0", "-5", "12345678901234567890"], ["1.5", '"1"', "true", "-0", "01", "1e2"]),
+    (float, ["0", "-1.5", "1e10", "1E-5", "0.1"], ['"1"', "NaN", "Infinity", "1e999", ".5", "1."]),
+    (bool, ["true", "false"], ["1", '"true"']),
+    (str, ['""', '"a\\n\\u00e9\\ud83d\\ude00/\\/"', '"é😀"'], ['"\\ud800"', '"\n"', '"\\x"', "1"]),
+    (None, ["null"], ["0"]),
+    (Any, ["null", "1", '{"a":[1]}', "[]"], ["NaN", "", "[1,]"]),
+    (bytes, ['"abc"'], ["1"]),
+    (Annotated[bytes, Field(max_length=2)], ['"ab"'], ['"abc"', '"\u00e9\u00e9"']),
+    (Annotated[int, Field(ge=3, lt=10)], ["3", "9"], ["2", "10", "33"]),
+    (Annotated[int, Field(multiple_of=5, ge=0)], ["0", "15", "100"], ["1", "16", "-5"]),
+    (Annotated[int, Field(multiple_of=7)], ["0", "-7", "49", "700000000000000000007"], ["1", "-8", "50", "-0"]),
+    (Annotated[float, Field(gt=0, le=1)], ["1", "0.5", "1e-9", "1.0"], ["0", "0.0", "1.1", "-1", "2"]),
+    (Annotated[float, Field(multiple_of=0.5)], ["0", "1.5", "-2", "3.0"], ["0.3", "1.25"]),
+    (Annotated[str, Field(min_length=1, max_length=2)], ['"a"', '"\U0001f600\U0001f600"', '"\\ud83d\\ude00"'], ['""', '"abc"']),
+    (Annotated[str, Field(pattern="a")], ['"xax"'], ['"b"']),
+    (Annotated[str, Field(pattern=r"^\d$")], ['"1"', '"\u0663"'], ['"a"', '"12"']),
+    (Annotated[str, Field(pattern=re.compile(r"^\d$"))], ['"1"'], ['"a"', '"12"']),
+    (PythonRegex, ['{"a": "ab"}'], ['{"a": "ba"}', '{"a": "a!"}']),
+    (Stripped, ['{"a": "ab"}', '{"a": "a b"}'], ['{"a": " a"}', '{"a": "  "}', '{"a": "a"}']),
+    (Decimal, ["1.5", '"1.50"', '"-0.1"', "3"], ['"x"', '"NaN"', "true"]),
+    (Annotated[Decimal, Field(max_digits=4, decimal_places=2)], ["12.34", '"99.99"', '"0.05"', "7"],
+     ["123", "1.234", '"100"', '"0.005"']),
+    (Annotated[Decimal, Field(max_digits=3)], ['"123"', '"1.23"', '"0.12"', "12.3"], ['"1234"', '"12.34"']),
+    (Annotated[Decimal, Field(ge=1, lt=2)], ["1", "1.99"], ["2", "0.99", '"1.5"']),
+    (dt.date, ['"2024-02-29"', '"0001-01-01"'], ['"2023-02-29"', '"2023-02-30"', '"0000-01-01"', '"2023-1-01"', "1"]),
+    (Annotated[dt.date, Field(ge=dt.date(2020, 2, 28), lt=dt.date(2021, 1, 2))],
+     ['"2020-02-28"', '"2020-02-29"', '"2020-12-31"', '"2021-01-01"'], ['"2020-02-27"', '"2021-01-02"', '"2021-02-01"', '"2019-12-31"']),
+    (dt.datetime, ['"2024-02-29T23:59:59"', '"2024-02-29T23:59:59.123456Z"', '"2024-02-29T00:00:00+05:30"'],
+     ['"2024-02-29"', '"2024-02-30T00:00:00"', '"2024-02-29T24:00:00"', '"2024-02-29T23:59:60Z"', '"2024-02-29T00:00:00+24:00"']),
+    (pydantic.AwareDatetime, ['"2024-02-29T23:59:59Z"'], ['"2024-02-29T23:59:59"']),
+    (pydantic.NaiveDatetime, ['"2024-02-29T23:59:59"'], ['"2024-02-29T23:59:59Z"']),
+    (dt.time, ['"23:59:59"', '"00:00:00.5"', '"10:00:00Z"'], ['"24:00:00"', '"1:00:00"']),
+    (dt.timedelta, ['"P1D"', '"PT1H30M"', '"-P3DT4S"', '"PT0.5S"'], ['"P"', '"PT"', '"1 day"']),
+    (uuid.UUID, [f'"{U4}"', f'"{U1}"'], ['"12345678"', f'"{U4}0"']),
+    (pydantic.UUID4, [f'"{U4}"'], [f'"{U1}"']),
+    (Color, ['"red"'], ['"RED"', '"green"']),
+    (Level, ["1", "2"], ["3", '"1"', "true"]),
+    (Literal["a", 1, True, None], ['"a"', "1", "true", "null"], ["2", "false", '"b"']),
+    (Optional[int], ["1", "null"], ['"1"']),
+    (Union[int, str], ["1", '"x"'], ["null"]),
+    (list[int], ["[]", "[1, 2]"], ["[1,]", '["1"]', "1"]),
+    (Annotated[list[int], Field(min_length=1, max_length=2)], ["[1]", "[1, 2]"], ["[]", "[1, 2, 3]"]),
+    (tuple[int, str], ['[1, "x"]'], ["[1]", '["x", 1]', '[1, "x", 2]']),
+    (tuple[int, ...], ["[]", "[1, 2]"], ['["x"]']),
+    (tuple[()], ["[]"], ["[1]"]),
+    (set[int], ["[]", "[1, 1]"], ['["x"]']),
+    (set[Any], ['[1, "x", null]'], ["[[1]]", "[{}]"]),
+    (frozenset[tuple[int, str]], ['[[1, "x"]]'], ["[[1]]"]),
+    (Annotated[set[int], Field(min_length=1)], ["[1]", "[1, 1]"], ["[]"]),
+    (dict[str, int], ["{}", '{"a": 1}'], ['{"a": "x"}']),
+    (dict[int, str], ['{"1": "x", "-2": "y"}'], ['{"a": "x"}', '{"1.5": "x"}']),
+    (dict[Annotated[str, Field(pattern="^a")], int], ['{"ab": 1}'], ['{"b": 1}']),
+    (dict[Color, int], ['{"red": 1}', "{}", '{"red": 1, "blue": 2}'], ['{"green": 1}']),
+    (dict[dt.date, int], ['{"2024-02-29": 1}'], ['{"2023-02-29": 1}']),
+    (Annotated[dict[str, int], Field(min_length=1)], ['{"a": 1}'], ["{}"]),
+    (Person, ['{"name": "A", "age": 3}', '{"name": "A", "age": 3, "address": {"street": "x", "zip": "12345"}, "tags": ["a"]}',
+              '{"name": "A", "age": 3, "address": null}'],
+     ['{"name": "A"}', '{"age": 3, "name": "A"}', '{"name": "A", "age": 200}', '{"name": "A", "age": 3, "extra": 1}']),
+    (Tree, ['{"value": 1}', '{"value": 1, "children": [{"value": 2, "children": []}]}'], ['{"children": []}']),
+    (Pets, ['{"pet": {"kind": "cat", "meow": 1}}', '{"pet": {"kind": "wolf", "bark": 1}}'],
+     ['{"pet": {"meow": 1}}', '{"pet": {"kind": "dog", "meow": 1}}', '{"pet": {"kind": "cow"}}']),
+    (Annotated[Union[AliasCat, AliasDog], Field(discriminator="kind")], ['{"Kind": "cat"}', '{"Kind": "dog"}'], ["{}", '{"kind": "cat"}']),
+    (Annotated[Union[Annotated[int, Tag("a")], Annotated[str, Tag("b")]], Discriminator(_tag)], ["1", '"x"'], ["null"]),
+    (Open, ["{}", '{"A": 1, "b": [1]}'], ['{"A": "x"}']),
+    (TypedOpen, ['{"a": "x", "b": 1}'], ['{"a": "x", "b": "y"}']),
+    (Closed, ["{}", '{"a": 1}'], ['{"b": 1}']),
+    (ByName, ['{"x": 1}', '{"x": 1, "z": "w"}'], ['{"x": 1, "y": "w"}', '{"x": 1, "a": "w"}', "{}"]),
+    (Strict, ['{"a": 1, "b": "2024-01-01", "c": "red", "d": [1, "x"], "e": "1.5", "f": 1}'], ['{"a": "1"}']),
+    (Box[int], ['{"content": 1}'], ['{"content": "x"}']),
+    (Root, ["[1]"], ['{"root": [1]}']),
+    (Point, ['{"x": 1}', '{"x": 1, "y": 2}'], ["{}", '{"x": 1, "z": 2}']),
+    (Movie, ['{"title": "x"}', '{"title": "x", "year": 1}'], ["{}", '{"title": "x", "a": 1}']),
+    (Pair, ["[1]", '[1, "y"]'], ["[]", '["y"]']),
+    (TypeAdapter(list[int]), ["[1]"], ['["x"]']),
+    (ipaddress.IPv4Address, ['"1.2.3.4"'], ['"1.2.3.256"', '"01.2.3.4"']),
+    (ipaddress.IPv6Address, ['"::1"', '"2001:db8::8a2e:370:7334"'], ['":::"', '"12345::"']),
+    (pydantic.IPvAnyAddress, ['"::1"', '"1.2.3.4"'], ['"x"']),
+    (AnyUrl, ['"https://example.com/a?b=c#d"', '"ftp://x.org"'], ['"example.com"', '"http://"']),
+    (HttpUrl, ['"https://example.com"', '"http://localhost:8000/x"'], ['"ftp://x.org"', '"http://999999"']),
+    (pydantic.SecretStr, ['"x"'], ["1"]),
+    (pydantic.Base64Bytes, ['"YWJj"', '"YWI="', '""'], ['"YWJ"', '"!"']),
+    (Path, ['"a/b"'], ["1"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", range(len(TABLE)))
+def test_texts_are_let_through_as_the_type_asks(accepts, index):
+    kind, allowed, refused = TABLE[index]
+    accepted = accepts(kind)
+    parse = resolve(kind).parse
+    for text in allowed:
+        parse(text)  # the table itself is right
+        assert accepted(text), text
+    for text in refused:
+        assert not accepted(text), text
+
+
+@pytest.mark.parametrize(
+    ("kind", "keyword"),
+    [
+        (Annotated[dt.datetime, Field(gt=dt.datetime(2020, 1, 1))], "gt"),
+        (Annotated[dt.timedelta, Field(le=dt.timedelta(1))], "le"),
+        (pydantic.PastDate, "now_op"),
+        (Annotated[set[int], Field(min_length=2)], "uniqueItems"),
+        (set[Color] | Annotated[set[int], Field(min_length=2)], "uniqueItems"),
+        (dict[float, int], "propertyNames"),
+        (set[frozenset[int] | Person], "items"),
+        (ipaddress.IPv4Network, "format"),
+        (pydantic.FilePath, "format"),
+        (pydantic.PostgresDsn, "format"),
+        (pydantic.Json[int], "json"),
+        (complex, "complex"),
+        (re.Pattern, "format"),
+        (type(lambda: 0), "type"),
+        (Annotated[str, Field(pattern=re.compile("a", re.IGNORECASE))], "pattern"),
+    ],
+)
+def test_what_json_schema_does_not_say_is_refused_by_name(kind, keyword):
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        schema_to_kbnf(kind)
+    assert caught.value.keyword == keyword
+
+
+def test_the_parser_gives_instances_and_its_own_errors():
+    assert resolve(Person).parse('{"name": "A", "age": 3}') == Person(name="A", age=3)
+    assert resolve(list[Color]).parse('["red"]') == [Color.RED]
+    with pytest.raises(pydantic.ValidationError):
+        resolve(Person).parse("{}")
+
+
+def test_a_schema_given_as_text_or_dict_is_parsed_by_jsonschema():
+    import jsonschema
+
+    parse = resolve('{"type": "integer", "multipleOf": 2}').parse
+    assert parse("4") == 4
+    with pytest.raises(jsonschema.ValidationError):
+        parse("3")
+    with pytest.raises(json.JSONDecodeError):
+        parse("x")
+    assert resolve({"multipleOf": 0.01}).parse("0.07") == 0.07
+    with pytest.raises(jsonschema.ValidationError):
+        resolve({"pattern": r"^\d$"}).parse('"\u0663"')
