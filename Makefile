@@ -1,6 +1,6 @@
 # make test    from a clean clone to the last test, both speeds; what CI runs
 # make demo    three extractions by the embedded model
-# make bench   every benchmark in benchmarks/
+# make bench   every benchmark in benchmarks/, the tables in benchmarks/results/
 # make build   only the environment and the compiled modules
 # make lint    what `make test` checks before the tests; make format mends the layout
 # make clean   forget the environment and everything built
@@ -34,7 +34,7 @@ demo: .make/built
 	$(BIN)/structgen demo
 
 bench: .make/built
-	for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+	$(BIN)/python benchmarks
 
 build: .make/built
 
