@@ -82,6 +82,8 @@ class _Lowering:
         self._owner = ""
         self._counted: CountedRules[ast.Expression] = CountedRules(self._rule_of_bodies, ast.ZeroOrMore)
         self._known: dict[int, ast.Expression] = {}
+        # By `id`, the sequences made of counted repetitions: they need no parentheses.
+        self._spliced: dict[int, ast.Expression] = {}
         self._regexes: dict[int, ast.Expression] = {}
 
     def expression(self, body: ast.Expression, owner: str) -> ast.Expression:
@@ -92,7 +94,15 @@ class _Lowering:
     def _node(self, node: ast.Expression) -> ast.Expression:
         """One node, whose children are lowered; the node itself where nothing has to change."""
         if isinstance(node, ast.Bounded):
-            return self._repeat(node.body, node.min, node.max)
+            repeated = self._repeat(node.body, node.min, node.max)
+            self._spliced[id(repeated)] = repeated
+            return repeated
+        if isinstance(node, ast.Sequence) and any(id(part) in self._spliced for part in node.parts):
+            return _sequence(
+                symbol
+                for part in node.parts
+                for symbol in (part.parts if isinstance(part, ast.Sequence) and id(part) in self._spliced else (part,))
+            )
         if isinstance(node, ast.RegexTerminal):
             return node if node.source is not None else self._regex(node.regex)
         if isinstance(node, ast.Reference):

@@ -15,10 +15,12 @@ Comments `(* … *)` stand between any two tokens, and do not nest. What the pub
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from structgen.engine import regex as rx
+from structgen.engine.regex_parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.empty_match import without_empty
@@ -30,7 +32,11 @@ __all__ = ["parse"]
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _BRACKET_NAMES = {"(": "group", "[": "option", "{": "repetition"}
-_POSTFIX = {"?": ast.Option, "*": ast.ZeroOrMore, "+": ast.OneOrMore}
+_POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
+    "?": ast.Option,
+    "*": ast.ZeroOrMore,
+    "+": ast.OneOrMore,
+}
 # Anchors, and what may hold the same characters without being one: other escapes and classes.
 _ANCHOR_OR_OTHER = re.compile(r"(?P<anchor>[\^$]|\\[AzbB])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
 
@@ -215,8 +221,6 @@ class _Parser:
             self._string(token)
             return ast.SubstringsTerminal(unescape(self._text, token))
         pattern = unescape(self._text, token)
-        from structgen.engine.regex_parser import parse_regex
-
         try:
             parsed = parse_regex(pattern, "rust", anchored=True, limits=self._limits)
         except GrammarError as error:

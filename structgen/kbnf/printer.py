@@ -17,7 +17,7 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
-    """The grammar as KBNF, one rule a line.
+    r"""The grammar as KBNF, one rule a line.
 
     Args:
         grammar: the tree. What KBNF has no syntax for is written by other means first: counted repetitions and
@@ -32,7 +32,7 @@ def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
 
     Example:
         >>> print_grammar(parse('start::="a"|("b"?)'))
-        "start ::= 'a' | 'b'?;\\n"
+        "start ::= 'a' | 'b'?;\n"
     """
     limits = limits or Limits()
     lowered = lower(grammar, limits=limits)

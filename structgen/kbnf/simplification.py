@@ -193,34 +193,33 @@ def remove_unit_rules(productions: Productions) -> Productions:
     if not target:
         return productions
     for head in target:
-        _follow(head, target)
+        _end(head, target)
     start = target.get(productions.start, productions.start)
     if start < 0:
         # The start stands for a terminal by way of another nonterminal: it keeps a body of its own.
         del target[productions.start]
         united[productions.start] = [(start,)]
-        start = productions.start
-    new = [
-        [] if head in target else _renamed_alternatives(head, united.get(head, alternatives), target)
-        for head, alternatives in enumerate(bodies)
-    ]
-    return Productions(new, productions.names, start, productions.terminals)
+    current = [united.get(head, alternatives) for head, alternatives in enumerate(bodies)]
+    return _renamed(productions.with_bodies(current), target)
 
 
-def _follow(symbol: int, target: dict[int, int]) -> None:
-    """Lets all aliases on the way point at the end of it."""
+def _end(symbol: int, target: dict[int, int]) -> int:
+    """What a symbol stands for in the end; the way there is made shorter."""
+    if symbol not in target:
+        return symbol
     way = []
     while symbol in target:
         way.append(symbol)
         symbol = target[symbol]
     for passed in way:
         target[passed] = symbol
+    return symbol
 
 
 def _renamed_alternatives(head: int, alternatives: list[Body], target: dict[int, int]) -> list[Body]:
     """The alternatives with symbols replaced, without doubles and `A ::= A`."""
     renamed = [
-        body if target.keys().isdisjoint(body) else tuple([target.get(symbol, symbol) for symbol in body])
+        body if target.keys().isdisjoint(body) else tuple([_end(symbol, target) for symbol in body])
         for body in alternatives
     ]
     return _distinct(head, renamed)
@@ -229,43 +228,70 @@ def _renamed_alternatives(head: int, alternatives: list[Body], target: dict[int,
 def merge_equal_nonterminals(productions: Productions) -> Productions:
     """Makes one of nonterminals whose bodies are equal, up to their own name, until there are no more such.
 
-    Merging some may make their users equal, so users are looked at again: each symbol is renamed O(log n) times at
-    most, because the smaller class is renamed. (Equal nonterminals that are recursive through each other stay.)
+    Merging some may make their users equal, so these are looked at again; of two equal ones, that with fewer users
+    goes. (Equal nonterminals that are recursive through each other stay.) The work is bounded by a multiple of the
+    grammar's size, past which equal nonterminals may stay, which costs room and nothing else.
     """
     bodies = productions.bodies
     by_content: dict[frozenset[Body], int] = {}
-    target: dict[int, int] = {}
-    pending = list(range(len(bodies)))
-    current = bodies
-    while pending:
-        equal = []
-        for head in pending:
-            if current[head] and head not in target:
-                other = by_content.setdefault(_content(head, current[head]), head)
-                if other != head:
-                    equal.append((head, other))
-        if not equal:
-            break
-        if current is bodies:
-            current = list(bodies)
-        for head, other in equal:
-            # The start keeps its number.
-            target[head] = other
-            current[head] = []
-        changed = {head for head, _ in equal}
-        pending = [
-            head
-            for head, alternatives in enumerate(current)
-            if any(not changed.isdisjoint(body) for body in alternatives)
-        ]
-        for head in target:
-            _follow(head, target)
-        for head in pending:
-            current[head] = _renamed_alternatives(head, current[head], target)
-    if not target:
+    equal = []
+    for head, alternatives in enumerate(bodies):
+        if alternatives:
+            other = by_content.setdefault(_content(head, alternatives), head)
+            if other != head:
+                equal.append((head, other))
+    if not equal:
         return productions
+    current = list(bodies)
+    users = _users(bodies)
+    target: dict[int, int] = {}
+    budget = _MERGING_WORK * sum(map(len, users))
+    while equal and budget > 0:
+        touched: set[int] = set()
+        for left, right in equal:
+            left, right = _end(left, target), _end(right, target)
+            if left == right:
+                continue
+            gone, stays = (left, right) if len(users[left]) <= len(users[right]) else (right, left)
+            target[gone] = stays
+            current[gone] = []
+            users[stays] += users[gone]
+            touched.update(users[gone])
+        equal = []
+        for head in touched:
+            if head not in target:
+                current[head] = _renamed_alternatives(head, current[head], target)
+                budget -= sum(map(len, current[head]))
+                other = by_content.setdefault(_content(head, current[head]), head)
+                if _end(other, target) != head:
+                    equal.append((head, other))
+    return _renamed(Productions(current, productions.names, productions.start, productions.terminals), target)
+
+
+_MERGING_WORK = 20
+
+
+def _users(bodies: list[list[Body]]) -> list[list[int]]:
+    """For each nonterminal those whose bodies it occurs in, as often as it does."""
+    users: list[list[int]] = [[] for _ in bodies]
+    for head, alternatives in enumerate(bodies):
+        for body in alternatives:
+            for symbol in body:
+                if symbol >= 0:
+                    users[symbol].append(head)
+    return users
+
+
+def _renamed(productions: Productions, target: dict[int, int]) -> Productions:
+    """Every symbol replaced by the end of its way through `target`."""
+    for head in list(target):
+        _end(head, target)
+    bodies = [
+        [] if head in target else _renamed_alternatives(head, alternatives, target)
+        for head, alternatives in enumerate(productions.bodies)
+    ]
     start = target.get(productions.start, productions.start)
-    return Productions(current, productions.names, start, productions.terminals)
+    return Productions(bodies, productions.names, start, productions.terminals)
 
 
 _SELF = -1

@@ -18,9 +18,9 @@ def any_text() -> rx.Regex:
 
 
 def text_without(regex: rx.Regex) -> rx.Regex:
-    """`#ex'…'`: a non-empty run of bytes in which the regex matches nowhere.
+    r"""`#ex'…'`: a non-empty run of bytes in which the regex matches nowhere.
 
-    Tried on the published package (0.4.2): the text is of bytes, not of characters (`#ex'a'` takes `\\xff`); it is
+    Tried on the published package (0.4.2): the text is of bytes, not of characters (`#ex'a'` takes `\xff`); it is
     not empty; a regex that matches the empty text matches everywhere, so that nothing is left.
 
     Args:

@@ -84,10 +84,9 @@ def _nodes(body: ast.Expression) -> Iterator[ast.Expression]:
             if id(node) not in seen:
                 seen.add(id(node))
                 stack.extend(node.parts)
-        elif isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)):
-            if id(node) not in seen:
-                seen.add(id(node))
-                stack.append(node.body)
+        elif isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)) and id(node) not in seen:
+            seen.add(id(node))
+            stack.append(node.body)
         yield node
 
 
