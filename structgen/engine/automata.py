@@ -205,6 +205,16 @@ class AutomatonStore(DerivativeTable):
         body, low, high = self.payload[state]
         return body, low, high, self.tail[state]
 
+    def as_restricted(self, state: int) -> int:
+        """For a state that is one language without another (`A & ~B`), the state of `A`; 0 for any other.
+
+        Walks over such states are cheap next to what is known of `A`: most texts soon leave `B` for good.
+        """
+        if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
+            return DEAD
+        wide = [part for part in self.payload[state] if self.kind[part] != K_COMPLEMENT]
+        return wide[0] if len(wide) == 1 else DEAD
+
     def _pruned(self, term: int) -> int:
         """The same language, without alternatives that match nothing; 0 if nothing is left."""
         if not self.hard[term]:

@@ -3,7 +3,7 @@ from structgen.engine.terms cimport Terms
 
 # The numbers of structgen/engine/term_kinds.py.
 cdef int EMPTY, NOTHING
-cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE
+cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE, K_MULTIPLE
 
 cdef dict _map_of_mask, _products
 cdef list _SPREAD

@@ -19,6 +19,7 @@ from structgen.engine.term_kinds import (
     K_EARLY,
     K_INTERSECTION,
     K_LITERAL,
+    K_MULTIPLE,
     K_REPEAT,
     K_TABLE,
     K_UNION,
@@ -123,6 +124,8 @@ class DerivativeTable(Terms):
         if kind == K_TABLE:
             number, low, _, depth = payload
             return bool(len(self._tables[number][low]) == depth)
+        if kind == K_MULTIPLE:
+            return bool(payload[1] == 0)
         return True
 
     def _missing(self, heads: list[int]) -> list[int]:
@@ -238,6 +241,8 @@ class DerivativeTable(Terms):
             return classes, [self.early(t, tail) for t in targets]
         if kind == K_TABLE:
             return self._of_table(payload, tail)
+        if kind == K_MULTIPLE:
+            return self._of_multiple(payload, tail)
         return self._of_substrings(payload, tail)
 
     def _map_of(self, mask: int) -> bytes:
@@ -280,18 +285,30 @@ class DerivativeTable(Terms):
         texts = self._tables[number]
         if len(texts[low]) == depth:
             low += 1
-        classes = bytearray(256)
-        targets = [NOTHING]
+        found: dict[int, int] = {}
         prefix = texts[low][:depth]
         while low < high:
             byte = texts[low][depth]
             after = bisect_left(texts, prefix + bytes((byte + 1,)), low, high) if byte < 255 else high
-            classes[byte] = len(targets)
-            targets.append(self.table(number, low, after, depth + 1, tail))
+            found[byte] = self.table(number, low, after, depth + 1, tail)
             low = after
-        if len(targets) == 257:  # all bytes lead on: class 0 is not used, and numbers must fit a byte
-            return bytes(range(256)), targets[1:]
-        return bytes(classes), targets
+        if len(found) == 256:  # no class is left for bytes that lead nowhere, nor needed
+            return bytes(range(256)), [found[byte] for byte in range(256)]
+        classes = bytearray(256)
+        for place, byte in enumerate(found):
+            classes[byte] = place + 1
+        return bytes(classes), [NOTHING, *found.values()]
+
+    def _of_multiple(self, payload: tuple[int, int], tail: int) -> Partition:
+        """The derivatives of the multiples of a divisor: by each digit, and by a point, which changes nothing."""
+        divisor, remainder = payload
+        classes = bytearray(256)
+        classes[ord(".")] = 1
+        targets = [NOTHING, self.multiple(divisor, remainder, tail)]
+        for digit in range(10):
+            classes[ord("0") + digit] = digit + 2
+            targets.append(self.multiple(divisor, (remainder * 10 + digit) % divisor, tail))
+        return self._reduced(bytes(classes), targets)
 
     def _of_substrings(self, payload: tuple[int, int], tail: int) -> Partition:
         """The derivatives of a suffix automaton: into the first byte of each unit that may come next."""

@@ -11,7 +11,7 @@ EMPTY = 1
 ANY_BYTE = 2
 ALL = 3  # every byte string: any byte, repeated
 
-# Kinds of heads; the payload of each. `LITERAL` to `SUBSTRINGS` are sequences: they have a tail.
+# Kinds of heads; the payload of each. `LITERAL` to `MULTIPLE` are sequences: they have a tail.
 K_NOTHING = 0
 K_EMPTY = 1
 K_UNION = 3  # tuple of terms, sorted, none a union; no tail
@@ -24,6 +24,7 @@ K_COMPLEMENT = 9  # term
 K_EARLY = 10  # term
 K_TABLE = 11  # (table, low, high, depth): what is left after `depth` bytes of the texts low to high - 1
 K_SUBSTRINGS = 12  # (suffix automaton, state)
+K_MULTIPLE = 13  # (divisor, remainder)
 
 FAR = 1 << 60  # lengths and counts saturate here
 

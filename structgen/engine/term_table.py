@@ -23,6 +23,7 @@ from structgen.engine.term_kinds import (
     K_EMPTY,
     K_INTERSECTION,
     K_LITERAL,
+    K_MULTIPLE,
     K_NOTHING,
     K_REPEAT,
     K_SUBSTRINGS,
@@ -244,7 +245,7 @@ class TermTable:
             return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
         if kind == K_CHARS:
             return self._class_alphabet[int(self.payload[term])]
-        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS):
+        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS, K_MULTIPLE):
             return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
         return 0
 

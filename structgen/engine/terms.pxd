@@ -4,7 +4,7 @@ from structgen.engine.term_table cimport TermTable
 # The numbers of structgen/engine/term_kinds.py.
 cdef int ALL, EMPTY, NOTHING
 cdef int K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
-cdef int K_TABLE, K_SUBSTRINGS
+cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE
 cdef int CHUNK, MAX_FACTORING
 cdef long long FAR
 

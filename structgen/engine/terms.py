@@ -27,6 +27,7 @@ from structgen.engine.term_kinds import (
     K_EMPTY,
     K_INTERSECTION,
     K_LITERAL,
+    K_MULTIPLE,
     K_REPEAT,
     K_SUBSTRINGS,
     K_TABLE,
@@ -302,6 +303,19 @@ class Terms(TermTable):
             return NOTHING
         return self._intern(
             K_SUBSTRINGS, (number, state), tail, self.accepting[tail], self.hard[tail], self.min_len[tail]
+        )
+
+    def multiple(self, divisor: int, remainder: int, tail: int) -> int:
+        """Digits that, read on from a remainder, make a multiple of a divisor, then `tail`."""
+        if tail == NOTHING:
+            return NOTHING
+        return self._intern(
+            K_MULTIPLE,
+            (divisor, remainder),
+            tail,
+            self.accepting[tail] if remainder == 0 else 0,
+            self.hard[tail],
+            self._sum(1 if remainder else 0, self.min_len[tail]),
         )
 
     def append(self, term: int, tail: int) -> int:

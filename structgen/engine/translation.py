@@ -84,6 +84,8 @@ def _visit(
     elif isinstance(regex, tree.LiteralSet):
         number = table.add_table(regex.texts)
         values.append(table.table(number, 0, table.table_size(number), 0, tail))
+    elif isinstance(regex, tree.Multiple):
+        values.append(table.multiple(regex.divisor, regex.remainder, tail))
     elif isinstance(regex, tree.Substrings):
         values.append(table.substrings(table.add_suffix_automaton(regex.units), 0, tail))
     elif isinstance(regex, tree.Choice):

@@ -6,7 +6,6 @@ characters here: no set holds one.
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
@@ -38,6 +37,7 @@ WHITE_SPACE: Ranges = (
 _LAST = 0x10FFFF
 # What is Alphabetic but neither letter, mark nor number by category: letters in circles or squares.
 _CIRCLED = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
+_CASED_END = 0x20000  # past the last character with cases: none is outside of the first two planes
 _JOINERS = ((0x200C, 0x200D),)
 
 # The ASCII classes of POSIX brackets.
@@ -153,9 +153,16 @@ def category(name: str) -> Ranges | None:
 
 
 @cache
+def _assigned() -> Ranges:
+    """The characters that Unicode has given a meaning."""
+    no_meaning = union_of([*(category("Cn") or ()), *(category("Co") or ())])
+    return difference_of(ANY, no_meaning)
+
+
+@cache
 def _where(holds: Callable[[str], bool]) -> Ranges:
-    """The characters for which a predicate holds."""
-    return union_of((c, c) for low, high in ANY for c in range(low, high + 1) if holds(chr(c)))
+    """The characters with a meaning for which a predicate holds."""
+    return union_of((c, c) for low, high in _assigned() for c in range(low, high + 1) if holds(chr(c)))
 
 
 def _loose(name: str) -> str:
@@ -224,14 +231,9 @@ def _case_variants() -> tuple[list[int], dict[int, tuple[int, ...]]]:
     the simple one is the lower case (Unicode's CaseFolding.txt, statuses C and S).
     """
     groups: dict[str, list[int]] = {}
-    for code_point in range(sys.maxunicode + 1):
+    for code_point in range(_CASED_END):
         character = chr(code_point)
-        if (
-            character.isalpha()
-            or character.isupper()
-            or character.islower()
-            or unicodedata.category(character)[0] == "M"
-        ):
+        if character.isalpha() or character.swapcase() != character or unicodedata.combining(character):
             folded = character.casefold()
             if len(folded) != 1:
                 folded = character.lower()
