@@ -23,6 +23,7 @@ __all__ = [
     "Intersection",
     "Literal",
     "LiteralSet",
+    "Multiple",
     "Regex",
     "Repeat",
     "Sequence",
@@ -122,8 +123,19 @@ class Substrings:
     units: tuple[bytes, ...]
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Multiple:
+    """Decimal digits whose number, read on from `remainder`, is a multiple of `divisor`. A point among them is skipped.
+
+    Of the empty text: whether `remainder` is 0. Intersect it with how numbers are written.
+    """
+
+    divisor: int
+    remainder: int = 0
+
+
 Regex = (
-    Literal | Chars | ByteSet | Sequence | Choice | Repeat | Intersection | Complement | Early | LiteralSet | Substrings
+    Literal | Chars | ByteSet | Sequence | Choice | Repeat | Intersection | Complement | Early | LiteralSet | Multiple | Substrings
 )
 
 NOTHING: Regex = ByteSet(0)

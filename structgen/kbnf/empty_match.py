@@ -50,6 +50,8 @@ def _nullable_nodes(nodes: list[rx.Regex]) -> dict[int, bool]:
             value = not known[id(node.body)]
         elif isinstance(node, rx.Early):
             value = known[id(node.body)]
+        elif isinstance(node, rx.Multiple):
+            value = node.remainder == 0
         else:
             value = isinstance(node, rx.Substrings) or b"" in node.texts
         known[id(node)] = value

@@ -143,6 +143,8 @@ def _flat(regex: rx.Regex) -> tuple[object, ...]:
             out.append(node.ranges)
         elif isinstance(node, rx.ByteSet):
             out.append(node.mask)
+        elif isinstance(node, rx.Multiple):
+            out += (node.divisor, node.remainder)
         else:
             out.append(node.texts if isinstance(node, rx.LiteralSet) else node.units)
     return tuple(out)

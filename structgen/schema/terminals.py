@@ -10,6 +10,7 @@ from structgen.engine.regex import (
     EMPTY,
     Complement,
     Literal,
+    Multiple,
     Regex,
     Repeat,
     choice,
@@ -17,6 +18,8 @@ from structgen.engine.regex import (
     intersection,
     literal_set,
     optional,
+    plus,
+    repeat,
     sequence,
     star,
 )
@@ -42,8 +45,6 @@ NUMBER = number_range(None, False, None, False)
 
 MAX_LISTED = 4096
 """Multiples in a range are listed one by one up to so many."""
-MAX_SUFFIX = 4
-"""Multiples of a divisor of 10**MAX_SUFFIX are told by their last digits."""
 _SAFE_DIGITS = 15
 
 _DIGIT = byte_set("0123456789")
@@ -117,7 +118,7 @@ def number_regex(numbers: NumberSet) -> Regex:
     """The JSON text of a set of numbers.
 
     Raises:
-        Inexpressible: multiples that no table of last digits tells.
+        Inexpressible: bounds or multiples whose decimal form does not end.
     """
     if numbers == ALL_NUMBERS[0]:
         return NUMBER
@@ -161,15 +162,22 @@ def _multiples(low: Number | None, high: Number | None, step: Number) -> Regex:
         return literal_set(decimal_text(_reduced(low + i * Fraction(step))).encode() for i in range(count))
     fraction = Fraction(step)
     if fraction.denominator == 1:
-        return intersection(_integers(low, high), sequence(_SIGN, _last_digits(fraction.numerator, 0)))
+        return intersection(_integers(low, high), sequence(_SIGN, Multiple(fraction.numerator)))
     places = 1
     while 10**places % fraction.denominator:
         places += 1
     numerator = fraction.numerator * (10**places // fraction.denominator)
     bound = 10 ** max(_SAFE_DIGITS - places, 1)
     low, high = max(low if low is not None else -bound, -bound), min(high if high is not None else bound, bound)
-    forms = [_last_digits(numerator // gcd(numerator, 10 ** (places - used)), used) for used in range(places + 1)]
+    forms = [_with_places(numerator // gcd(numerator, 10 ** (places - used)), used) for used in range(places + 1)]
     return intersection(number_range(low, False, high, False, places), sequence(_SIGN, choice(*forms)))
+
+
+def _with_places(divisor: int, places: int) -> Regex:
+    """Naturals with `places` digits after the point that are multiples of `divisor` when the point is left out."""
+    fraction: Regex = sequence(Literal(b"."), repeat(_DIGIT, places, places)) if places else EMPTY
+    written = sequence(plus(_DIGIT), fraction)
+    return written if divisor == 1 else intersection(written, Multiple(divisor))
 
 
 def _integers(low: Number | None, high: Number | None) -> Regex:
@@ -178,41 +186,3 @@ def _integers(low: Number | None, high: Number | None) -> Regex:
 
 def _reduced(value: Number) -> Number:
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
-
-
-def _last_digits(divisor: int, places: int) -> Regex:
-    """Naturals with `places` digits after the point that are multiples of `divisor` when the point is left out.
-
-    Raises:
-        Inexpressible: the last MAX_SUFFIX digits do not tell.
-    """
-    size = 0
-    while 10**size % divisor:
-        size += 1
-        if size > MAX_SUFFIX + places:
-            raise Inexpressible("multipleOf")
-    if size <= places and 10**places // divisor <= 10**MAX_SUFFIX:
-        size = places
-    whole = size - places
-    if divisor == 1:
-        return _pointed(_NATURAL, Repeat(_DIGIT, places, places) if places else EMPTY)
-    heads: dict[str, list[bytes]] = {}
-    for value in range(0, 10**size, divisor):
-        digits = f"{value:0{size}}"
-        heads.setdefault(digits[:whole], []).append(digits[whole:].encode())
-    forms: list[Regex] = []
-    for head, tails in heads.items():
-        integer = _NATURAL if not head else _ending_in(head)
-        forms.append(_pointed(integer, literal_set(tails)))
-    return choice(*forms)
-
-
-def _ending_in(head: str) -> Regex:
-    """Naturals whose last digits, with zeros before them where they are fewer, are these."""
-    longer = sequence(byte_set("123456789"), Repeat(_DIGIT, 0, INTEGER_DIGITS), Literal(head.encode()))
-    forms: list[Regex] = [longer, Literal(str(int(head)).encode())]
-    return choice(*forms)
-
-
-def _pointed(integer: Regex, fraction: Regex) -> Regex:
-    return integer if fraction == EMPTY else sequence(integer, Literal(b"."), fraction)
