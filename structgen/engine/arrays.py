@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-__all__ = ["grown", "zeros"]
+__all__ = ["grown", "head", "zeros"]
 
 
 def zeros(count: int, value: int = 0) -> array[int]:
@@ -17,4 +17,11 @@ def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     new = array("i")
     new.frombytes(bytes(old[:used]))
     new.extend(zeros(max(2 * len(old), 16) - used, value))
+    return new
+
+
+def head(old: array[int], used: int) -> array[int]:
+    """A copy of the first `used` values."""
+    new = array("i")
+    new.frombytes(bytes(old[:used]))
     return new

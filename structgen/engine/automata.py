@@ -18,6 +18,7 @@ from structgen.engine.term_kinds import (
     DEAD,
     EMPTY,
     FAR,
+    K_COMPLEMENT,
     K_INTERSECTION,
     K_LITERAL,
     K_REPEAT,

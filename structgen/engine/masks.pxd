@@ -25,11 +25,15 @@ cdef class SetMasks:
     cpdef SetMask get(self, int set_id)
     @cython.locals(mask=SetMask, tokens="int[::1]", parts=int, part=TerminalMask, index=int, token=int, one="unsigned int")
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
+    @cython.locals(removed="int[::1]", one="unsigned int", index=int, token=int)
+    cdef void _copy(self, TerminalMask part, unsigned int[::1] words) except *
+    cdef void _unite(self, SetMask mask, unsigned int[::1] words) except *
     @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, index=int)
     cdef SetMask _make(self, int set_id)
     cdef int _add(self, int token) except -1
     @cython.locals(trie=Trie, index=int, node=int)
     cdef int _walk_exits(self, TerminalMask terminal, int set_id) except -1
+    @cython.locals(trie=Trie, first=int)
     cdef int _walk_suffixes(self, TerminalMask terminal, int set_id) except -1
     @cython.locals(sets=ItemSetStore, places="int[::1]", depth=int, target=int, index=int)
     cdef int _walk(self, Trie trie, int set_id, int node, int stop, int base_depth, int min_count, int max_count) except -1

@@ -25,7 +25,7 @@ class SetMask:
     """The tokens that may follow one set.
 
     Attributes:
-        parts: tables whose dense masks belong to it.
+        parts: tables whose dense masks (without what is removed from them) belong to it.
         tokens: int32, the other tokens; a token may be there twice, or in a part too.
     """
 
@@ -74,15 +74,29 @@ class SetMasks:
         if parts == 0:
             words[:] = self.empty
         else:
-            part: TerminalMask = mask.parts[0]
-            words[:] = part.dense
-            for index in range(1, parts):
-                part = mask.parts[index]
-                np.bitwise_or(words, part.dense, out=np.asarray(words))
+            self._copy(mask.parts[0], words)
+            if parts > 1:
+                self._unite(mask, words)
         one = 1
         for index in range(len(tokens)):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
+
+    def _copy(self, part: TerminalMask, words: np.ndarray) -> None:
+        words[:] = part.dense
+        removed = part.removed
+        one = 1
+        for index in range(len(removed)):
+            token = removed[index]
+            words[token >> 5] &= ~(one << (token & 31))
+
+    def _unite(self, mask: SetMask, words: np.ndarray) -> None:
+        """Adds the dense masks of all parts but the first."""
+        whole = np.asarray(words)
+        for part in mask.parts[1:]:
+            other = np.zeros_like(whole)
+            self._copy(part, other)
+            whole |= other
 
     def _make(self, set_id: int) -> SetMask:
         sets = self.sets
@@ -100,12 +114,11 @@ class SetMasks:
             terminal = self.terminals.get(state)
             if terminal.has_dense:
                 mask.parts.append(terminal)
-            else:
-                for index in range(len(terminal.tokens)):
-                    self._add(terminal.tokens[index])
+            for index in range(len(terminal.tokens)):
+                self._add(terminal.tokens[index])
             if terminal.suffixes is not None:
                 self._walk_suffixes(terminal, sets.after(set_id, state))
-            elif len(terminal.exits):
+            if len(terminal.exits):
                 self._walk_exits(terminal, sets.after(set_id, state))
         mask.tokens = array("i", self._found[: self._found_size])
         return mask
@@ -126,7 +139,14 @@ class SetMasks:
     def _walk_suffixes(self, terminal: TerminalMask, set_id: int) -> None:
         """Walks what is left of the tokens behind all exits, merged into one trie."""
         trie = terminal.suffixes
+        first = self._found_size
         self._walk(trie, set_id, 0, trie.size, 0, terminal.min_count, terminal.max_count)
+        if len(terminal.removed_exits) and self._found_size > first:
+            removed = set(terminal.removed_exits)
+            kept = [token for token in self._found[first : self._found_size] if token not in removed]
+            self._found_size = first
+            for token in kept:
+                self._add(token)
 
     def _walk(
         self, trie: Trie, set_id: int, node: int, stop: int, base_depth: int, min_count: int, max_count: int

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
 
 
@@ -15,13 +15,16 @@ cdef class Trie:
     cdef public int size
     cdef public int max_depth
     cdef public bint has_counts
+    cdef public bint has_duplicates
 
 
 cdef class TerminalMask:
     cdef public unsigned int[::1] dense
     cdef public bint has_dense
+    cdef public int[::1] removed
     cdef public int[::1] tokens
     cdef public int[::1] exits
+    cdef public int[::1] removed_exits
     cdef public Trie suffixes
     cdef public int min_count
     cdef public int max_count
@@ -62,6 +65,9 @@ cdef class TerminalMasks:
     cdef int[::1] _exit_counts
     cdef int _exit_size
     cdef int _largest
+    cdef int[::1] _gone             # tokens behind exits that a state like this one has, and this one has not
+    cdef int _gone_size
+    cdef dict _families             # the state of A -> states A & ~B that others are told apart from
 
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
@@ -74,3 +80,13 @@ cdef class TerminalMasks:
     cdef int _add_exit(self, int node, int count) except -1
     @cython.locals(trie=Trie, automata=AutomatonStore, rest_may_be_empty=bint, states="int[::1]", in_rest="int[::1]", counts="int[::1]", node=int, depth=int, byte=int, before=int, phase=int, count=int, state=int, into_rest=int)
     cdef bint _walk_counted(self, int char_state, int rest_state) except -1
+    @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
+    cpdef _dense(self, int[::1] tokens)
+    @cython.locals(base=TerminalMask, made=TerminalMask)
+    cpdef TerminalMask _difference(self, int state, int like)
+    @cython.locals(trie=Trie, automata=AutomatonStore, states="int[::1]", others="int[::1]", visited=int, node=int, depth=int, byte=int, mine=int, other=int)
+    cdef bint _walk_both(self, int state, int like) except -1
+    @cython.locals(trie=Trie, index=int)
+    cdef void _add_gone(self, int node) except *
+    @cython.locals(trie=Trie, index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
+    cpdef Trie _merge(self, int[::1] exits, int[::1] counts)

@@ -10,6 +10,9 @@ automata (the state is the terminal's residual language, so equal residues share
 
 A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
 tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
+
+A state `A & ~B` (a key that is none of the named ones, say) is kept as its difference from the tables of a state like
+it, found by walking both automata side by side and turning back wherever they come together.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from array import array
 
 import numpy as np
 
-from structgen.engine.arrays import grown, zeros
+from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.vocabulary import Vocabulary
@@ -32,6 +35,9 @@ SPARSE_TOKENS = 512
 # Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
 MERGED_NODES = 6000
 MERGED_EXITS = 48
+# So many nodes are visited in search of the difference from another state's tables, before giving that up.
+DIFFERENCE_NODES = 20_000
+FAMILY_SIZE = 4
 
 
 class Trie:
@@ -44,6 +50,7 @@ class Trie:
             remainder that the trie holds (0 in a vocabulary's trie).
         first_node: int32[256], the top node of each byte, or -1.
         size: how many nodes.
+        has_duplicates: whether a token stands in it twice, because it may leave the terminal at two places.
     """
 
     def __init__(self, trie: TokenTrie, token_count: array[int] | None = None) -> None:
@@ -56,6 +63,7 @@ class Trie:
         self.size = len(trie.node_byte)
         self.max_depth = trie.max_depth
         self.has_counts = token_count is not None
+        self.has_duplicates = len(set(trie.tokens)) < len(trie.tokens)
         self.token_count = zeros(1) if token_count is None else token_count
 
 
@@ -63,19 +71,23 @@ class TerminalMask:
     """The tables of one automaton state. Immutable once made.
 
     Attributes:
-        dense: uint32[words], the mask of the tokens inside; or None where `tokens` lists them.
-        tokens: int32, the tokens inside.
+        dense: uint32[words], a mask of tokens inside, shared with other tables; or None.
+        removed: int32, tokens of `dense` that are not meant.
+        tokens: int32, tokens inside that `dense` does not have.
         exits: int32, nodes of the vocabulary's trie at which the terminal may end with something left of a token.
-        suffixes: what is left after the exits as one trie, instead of `exits`; or None.
+        suffixes: what is left after further exits, as one trie; or None.
         min_count, max_count: which tokens of `suffixes` are meant, by their `token_count`.
+        removed_exits: int32, tokens of `suffixes` that are not meant.
     """
 
     def __init__(self) -> None:
         self.dense = None
         self.has_dense = False
+        self.removed = zeros(0)
         self.tokens = zeros(0)
         self.exits = zeros(0)
         self.suffixes = None
+        self.removed_exits = zeros(0)
         self.min_count = 0
         self.max_count = 0
 
@@ -132,6 +144,9 @@ class TerminalMasks:
         self._exit_counts = zeros(4096)
         self._exit_size = 0
         self._largest = 0
+        self._gone = zeros(4096)
+        self._gone_size = 0
+        self._families: dict[int, list[int]] = {}
 
     def get(self, state: int) -> TerminalMask:
         """The tables of a state, made when first asked for."""
@@ -157,9 +172,18 @@ class TerminalMasks:
             counted = self._counted[key]
             if counted is not None:
                 return self._of_count(counted, least, most)
+        wide_state = self.automata.as_restricted(state)
+        if wide_state:
+            family = self._families.setdefault(wide_state, [])
+            for like in [*family, wide_state]:
+                made = self._difference(state, like)
+                if made is not None:
+                    return made
+            if len(family) < FAMILY_SIZE:
+                family.append(state)
         self._walk(state)
-        exits = array("i", self._exits[: self._exit_size])
-        return self._record(array("i", self._tokens[: self._token_size]), exits, self._merge(exits, None), 0, 0)
+        exits = head(self._exits, self._exit_size)
+        return self._record(head(self._tokens, self._token_size), exits, self._merge(exits, None), 0, 0)
 
     def _record(
         self, tokens: array[int], exits: array[int], suffixes: Trie | None, least: int, most: int
@@ -183,8 +207,11 @@ class TerminalMasks:
 
     def _dense(self, tokens: array[int]) -> np.ndarray:
         mask = np.zeros(self.words, dtype=np.uint32)
-        ids = np.asarray(tokens, dtype=np.uint32)
-        np.bitwise_or.at(mask, ids >> 5, np.uint32(1) << (ids & np.uint32(31)))
+        words = mask
+        one = 1
+        for index in range(len(tokens)):
+            token = tokens[index]
+            words[token >> 5] |= one << (token & 31)
         return mask
 
     # -- a plain state ----------------------------------------------------------------------------------------------
@@ -257,6 +284,86 @@ class TerminalMasks:
         self._exit_counts[self._exit_size] = count
         self._exit_size += 1
 
+    # -- a state like another ---------------------------------------------------------------------------------------
+
+    def _difference(self, state: int, like: int) -> TerminalMask | None:
+        """The tables of `state` as their difference from those of `like`; None where that does not pay."""
+        if like == state:
+            return None
+        base = self.get(like)
+        if not base.has_dense or len(base.removed) or len(base.tokens) or len(base.exits):
+            return None
+        if base.suffixes is not None and base.suffixes.has_duplicates:
+            return None
+        if not self._walk_both(state, like):
+            return None
+        made = TerminalMask()
+        made.dense = base.dense
+        made.has_dense = True
+        made.removed = head(self._rest, self._rest_size)
+        made.tokens = head(self._tokens, self._token_size)
+        made.exits = head(self._exits, self._exit_size)
+        made.suffixes = base.suffixes
+        made.min_count = base.min_count
+        made.max_count = base.max_count
+        made.removed_exits = head(self._gone, self._gone_size)
+        self.bytes_used += 4 * (self._rest_size + self._token_size + self._exit_size + self._gone_size) + 400
+        return made
+
+    def _walk_both(self, state: int, like: int) -> bool:
+        """Walks the vocabulary's trie where the two states differ; False when that is nearly everywhere.
+
+        Fills `_tokens` and `_exits` with what only `state` has, `_rest` and `_gone` with the tokens inside, and those
+        that run past an exit, that only `like` has.
+        """
+        self._token_size = 0
+        self._rest_size = 0
+        self._exit_size = 0
+        self._gone_size = 0
+        automata = self.automata
+        trie = self.trie
+        states = self._state_at
+        others = self._phase_at
+        states[0] = state
+        others[0] = like
+        visited = 0
+        node = 0
+        while node < trie.size:
+            depth = trie.depth[node]
+            byte = trie.byte[node]
+            visited += 1
+            mine = automata.next(states[depth - 1], byte)
+            other = automata.next(others[depth - 1], byte)
+            if mine == other:
+                node = trie.end[node]
+                continue
+            if visited > DIFFERENCE_NODES:
+                self.nodes_visited += visited
+                return False
+            if mine == 0:
+                self._add_rest(node, 0)
+            elif other == 0:
+                self._add_tokens(node, 0)
+            if trie.end[node] > node + 1:
+                if automata.accepting[mine] and not automata.accepting[other]:
+                    self._add_exit(node, 0)
+                elif automata.accepting[other] and not automata.accepting[mine]:
+                    self._add_gone(node)
+            states[depth] = mine
+            others[depth] = other
+            node += 1
+        self.nodes_visited += visited
+        return True
+
+    def _add_gone(self, node: int) -> None:
+        """Adds all tokens that go on behind a node."""
+        trie = self.trie
+        for index in range(trie.token_start[node + 1], trie.token_start[trie.end[node]]):
+            if self._gone_size >= len(self._gone):
+                self._gone = grown(self._gone, self._gone_size)
+            self._gone[self._gone_size] = trie.tokens[index]
+            self._gone_size += 1
+
     # -- a counted class and its rest -------------------------------------------------------------------------------
 
     def _make_counted(self, char_state: int, rest_state: int) -> CountedTerminal | None:
@@ -271,8 +378,8 @@ class TerminalMasks:
         order = np.argsort(np.asarray(self._rest_counts[: self._rest_size]), kind="stable")
         made.rest_tokens = _taken(self._rest, self._rest_size, order)
         made.rest_counts = _taken(self._rest_counts, self._rest_size, order)
-        made.exit_nodes = array("i", self._exits[: self._exit_size])
-        made.exit_counts = array("i", self._exit_counts[: self._exit_size])
+        made.exit_nodes = head(self._exits, self._exit_size)
+        made.exit_counts = head(self._exit_counts, self._exit_size)
         made.suffixes = self._merge(made.exit_nodes, made.exit_counts)
         self.bytes_used += 8 * (self._token_size + self._rest_size + self._exit_size)
         return made
@@ -354,9 +461,9 @@ class TerminalMasks:
             stop = int(np.searchsorted(class_counts, most, side="right"))
             first = int(np.searchsorted(rest_counts, least, side="left"))
             last = int(np.searchsorted(rest_counts, most, side="right"))
-            tokens = array("i", counted.class_tokens[:stop])
-            if first < last:
-                tokens.extend(array("i", counted.rest_tokens[first:last]))
+            tokens = array("i")
+            tokens.frombytes(bytes(counted.class_tokens[:stop]))
+            tokens.frombytes(bytes(counted.rest_tokens[first:last]))
             exit_counts = np.asarray(counted.exit_counts)
             allowed = np.flatnonzero((exit_counts >= least) & (exit_counts <= most))
             exits = _taken(counted.exit_nodes, len(counted.exit_nodes), allowed)
@@ -367,9 +474,12 @@ class TerminalMasks:
     # -- what is left of the tokens ---------------------------------------------------------------------------------
 
     def _merge(self, exits: array[int], counts: array[int] | None) -> Trie | None:
-        """What is left of the tokens after the exits, as one trie; None where a list of exits serves better."""
+        """What is left of the tokens after the exits, as one trie; None where a list of exits serves better.
+
+        With counts it is always better, unless it grows too large.
+        """
         trie = self.trie
-        if len(exits) < MERGED_EXITS:
+        if len(exits) < MERGED_EXITS and (counts is None or not len(exits)):
             return None
         nodes = 0
         for index in range(len(exits)):
@@ -395,4 +505,6 @@ class TerminalMasks:
 
 def _taken(values: array[int], used: int, order: np.ndarray) -> array[int]:
     """`values[:used]` in the given order."""
-    return array("i", np.asarray(values[:used], dtype=np.int32)[order].tolist())
+    taken = array("i")
+    taken.frombytes(np.asarray(values[:used], dtype=np.int32)[order].tobytes())
+    return taken
