@@ -143,7 +143,7 @@ class _Flattening:
         if isinstance(node, ast.SubstringsTerminal):
             return self._regex(owner, substrings(node.text))
         if isinstance(node, ast.Except):
-            return self._regex(owner, text_except(excluded_strings(node, self.grouped), node.limit))
+            return self._regex(owner, self._except(node))
         return self._regex(owner, any_text())
 
     def _new(self, owner: int, bodies: list[Body]) -> int:
@@ -163,6 +163,14 @@ class _Flattening:
             # The empty text, or nothing: a nonterminal without bodies derives nothing, and is removed later.
             return () if nullable else (self._new(owner, []),)
         return (self._new(owner, [(symbol,), ()]),) if nullable else (symbol,)
+
+    def _except(self, node: ast.Except) -> rx.Regex:
+        try:
+            return text_except(excluded_strings(node, self.grouped), node.limit)
+        except GrammarError:
+            # It tells the rule as well.
+            validate(self.grammar)
+            raise
 
     def _repeated(self, number: int, alternatives: list[Body], operator: str) -> list[Body]:
         """`x` or the empty text for "?"; else `L ::= L x | x`, and for "*" the empty text instead of `x`."""

@@ -1,0 +1,43 @@
+"""Whether a regex matches the empty text, what else, and anything at all."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structgen.engine import regex as rx
+from structgen.engine.automata import AutomatonStore
+from structgen.kbnf.empty_match import can_match, is_nullable, without_empty
+
+SETTINGS = settings(deadline=None)
+
+
+@SETTINGS
+@given(data=st.data())
+def test_against_the_automaton(data, strategies):
+    regex = data.draw(strategies["regexes"]())
+    store = AutomatonStore()
+    assert is_nullable(regex) == store.matches(store.add(regex), b"")
+    rest = without_empty(regex)
+    assert not is_nullable(rest)
+    assert store.is_empty(rx.difference(rest, regex))
+    assert store.is_empty(rx.difference(rx.difference(regex, rx.EMPTY), rest))
+    answer = can_match(regex)
+    assert answer is None or answer != store.is_empty(regex)
+
+
+def test_the_shape_stays():
+    letters = rx.Chars(((97, 122),))
+    assert without_empty(rx.Repeat(letters, 0, 9)) == rx.Repeat(letters, 1, 9)
+    assert without_empty(rx.Repeat(rx.optional(letters), 3, 9)) == rx.Repeat(letters, 1, 9)
+    assert without_empty(rx.optional(letters)) == letters
+    regex = rx.intersection(rx.Complement(rx.Literal(b"x")), rx.star(letters))
+    assert without_empty(regex) == rx.intersection(rx.Complement(rx.Literal(b"x")), rx.plus(letters))
+    assert without_empty(rx.plus(letters)) == rx.plus(letters)
+
+
+def test_deep_trees():
+    regex = rx.Chars(((97, 98),))
+    for _ in range(50_000):
+        regex = rx.Repeat(regex, 0, 1)
+    assert is_nullable(regex)
+    assert can_match(regex)
+    assert without_empty(regex) == rx.Chars(((97, 98),))

@@ -1,0 +1,62 @@
+"""What a grammar must satisfy besides its syntax."""
+
+import pytest
+
+from structgen.errors import GrammarError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.parser import parse
+from structgen.kbnf.validation import validate
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the start nonterminal 'start' is not defined"),
+        ("stat ::= 'a';", "'start' is not defined\nHint: did you mean 'stat'?"),
+        (
+            "start ::= 'a' [nunber]; number ::= 'b';",
+            "'nunber', used in the rule 'start', is not defined\nHint: did you mean 'number'?",
+        ),
+        ("start ::= except!(x);", "in the rule 'start': the nonterminal 'x' in an except! is not defined"),
+        ("start ::= except!('');", "in the rule 'start': an except! excludes the empty string"),
+        ("start ::= except!(x); x ::= 'a' 'b';", "excludes something else than plain strings"),
+        ("start ::= except!(x); x ::= 'a' | y; y ::= 'b';", "excludes something else than plain strings"),
+        ("start ::= except!(x); x ::= #'a';", "excludes something else than plain strings"),
+    ],
+)
+def test_errors(text, message):
+    for check in (validate, normalize):
+        with pytest.raises(GrammarError) as caught:
+            check(parse(text))
+        assert message.split("\n")[-1] in str(caught.value)
+    with pytest.raises(GrammarError) as caught:
+        validate(parse(text))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "start ::= 'a';",
+        "start ::= except!('a') except!(x,3); x ::= 'a' | ('b' | 'c'); x ::= 'd';",
+        "start ::= start;",
+    ],
+)
+def test_valid(text):
+    validate(parse(text))
+
+
+def test_except_is_text_in_which_no_string_occurs(language):
+    assert language(normalize(parse("start ::= except!('ab') 'b';"))) == language(
+        normalize(parse("start ::= 'b'* 'a'* 'b';"))
+    )
+    tables = normalize(parse("start ::= except!(x,2) 'ba'; x ::= 'a' | 'bb';"))
+    assert language(tables) == {b"ba", b"bba"}
+
+
+def test_rules_that_nothing_uses_are_checked_too():
+    grammar = ast.Grammar((ast.Rule("start", ast.Literal(b"a")), ast.Rule("x", ast.Reference("y"))))
+    for check in (validate, normalize):
+        with pytest.raises(GrammarError, match="'y', used in the rule 'x'"):
+            check(grammar)
