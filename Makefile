@@ -65,5 +65,5 @@ clean:
 	@touch $@
 
 .make/built: .make/installed $(COMPILED) $(COMPILED:.pxd=.py)
-	STRUCTGEN_BUILD=require $(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
+	STRUCTGEN_BUILD=require $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@

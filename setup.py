@@ -8,34 +8,38 @@ By default a missing compiler costs speed, not the installation.
 import os
 import pathlib
 
-from setuptools import setup
+from setuptools import Extension, setup
 
 HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("STRUCTGEN_BUILD", "optional")
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "cdivision": True,
+    "initializedcheck": False,
+    "annotation_typing": False,
+}
 
 
-def extensions():
-    """One extension for each engine module that has a .pxd beside it."""
+def extensions() -> list[Extension]:
+    """One extension for each module that has a .pxd beside it."""
+    if BUILD not in ("optional", "require", "skip"):
+        raise SystemExit(f"STRUCTGEN_BUILD={BUILD}: it is skip, require, or not set")
     if BUILD == "skip":
         return []
     from Cython.Build import cythonize
-    from setuptools import Extension
 
     modules = sorted(p.relative_to(HERE).with_suffix("") for p in (HERE / "structgen").rglob("*.pxd"))
     found = [
-        Extension(".".join(m.parts), [f"{m.as_posix()}.py"], optional=BUILD != "require", extra_compile_args=["-O2"])
+        Extension(".".join(m.parts), [f"{m.as_posix()}.py"], extra_compile_args=["-O2", "-g0"])
         for m in modules
         if m.name != "__init__"
     ]
-    directives = {
-        "language_level": 3,
-        "boundscheck": False,
-        "wraparound": False,
-        "cdivision": True,
-        "initializedcheck": False,
-        "annotation_typing": False,
-    }
-    return cythonize(found, compiler_directives=directives, build_dir="build", quiet=True)
+    built: list[Extension] = cythonize(found, compiler_directives=DIRECTIVES, build_dir="build", quiet=True)
+    for extension in built:
+        extension.optional = BUILD != "require"  # cythonize does not take it over from what it was given
+    return built
 
 
-setup(ext_modules=extensions())
+setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count()}})
