@@ -135,7 +135,18 @@ class Multiple:
 
 
 Regex = (
-    Literal | Chars | ByteSet | Sequence | Choice | Repeat | Intersection | Complement | Early | LiteralSet | Multiple | Substrings
+    Literal
+    | Chars
+    | ByteSet
+    | Sequence
+    | Choice
+    | Repeat
+    | Intersection
+    | Complement
+    | Early
+    | LiteralSet
+    | Multiple
+    | Substrings
 )
 
 NOTHING: Regex = ByteSet(0)

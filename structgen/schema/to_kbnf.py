@@ -92,6 +92,7 @@ class _Writer:
         self._space = space
         self._shapes = shapes
         self._names: set[str] = {_START}
+        self._numbers: dict[str, int] = {}  # how far the numbers after a base name have got
         self._values: dict[Node, ast.Expression] = {}
         self._scalars: dict[Any, ast.Expression] = {}
         self._parts: dict[int, ast.Expression] = {}
@@ -148,10 +149,11 @@ class _Writer:
 
     def fresh(self, base: str) -> str:
         """A nonterminal's name that is not used yet."""
-        name, number = base, 1
+        name, number = base, self._numbers.get(base, 1)
         while name in self._names:
             number += 1
             name = f"{base}_{number}"
+        self._numbers[base] = number
         self._names.add(name)
         return name
 

@@ -1,0 +1,114 @@
+"""Schemas that are too deep, too large or too slow are errors; they break nothing."""
+
+import json
+import time
+
+import pytest
+
+from structgen.errors import LimitExceededError, SchemaError
+from structgen.limits import Deadline, Limits
+from structgen.schema import resolve, schema_to_kbnf
+
+DEEP = 100_000
+
+
+def _nested(wrap, depth, leaf=True):
+    schema = leaf
+    for _ in range(depth):
+        schema = wrap(schema)
+    return schema
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: {"allOf": [inner]},
+        lambda inner: {"anyOf": [inner, {"type": "null"}]},
+        lambda inner: {"oneOf": [inner]},
+        lambda inner: {"not": inner},
+        lambda inner: {"if": inner, "then": {"type": "null"}},
+        lambda inner: {"const": 1, "allOf": [inner]},
+    ],
+)
+def test_deep_nesting_of_schemas_for_one_value_is_an_error(wrap):
+    with pytest.raises(LimitExceededError) as caught:
+        schema_to_kbnf(_nested(wrap, DEEP, {"type": "string"}))
+    assert caught.value.limit == "schema_depth"
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: {"type": "array", "items": inner},
+        lambda inner: {"type": "object", "properties": {"a": inner}, "required": ["a"], "additionalProperties": False},
+    ],
+)
+def test_deep_nesting_of_values_works(wrap):
+    grammar = schema_to_kbnf(_nested(wrap, 20_000, {"type": "string"}))
+    assert len(grammar.rules) >= 20_000
+
+
+def test_a_deep_const_is_translated_or_refused():
+    value = _nested(lambda inner: [inner], 20_000, 1)
+    assert len(schema_to_kbnf({"const": value}).rules) >= 20_000
+
+
+def test_a_chain_of_references_is_an_error_when_too_long():
+    schema = {"$ref": "#/$defs/0", "$defs": {str(i): {"$ref": f"#/$defs/{i + 1}"} for i in range(1000)}}
+    schema["$defs"]["1000"] = {"type": "null"}
+    with pytest.raises(LimitExceededError):
+        schema_to_kbnf(schema)
+
+
+def test_deep_json_text_is_an_error():
+    with pytest.raises((LimitExceededError, SchemaError)):
+        resolve('{"items":' * DEEP + "true" + "}" * DEEP)
+
+
+def test_too_many_subschemas_are_an_error():
+    schema = {"properties": {str(i): {"const": i} for i in range(200)}}
+    with pytest.raises(LimitExceededError) as caught:
+        schema_to_kbnf(schema, limits=Limits(schema_nodes=100))
+    assert caught.value.limit == "schema_nodes"
+
+
+def test_the_deadline_is_kept():
+    branches = [{"required": [f"a{i}", f"b{i}"]} for i in range(60)]
+    began = time.monotonic()
+    with pytest.raises(LimitExceededError):
+        schema_to_kbnf({"type": "object", "oneOf": branches}, deadline=Deadline(0.5))
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("bound", [10**6, 10**12])
+def test_huge_bounds_cost_nothing(bound):
+    schema = {
+        "type": "array",
+        "minItems": bound,
+        "maxItems": 2 * bound,
+        "items": {"type": "string", "minLength": bound, "maxLength": 3 * bound},
+    }
+    began = time.monotonic()
+    schema_to_kbnf(schema)
+    assert time.monotonic() - began < 1
+
+
+def test_a_large_enum_is_quick():
+    schema = {"enum": [f"value {i}" for i in range(50_000)], "type": "string", "minLength": 3}
+    began = time.monotonic()
+    schema_to_kbnf(schema)
+    assert time.monotonic() - began < 5
+
+
+def test_many_optional_properties_give_rules_in_linear_number():
+    def size(count):
+        schema = {"properties": {f"p{i}": {"type": "string"} for i in range(count)}, "type": "object"}
+        return len(repr(schema_to_kbnf(schema | {"additionalProperties": False})))
+
+    assert size(400) < 2.5 * size(200)
+
+
+def test_an_integer_bound_of_many_digits_is_refused_or_works():
+    with pytest.raises(SchemaError):
+        schema_to_kbnf({"minimum": 10**5000})
+    schema_to_kbnf(json.loads('{"type": "integer", "maximum": 1e300}'))
