@@ -2,7 +2,7 @@ cimport cython
 from structgen.engine.derivatives cimport DerivativeTable
 
 # The numbers of structgen/engine/term_kinds.py.
-cdef int DEAD, EMPTY, K_COMPLEMENT, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, NOTHING
+cdef int DEAD, EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, NOTHING
 cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE, ALIVE, LIFELESS, UNKNOWN
 cdef long long FAR
 

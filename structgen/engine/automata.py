@@ -18,7 +18,6 @@ from structgen.engine.term_kinds import (
     DEAD,
     EMPTY,
     FAR,
-    K_COMPLEMENT,
     K_INTERSECTION,
     K_LITERAL,
     K_REPEAT,
@@ -204,17 +203,21 @@ class AutomatonStore(DerivativeTable):
         if self.kind[state] != K_REPEAT:
             return None
         body, low, high = self.payload[state]
-        return body, low, high, self.tail[state]
+        if self.hard[body]:
+            body = self._pruned(body)
+        return (body, low, high, self.tail[state]) if body != DEAD else None
 
     def as_restricted(self, state: int) -> int:
-        """For a state that is one language without another (`A & ~B`), the state of `A`; 0 for any other.
+        """For a state that is a repetition with further conditions (`C{m,n} R & B & ~D`), that of the repetition; or 0.
 
-        Walks over such states are cheap next to what is known of `A`: most texts soon leave `B` for good.
+        Tables for such states are cheap next to those of a state like it: most texts soon make them one.
         """
         if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
             return DEAD
-        wide = [part for part in self.payload[state] if self.kind[part] != K_COMPLEMENT]
-        return wide[0] if len(wide) == 1 else DEAD
+        for part in self.payload[state]:
+            if self.kind[part] == K_REPEAT:
+                return int(part)
+        return DEAD
 
     def _pruned(self, term: int) -> int:
         """The same language, without alternatives that match nothing; 0 if nothing is left."""

@@ -255,6 +255,8 @@ class _Parser:
         if high is not None and low > high:
             reader.fail("the counts of a repetition are in the wrong order", begin)
         item, depth, item_begin = items.pop()
+        if isinstance(item, Asserting) and self._dialect != "rust" and reader.text[item_begin] != "(":
+            reader.fail("an anchor cannot be repeated", begin)
         if isinstance(item, Asserting) and item.has_look and high != 1:
             what = "a group with look-ahead" if self._dialect != "python" else "a group with look-ahead or '$'"
             reader.fail(f"{what} cannot be repeated", item_begin)

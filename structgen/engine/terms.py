@@ -379,7 +379,7 @@ class Terms(TermTable):
             number, low, high, depth = payload
             return self.table(number, low, high, depth, tail)
         number, state = payload
-        return self.substrings(number, state, tail)
+        return self.multiple(number, state, tail) if kind == K_MULTIPLE else self.substrings(number, state, tail)
 
     def union(self, parts: Iterable[int]) -> int:
         """Any of the parts."""

@@ -27,6 +27,7 @@ from structgen.engine.regex import (
     Intersection,
     Literal,
     LiteralSet,
+    Multiple,
     Regex,
     Repeat,
     Sequence,
@@ -290,6 +291,16 @@ def test_as_counted() -> None:
     assert store.as_counted(0) is None
 
 
+def test_as_counted_tells_no_dead_state() -> None:
+    store = AutomatonStore()
+    nothing = Intersection((parse_regex("a+"), parse_regex("b+")))
+    state = store.add(sequence(Repeat(nothing, 0, 5), Literal(b"c")))
+    assert store.as_counted(state) is None
+    assert store.matches(state, b"c") and not store.matches(state, b"ac")
+    wrapped = store.add(Repeat(Choice((nothing, Literal(b"d"))), 2, 3))
+    assert store.as_counted(wrapped) == (store.add(Literal(b"d")), 2, 3, store.add(EMPTY))
+
+
 def test_counts_of_one_body_merge() -> None:
     store = AutomatonStore()
     letter = parse_regex("[a-z]")
@@ -336,9 +347,9 @@ def test_the_usual_blow_ups_stay_near_the_minimal_automaton() -> None:
 
 def test_many_optional_parts() -> None:
     store = AutomatonStore()
-    parts = [optional(Literal(b"%d," % n)) for n in range(2000)]
+    parts = [optional(Literal(b"%d," % n)) for n in range(500)]
     state = store.add(sequence(*parts))
-    assert store.matches(state, b"".join(b"%d," % n for n in range(0, 2000, 7)))
+    assert store.matches(state, b"".join(b"%d," % n for n in range(0, 500, 7)))
     assert not store.matches(state, b"7,3,")
 
 
@@ -403,6 +414,16 @@ def test_substrings_of_a_long_text() -> None:
     assert store.matches(state, text[5_000:5_400].encode())
     assert not store.matches(state, (text[5_000:5_400] + "!").encode())
     assert store.count < 1_000
+
+
+def test_multiples_inside_of_other_trees() -> None:
+    store = AutomatonStore()
+    digits = plus(byte_set(b"0123456789"))
+    sevens = Intersection((Multiple(7), digits))
+    state = store.add(plus(Sequence((Choice((sevens, Literal(b"x"))), Literal(b";")))))
+    assert store.matches(state, b"14;x;21;") and not store.matches(state, b"14;15;")
+    state = store.add(sequence(Repeat(Multiple(7), 2, 2), Literal(b"!")))
+    assert store.matches(state, b"714!") and store.matches(state, b"!") and not store.matches(state, b"72!")
 
 
 # --- emptiness -------------------------------------------------------------------------------------------------------
@@ -529,5 +550,5 @@ def test_wide_trees_are_limited() -> None:
 def test_long_sequences_work() -> None:
     store = AutomatonStore()
     letters = [byte_set(b"ab"), byte_set(b"cd")]
-    state = store.add(Repeat(Sequence(tuple(letters * 20_000)), 2, 2))
-    assert store.matches(state, b"ad" * 40_000) and not store.matches(state, b"ad" * 39_999)
+    state = store.add(Repeat(Sequence(tuple(letters * 5_000)), 2, 2))
+    assert store.matches(state, b"ad" * 10_000) and not store.matches(state, b"ad" * 9_999)
