@@ -39,7 +39,7 @@ bench: .make/built
 build: .make/built
 
 lint: .make/installed
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --output-format concise .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 

@@ -19,6 +19,7 @@ DIRECTIVES = {
     "cdivision": True,
     "initializedcheck": False,
     "annotation_typing": False,
+    "show_performance_hints": False,
 }
 
 
