@@ -207,12 +207,14 @@ class AutomatonStore(DerivativeTable):
             body = self._pruned(body)
         return (body, low, high, self.tail[state]) if body != DEAD else None
 
-    def as_restricted(self, state: int) -> int:
-        """For a state that is a repetition with further conditions (`C{m,n} R & B & ~D`), that of the repetition; or 0.
+    def as_variation(self, state: int) -> int:
+        """For a state made of a repetition and more, that repetition's; 0 for any other.
 
-        Tables for such states are cheap next to those of a state like it: most texts soon make them one.
+        That is an intersection, such as a string with further conditions (`C{m,n} R & B & ~D`), or a union, such as a
+        search for a pattern that has begun to match (`C* P C* R | P2 C* R`). Tables for such states are cheap next to
+        those of a state like it: most texts soon make them one.
         """
-        if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
+        if self.kind[state] not in (K_INTERSECTION, K_UNION) or self.tail[state] not in (EMPTY, NOTHING):
             return DEAD
         for part in self.payload[state]:
             if self.kind[part] == K_REPEAT:

@@ -2,7 +2,7 @@
 
 The derivative of a term by a byte is the term of what may follow that byte. Most bytes lead to few different terms, so
 the derivatives by all 256 bytes are a *partition*: a class number for each byte (`bytes` of length 256) and a target
-for each class. Partitions of compound terms are products of those of their parts, and products of class maps are
+for each class, none of which is without bytes. Partitions of compound terms are products of those of their parts, and products of class maps are
 remembered, since few different ones occur.
 """
 
@@ -25,6 +25,7 @@ from structgen.engine.term_kinds import (
     K_UNION,
     NOTHING,
 )
+from structgen.engine.term_table import FULL_MASK
 from structgen.engine.terms import Terms
 from structgen.engine.utf8 import ByteRanges
 from structgen.limits import Limits
@@ -222,6 +223,8 @@ class DerivativeTable(Terms):
         if kind == K_LITERAL:
             return self._map_of(1 << payload[0]), [NOTHING, self.literal(payload[1:], tail)]
         if kind == K_BYTES:
+            if payload == FULL_MASK:
+                return NO_BYTES, [tail]
             return self._map_of(payload), [NOTHING, tail]
         if kind == K_CHARS:
             classes, targets = self._of_class(payload)

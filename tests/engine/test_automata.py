@@ -439,6 +439,12 @@ def test_dead_states_are_found() -> None:
     assert store.shortest_text(state) == b"cdx"
 
 
+def test_a_complement_of_everything_in_disguise_is_empty() -> None:
+    store = AutomatonStore()
+    nothing = Early(Intersection((Literal(b"a"), Literal(b"aa"))))
+    assert store.is_empty(Complement(star(Sequence((star(nothing), ANY_BYTES)))))
+
+
 def test_lengths_and_patterns_together() -> None:
     store = AutomatonStore()
     state = store.add(intersection(Repeat(ANY_CHAR, 1000, 2000), sequence(TEXT, Literal(b"foo"), TEXT)))
