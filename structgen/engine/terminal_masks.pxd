@@ -82,6 +82,8 @@ cdef class TerminalMasks:
     cdef bint _walk_counted(self, int char_state, int rest_state) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cpdef _dense(self, int[::1] tokens)
+    @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
+    cdef bint _resembles(self, int state, int like) except -1
     @cython.locals(base=TerminalMask, made=TerminalMask)
     cpdef TerminalMask _difference(self, int state, int like)
     @cython.locals(trie=Trie, automata=AutomatonStore, states="int[::1]", others="int[::1]", visited=int, node=int, depth=int, byte=int, mine=int, other=int)

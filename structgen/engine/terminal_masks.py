@@ -11,7 +11,7 @@ automata (the state is the terminal's residual language, so equal residues share
 A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
 tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
 
-A state `A & ~B` (a key that is none of the named ones, say) is kept as its difference from the tables of a state like
+A state with several conditions (a key that is none of the named ones, say) is kept as its difference from the tables of a state like
 it, found by walking both automata side by side and turning back wherever they come together.
 """
 
@@ -172,11 +172,11 @@ class TerminalMasks:
             counted = self._counted[key]
             if counted is not None:
                 return self._of_count(counted, least, most)
-        wide_state = self.automata.as_restricted(state)
-        if wide_state:
-            family = self._families.setdefault(wide_state, [])
-            for like in [*family, wide_state]:
-                made = self._difference(state, like)
+        varied = self.automata.as_variation(state)
+        if varied:
+            family = self._families.setdefault(varied, [])
+            for like in [varied, *family]:
+                made = self._difference(state, like) if self._resembles(state, like) else None
                 if made is not None:
                     return made
             if len(family) < FAMILY_SIZE:
@@ -286,10 +286,24 @@ class TerminalMasks:
 
     # -- a state like another ---------------------------------------------------------------------------------------
 
+    def _resembles(self, state: int, like: int) -> bool:
+        """Whether the two states become one after the first byte of most of the vocabulary's tokens."""
+        automata = self.automata
+        trie = self.trie
+        same = 0
+        different = 0
+        for byte in range(256):
+            node = trie.first_node[byte]
+            if node >= 0:
+                mine = automata.next(state, byte)
+                if mine != automata.next(like, byte):
+                    different += trie.end[node] - node
+                elif mine:
+                    same += trie.end[node] - node
+        return same > different
+
     def _difference(self, state: int, like: int) -> TerminalMask | None:
         """The tables of `state` as their difference from those of `like`; None where that does not pay."""
-        if like == state:
-            return None
         base = self.get(like)
         if not base.has_dense or len(base.removed) or len(base.tokens) or len(base.exits):
             return None
