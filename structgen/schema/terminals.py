@@ -24,7 +24,7 @@ from structgen.engine.regex import (
     star,
 )
 from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Inexpressible, Language, Number, NumberSet, StringSet
-from structgen.schema.numbers import FRACTION_DIGITS, INTEGER_DIGITS, decimal_text, integer_range, number_range
+from structgen.schema.numbers import decimal_text, integer_range, number_range
 from structgen.schema.strings import (
     JSON_CHAR,
     JSON_KEY,
@@ -48,12 +48,20 @@ MAX_LISTED = 4096
 _SAFE_DIGITS = 15
 
 _DIGIT = byte_set("0123456789")
-_NATURAL = choice(Literal(b"0"), sequence(byte_set("123456789"), Repeat(_DIGIT, 0, INTEGER_DIGITS - 1)))
 _SIGN = optional(Literal(b"-"))
-_FRACTIONAL = sequence(  # plain numbers that are no integers
-    _SIGN, _NATURAL, Literal(b"."), intersection(Repeat(_DIGIT, 1, FRACTION_DIGITS), Complement(star(Literal(b"0"))))
-)
 
+
+def _fractional() -> Regex:
+    """Plain numbers that are no integers, nor rounded to one as doubles: at most 15 digits in all."""
+    forms: list[Regex] = []
+    for places in range(1, _SAFE_DIGITS + 1):
+        digits = difference(repeat(_DIGIT, places, places), star(Literal(b"0")))
+        whole = choice(Literal(b"0"), sequence(byte_set("123456789"), Repeat(_DIGIT, 0, _SAFE_DIGITS - places - 1)))
+        forms.append(sequence(whole if places < _SAFE_DIGITS else Literal(b"0"), Literal(b"."), digits))
+    return sequence(_SIGN, choice(*forms))
+
+
+_FRACTIONAL = _fractional()
 
 # --- strings ---------------------------------------------------------------------------------------------------------
 

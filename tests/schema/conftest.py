@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -51,3 +52,36 @@ def allows(accepts: Callable[..., Accepts]) -> Callable[[Any, Any], bool]:
         return accepts(schema)(json.dumps(value, ensure_ascii=False))
 
     return check
+
+
+def _weights(token_ids: list[int], written: int) -> list[float]:
+    """Odds of the next byte that make a random text short: quotes and closing brackets, and more so when it is long."""
+    late = written > 150
+    odds = {'"': 30 if late else 8, "}": 200 if late else 6, "]": 200 if late else 6, "[": 0.01 if late else 1}
+    odds |= {"{": 0.01 if late else 1, ",": 0.5 if late else 2, "\\": 0.5, " ": 0.05, "\n": 0.02, "\t": 0.02, "\r": 0.02}
+    return [odds.get(chr(b), 1.0 if 32 <= b < 127 else 0.05) for b in token_ids]
+
+
+@pytest.fixture(scope="session")
+def walks(byte_vocabulary: Vocabulary) -> Callable[..., list[str]]:
+    """Random texts under the mask of a schema, those that came to an end."""
+
+    def make(schema_or_type: Any, count: int, *, seed: int = 0, longest: int = 2000, **options: Any) -> list[str]:
+        compiled = CompiledGrammar(normalize(schema_to_kbnf(schema_or_type, **options)), byte_vocabulary, eager=False)
+        rng = random.Random(seed)
+        texts: list[str] = []
+        for _ in range(count):
+            matcher, written = compiled.matcher(), bytearray()
+            while len(written) < longest:
+                allowed = matcher.allowed_token_ids()
+                assert allowed, f"a dead end after {bytes(written)!r}"
+                if 256 in allowed and (len(allowed) == 1 or rng.random() < 0.4):
+                    texts.append(written.decode())
+                    break
+                token_ids = [b for b in allowed if b < 256]
+                byte = rng.choices(token_ids, _weights(token_ids, len(written)))[0]
+                matcher.accept_token(byte)
+                written.append(byte)
+        return texts
+
+    return make

@@ -92,3 +92,12 @@ def test_floats_stand_for_their_shortest_form():
     assert exact(1e3) == 1000
     with pytest.raises(ValueError, match="finite"):
         exact(float("inf"))
+
+
+def test_a_number_that_is_no_integer_does_not_round_to_one():
+    store = AutomatonStore()
+    state = store.add(number_regex(NumberSet(outside=(1,))))
+    assert store.matches(state, b"-1.5")
+    assert store.matches(state, b"0.25")
+    for text in ("1", "1.0", "9519978278640359948175.7", "0.99999999999999999999"):
+        assert not store.matches(state, text.encode()), text

@@ -291,3 +291,14 @@ def test_a_schema_given_as_text_or_dict_is_parsed_by_jsonschema():
     assert resolve({"multipleOf": 0.01}).parse("0.07") == 0.07
     with pytest.raises(jsonschema.ValidationError):
         resolve({"pattern": r"^\d$"}).parse('"\u0663"')
+
+
+@pytest.mark.parametrize("whitespace", ["any", "single", "compact"])
+@pytest.mark.parametrize("index", range(len(TABLE)))
+def test_random_texts_under_the_mask_are_read_by_pydantic(walks, index, whitespace):
+    kind = TABLE[index][0]
+    parse = resolve(kind).parse
+    texts = walks(kind, 12, seed=index, whitespace=whitespace)
+    assert texts
+    for text in texts:
+        parse(text)
