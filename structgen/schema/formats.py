@@ -176,8 +176,8 @@ _INNER_DATE = difference(_DATE, _words("0001-01-01", "9999-12-31"))
 _DATE_TIME = sequence(_INNER_DATE, Literal(b"T"), _CLOCK, _ZONE)
 
 
-def _duration(sign: bool) -> Regex:
-    """ISO 8601 durations: in weeks, or in years to seconds with no gap between the units used (RFC 3339, appendix A)."""
+def _duration() -> Regex:
+    """ISO 8601 durations: in weeks, or in years to seconds without a gap between the units (RFC 3339, appendix A)."""
 
     def unit(letter: str) -> Regex:
         return sequence(Repeat(_DIGIT, 1, DURATION_DIGITS), Literal(letter.encode()))
@@ -190,8 +190,7 @@ def _duration(sign: bool) -> Regex:
     month = sequence(unit("M"), optional(day))
     year = sequence(unit("Y"), optional(month))
     date = sequence(choice(day, month, year), optional(time))
-    body = sequence(Literal(b"P"), choice(unit("W"), date, time))
-    return sequence(optional(_MINUS), body) if sign else body
+    return sequence(Literal(b"P"), choice(unit("W"), date, time))
 
 
 def _timedelta() -> Regex:
@@ -308,8 +307,7 @@ def _web_url(*schemes: str) -> Regex:
     path = star(sequence(Literal(b"/"), star(_uri_chars(":@"))))
     query = sequence(Literal(b"?"), star(_uri_chars(":@/?")))
     fragment = sequence(Literal(b"#"), star(_uri_chars(":@/?")))
-    whole = sequence(_words(*schemes), Literal(b"://"), host, optional(port), path, optional(query), optional(fragment))
-    return whole
+    return sequence(_words(*schemes), Literal(b"://"), host, optional(port), path, optional(query), optional(fragment))
 
 
 _POINTER_CHAR = choice(
@@ -355,7 +353,7 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "date": lambda: _DATE,
     "time": lambda: sequence(_CLOCK, _ZONE),
     "date-time": lambda: _DATE_TIME,
-    "duration": lambda: _duration(sign=False),
+    "duration": _duration,
     "uuid": lambda: _UUID,
     "ipv4": lambda: _IPV4,
     "ipv6": _ipv6,

@@ -90,6 +90,7 @@ def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Li
         schema: the subschema, of keywords that its dialect knows.
         place: where it is.
         node_of: the node of a child schema.
+        limits: bounds on the regexes of patterns.
 
     Raises:
         SchemaError: a keyword has a value that it cannot have.
@@ -98,7 +99,9 @@ def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Li
     types = _types(schema["type"], place) if "type" in schema else _ALL_TYPES
     keys = schema.keys()
     numbers = _numbers(schema, place, types) if types & (_NUMBER | _INTEGER) else ()
-    strings = arrays = objects = ()
+    strings: tuple[StringSet, ...] = ()
+    arrays: tuple[ArraySet, ...] = ()
+    objects: tuple[ObjectSet, ...] = ()
     if types & _STRING:
         strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, limits)
     if types & _ARRAY:

@@ -288,8 +288,10 @@ def number_range(
     """Numbers between two bounds (None: none).
 
     Args:
-        low, high: exact bounds, whose decimal form ends.
-        low_open, high_open: whether the bound itself is left out.
+        low: exact bound whose decimal form ends.
+        low_open: whether the bound itself is left out.
+        high: as `low`.
+        high_open: as `low_open`.
         places: at most so many digits after the point, and no exponent; None for as many as is safe.
     """
     if low is None and high is None and places is None:

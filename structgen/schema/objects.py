@@ -23,9 +23,11 @@ class Writer(Protocol):
     productive: set[Node]
     rules: list[ast.Rule]
 
-    def value(self, node: Node) -> ast.Expression: ...
+    def value(self, node: Node) -> ast.Expression:
+        """What derives the values of a node."""
 
-    def fresh(self, base: str) -> str: ...
+    def fresh(self, base: str) -> str:
+        """A nonterminal's name that is not used yet."""
 
 
 class _Chain:

@@ -64,9 +64,9 @@ class ExactJsonSchema(GenerateJsonSchema):
             if compiled and pattern.flags & ~re.UNICODE:
                 return _refused("pattern")
             result[REGEX_DIALECT] = "python" if compiled or engine == "python-re" else "rust"
-        if schema.get("strip_whitespace") or getattr(self._config, "str_strip_whitespace", False):
-            if {"minLength", "pattern"} & result.keys():
-                result = {"allOf": [result, _text("x-stripped")]}
+        strips = schema.get("strip_whitespace") or getattr(self._config, "str_strip_whitespace", False)
+        if strips and {"minLength", "pattern"} & result.keys():
+            result = {"allOf": [result, _text("x-stripped")]}
         return result
 
     def bytes_schema(self, schema: Any) -> JsonSchemaValue:
@@ -300,7 +300,7 @@ def _is_hashable(schema: Any) -> bool:
         return all(_is_hashable(c[0] if isinstance(c, tuple) else c) for c in schema["choices"])
     if kind == "tuple":
         return all(map(_is_hashable, schema["items_schema"]))
-    return kind == "frozenset"
+    return bool(kind == "frozenset")
 
 
 def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:

@@ -45,6 +45,8 @@ NUMBER = number_range(None, False, None, False)
 
 MAX_LISTED = 4096
 """Multiples in a range are listed one by one up to so many."""
+MULTIPLE_DIGITS = 18
+"""Multiples without a bound have at most so many digits: their automaton has a state for each, and each remainder."""
 _SAFE_DIGITS = 15
 
 _DIGIT = byte_set("0123456789")
@@ -148,7 +150,7 @@ def number_regex(numbers: NumberSet) -> Regex:
 
 def _has_decimal_form(value: Number) -> bool:
     rest = Fraction(value).denominator
-    return 10 ** rest.bit_length() % rest == 0
+    return bool(10 ** rest.bit_length() % rest == 0)
 
 
 def _without_multiples(found: Regex, numbers: NumberSet, divisor: Number) -> Regex:
@@ -170,6 +172,8 @@ def _multiples(low: Number | None, high: Number | None, step: Number) -> Regex:
         return literal_set(decimal_text(_reduced(low + i * Fraction(step))).encode() for i in range(count))
     fraction = Fraction(step)
     if fraction.denominator == 1:
+        bound = 10**MULTIPLE_DIGITS - 1
+        low, high = low if low is not None else -bound, high if high is not None else bound
         return intersection(_integers(low, high), sequence(_SIGN, Multiple(fraction.numerator)))
     places = 1
     while 10**places % fraction.denominator:

@@ -94,7 +94,7 @@ class _Writer:
         self._names: set[str] = {_START}
         self._numbers: dict[str, int] = {}  # how far the numbers after a base name have got
         self._values: dict[Node, ast.Expression] = {}
-        self._scalars: dict[Any, ast.Expression] = {}
+        self._scalars: dict[tuple[Any, ...], list[ast.Expression]] = {}
         self._parts: dict[int, ast.Expression] = {}
         self._work: list[tuple[ArraySet | ObjectSet, str, Node]] = []
         self._uses_any = False

@@ -1,7 +1,7 @@
-"""The last word on plain JSON Schemas: `jsonschema`, with two keywords made exact.
+r"""The last word on plain JSON Schemas: `jsonschema`, with two keywords made exact.
 
 `multipleOf` is computed on decimals (`jsonschema` divides doubles: 0.07 is no multiple of 0.01 to it), and `pattern`
-is read as ECMA-262, as the standard says (`jsonschema` reads Python's regexes, where `\\d` means all of Unicode).
+is read as ECMA-262, as the standard says (`jsonschema` reads Python's regexes, where `\d` means all of Unicode).
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _CLASSES: dict[str, Any] = {
 def validator_class(dialect: str) -> Any:
     """The validator class of a draft; of the newest one for ""."""
     base = _CLASSES[dialect or "2020-12"]
-    return jsonschema.validators.extend(base, {"multipleOf": _multiple_of, "pattern": _pattern})
+    extend: Any = jsonschema.validators.extend
+    return extend(base, {"multipleOf": _multiple_of, "pattern": _pattern})
 
 
 def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:

@@ -58,7 +58,15 @@ def _weights(token_ids: list[int], written: int) -> list[float]:
     """Odds of the next byte that make a random text short: quotes and closing brackets, and more so when it is long."""
     late = written > 150
     odds = {'"': 30 if late else 8, "}": 200 if late else 6, "]": 200 if late else 6, "[": 0.01 if late else 1}
-    odds |= {"{": 0.01 if late else 1, ",": 0.5 if late else 2, "\\": 0.5, " ": 0.05, "\n": 0.02, "\t": 0.02, "\r": 0.02}
+    odds |= {
+        "{": 0.01 if late else 1,
+        ",": 0.5 if late else 2,
+        "\\": 0.5,
+        " ": 0.05,
+        "\n": 0.02,
+        "\t": 0.02,
+        "\r": 0.02,
+    }
     return [odds.get(chr(b), 1.0 if 32 <= b < 127 else 0.05) for b in token_ids]
 
 

@@ -19,7 +19,9 @@ SCALARS: Any = st.one_of(
 )
 VALUES: Any = st.recursive(
     SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from([*KEYS, "d"]), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from([*KEYS, "d"]), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"]
@@ -32,7 +34,9 @@ def _some(**keywords: Any) -> Any:
 
 _FLAT: Any = st.one_of(
     st.booleans(),
-    _some(type=st.one_of(st.sampled_from(TYPES), st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True))),
+    _some(
+        type=st.one_of(st.sampled_from(TYPES), st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True))
+    ),
     _some(
         type=st.sampled_from(["integer", "number"]),
         minimum=st.integers(-3, 5),
@@ -71,7 +75,9 @@ def _larger(inner: Any) -> Any:
             propertyNames=_some(pattern=st.sampled_from(["[ab]", "^[^c]"]), maxLength=st.integers(0, 2)),
             minProperties=st.integers(0, 2),
             maxProperties=st.integers(1, 3),
-            dependentRequired=st.dictionaries(st.sampled_from(KEYS), st.lists(st.sampled_from(KEYS), max_size=2), max_size=1),
+            dependentRequired=st.dictionaries(
+                st.sampled_from(KEYS), st.lists(st.sampled_from(KEYS), max_size=2), max_size=1
+            ),
         ),
         _some(allOf=branches, anyOf=branches, type=st.sampled_from(TYPES)),
         _some(oneOf=branches),
@@ -91,12 +97,14 @@ def _in_order(value: Any) -> Any:
 
 
 def _ordered(schema: Any) -> Any:
-    """The schema with all keys that it names in alphabetical order at each level, so that one order serves all values."""
+    """The schema with all keys that it names in alphabetical order, so that one order serves all values."""
     if isinstance(schema, list):
         return [_ordered(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: _in_order(value) if key in ("const", "enum") else _ordered(value) for key, value in sorted(schema.items())}
+    return {
+        key: _in_order(value) if key in ("const", "enum") else _ordered(value) for key, value in sorted(schema.items())
+    }
 
 
 def _floats(value: Any) -> bool:

@@ -21,7 +21,18 @@ DECIMALS = [
 ]
 SCIENTIFIC = [f"{s}{m}e{e}" for s in ("", "-") for m in ("1", "1.5", "9.99", "5") for e in (-3, -2, -1, 0, 1, 2, 3)]
 TEXTS = INTEGERS + DECIMALS + SCIENTIFIC
-STEPS = [None, None, 1, 2, 3, 7, 12, 50, 100, *(Fraction(*p) for p in ((1, 10), (1, 2), (1, 4), (3, 10), (5, 2), (7, 100)))]
+STEPS = [
+    None,
+    None,
+    1,
+    2,
+    3,
+    7,
+    12,
+    50,
+    100,
+    *(Fraction(*p) for p in ((1, 10), (1, 2), (1, 4), (3, 10), (5, 2), (7, 100))),
+]
 
 
 def _whole(value):
@@ -52,7 +63,9 @@ def test_a_text_is_matched_only_in_range_and_every_number_has_a_text(seed):
                 assert not store.matches(state, text.encode()), (numbers, text)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 0), (0, 9), (-3, 3), (17, 17), (19, 123), (-1005, -98), (99, 1000), (None, -1), (1, None)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 0), (0, 9), (-3, 3), (17, 17), (19, 123), (-1005, -98), (99, 1000), (None, -1), (1, None)]
+)
 def test_integer_ranges(low, high):
     store = AutomatonStore()
     state = store.add(integer_range(low, high))
@@ -66,7 +79,19 @@ def test_integer_ranges(low, high):
 def test_free_numbers_are_finite_doubles_in_json_syntax():
     store = AutomatonStore()
     state = store.add(NUMBER)
-    for text in ("0", "-0", "-0.0", "1e5", "1E+05", "123.456e-7", "9.9e307", "5e-307", "1" * 64, repr(math.pi), "1e-07"):
+    for text in (
+        "0",
+        "-0",
+        "-0.0",
+        "1e5",
+        "1E+05",
+        "123.456e-7",
+        "9.9e307",
+        "5e-307",
+        "1" * 64,
+        repr(math.pi),
+        "1e-07",
+    ):
         assert store.matches(state, text.encode()), text
     for text in ("", "-", "01", ".5", "1.", "1e", "1e999", "+1", "NaN", "1" * 65, "0x1", "1e308", "99e307"):
         assert not store.matches(state, text.encode()), text

@@ -11,12 +11,12 @@ import uuid
 from decimal import Decimal
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Optional, TypeVar, Union
 
 import pydantic
 import pytest
 from pydantic import AnyUrl, BaseModel, ConfigDict, Discriminator, Field, HttpUrl, RootModel, Tag, TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema import resolve, schema_to_kbnf
@@ -40,7 +40,7 @@ class Address(BaseModel):
 class Person(BaseModel):
     name: str
     age: Annotated[int, Field(ge=0, le=150)]
-    address: Optional[Address] = None
+    address: Address | None = None
     tags: list[str] = []
 
 
@@ -60,7 +60,7 @@ class Dog(BaseModel):
 
 
 class Pets(BaseModel):
-    pet: Annotated[Union[Cat, Dog], Field(discriminator="kind")]
+    pet: Annotated[Cat | Dog, Field(discriminator="kind")]
 
 
 class AliasCat(BaseModel):
@@ -159,25 +159,44 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (Annotated[bytes, Field(max_length=2)], ['"ab"'], ['"abc"', '"\u00e9\u00e9"']),
     (Annotated[int, Field(ge=3, lt=10)], ["3", "9"], ["2", "10", "33"]),
     (Annotated[int, Field(multiple_of=5, ge=0)], ["0", "15", "100"], ["1", "16", "-5"]),
-    (Annotated[int, Field(multiple_of=7)], ["0", "-7", "49", "700000000000000000007"], ["1", "-8", "50", "-0"]),
+    (Annotated[int, Field(multiple_of=7)], ["0", "-7", "49", "700000000000000007"], ["1", "-8", "50", "-0"]),
     (Annotated[float, Field(gt=0, le=1)], ["1", "0.5", "1e-9", "1.0"], ["0", "0.0", "1.1", "-1", "2"]),
     (Annotated[float, Field(multiple_of=0.5)], ["0", "1.5", "-2", "3.0"], ["0.3", "1.25"]),
-    (Annotated[str, Field(min_length=1, max_length=2)], ['"a"', '"\U0001f600\U0001f600"', '"\\ud83d\\ude00"'], ['""', '"abc"']),
+    (
+        Annotated[str, Field(min_length=1, max_length=2)],
+        ['"a"', '"\U0001f600\U0001f600"', '"\\ud83d\\ude00"'],
+        ['""', '"abc"'],
+    ),
     (Annotated[str, Field(pattern="a")], ['"xax"'], ['"b"']),
     (Annotated[str, Field(pattern=r"^\d$")], ['"1"', '"\u0663"'], ['"a"', '"12"']),
     (Annotated[str, Field(pattern=re.compile(r"^\d$"))], ['"1"'], ['"a"', '"12"']),
     (PythonRegex, ['{"a": "ab"}'], ['{"a": "ba"}', '{"a": "a!"}']),
     (Stripped, ['{"a": "ab"}', '{"a": "a b"}'], ['{"a": " a"}', '{"a": "  "}', '{"a": "a"}']),
     (Decimal, ["1.5", '"1.50"', '"-0.1"', "3"], ['"x"', '"NaN"', "true"]),
-    (Annotated[Decimal, Field(max_digits=4, decimal_places=2)], ["12.34", '"99.99"', '"0.05"', "7"],
-     ["123", "1.234", '"100"', '"0.005"']),
+    (
+        Annotated[Decimal, Field(max_digits=4, decimal_places=2)],
+        ["12.34", '"99.99"', '"0.05"', "7"],
+        ["123", "1.234", '"100"', '"0.005"'],
+    ),
     (Annotated[Decimal, Field(max_digits=3)], ['"123"', '"1.23"', '"0.12"', "12.3"], ['"1234"', '"12.34"']),
     (Annotated[Decimal, Field(ge=1, lt=2)], ["1", "1.99"], ["2", "0.99", '"1.5"']),
     (dt.date, ['"2024-02-29"', '"0001-01-01"'], ['"2023-02-29"', '"2023-02-30"', '"0000-01-01"', '"2023-1-01"', "1"]),
-    (Annotated[dt.date, Field(ge=dt.date(2020, 2, 28), lt=dt.date(2021, 1, 2))],
-     ['"2020-02-28"', '"2020-02-29"', '"2020-12-31"', '"2021-01-01"'], ['"2020-02-27"', '"2021-01-02"', '"2021-02-01"', '"2019-12-31"']),
-    (dt.datetime, ['"2024-02-29T23:59:59"', '"2024-02-29T23:59:59.123456Z"', '"2024-02-29T00:00:00+05:30"'],
-     ['"2024-02-29"', '"2024-02-30T00:00:00"', '"2024-02-29T24:00:00"', '"2024-02-29T23:59:60Z"', '"2024-02-29T00:00:00+24:00"']),
+    (
+        Annotated[dt.date, Field(ge=dt.date(2020, 2, 28), lt=dt.date(2021, 1, 2))],
+        ['"2020-02-28"', '"2020-02-29"', '"2020-12-31"', '"2021-01-01"'],
+        ['"2020-02-27"', '"2021-01-02"', '"2021-02-01"', '"2019-12-31"'],
+    ),
+    (
+        dt.datetime,
+        ['"2024-02-29T23:59:59"', '"2024-02-29T23:59:59.123456Z"', '"2024-02-29T00:00:00+05:30"'],
+        [
+            '"2024-02-29"',
+            '"2024-02-30T00:00:00"',
+            '"2024-02-29T24:00:00"',
+            '"2024-02-29T23:59:60Z"',
+            '"2024-02-29T00:00:00+24:00"',
+        ],
+    ),
     (pydantic.AwareDatetime, ['"2024-02-29T23:59:59Z"'], ['"2024-02-29T23:59:59"']),
     (pydantic.NaiveDatetime, ['"2024-02-29T23:59:59"'], ['"2024-02-29T23:59:59Z"']),
     (dt.time, ['"23:59:59"', '"00:00:00.5"', '"10:00:00Z"'], ['"24:00:00"', '"1:00:00"']),
@@ -187,8 +206,8 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (Color, ['"red"'], ['"RED"', '"green"']),
     (Level, ["1", "2"], ["3", '"1"', "true"]),
     (Literal["a", 1, True, None], ['"a"', "1", "true", "null"], ["2", "false", '"b"']),
-    (Optional[int], ["1", "null"], ['"1"']),
-    (Union[int, str], ["1", '"x"'], ["null"]),
+    (Optional[int], ["1", "null"], ['"1"']),  # noqa: UP045
+    (Union[int, str], ["1", '"x"'], ["null"]),  # noqa: UP007
     (list[int], ["[]", "[1, 2]"], ["[1,]", '["1"]', "1"]),
     (Annotated[list[int], Field(min_length=1, max_length=2)], ["[1]", "[1, 2]"], ["[]", "[1, 2, 3]"]),
     (tuple[int, str], ['[1, "x"]'], ["[1]", '["x", 1]', '[1, "x", 2]']),
@@ -204,14 +223,32 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (dict[Color, int], ['{"red": 1}', "{}", '{"red": 1, "blue": 2}'], ['{"green": 1}']),
     (dict[dt.date, int], ['{"2024-02-29": 1}'], ['{"2023-02-29": 1}']),
     (Annotated[dict[str, int], Field(min_length=1)], ['{"a": 1}'], ["{}"]),
-    (Person, ['{"name": "A", "age": 3}', '{"name": "A", "age": 3, "address": {"street": "x", "zip": "12345"}, "tags": ["a"]}',
-              '{"name": "A", "age": 3, "address": null}'],
-     ['{"name": "A"}', '{"age": 3, "name": "A"}', '{"name": "A", "age": 200}', '{"name": "A", "age": 3, "extra": 1}']),
+    (
+        Person,
+        [
+            '{"name": "A", "age": 3}',
+            '{"name": "A", "age": 3, "address": {"street": "x", "zip": "12345"}, "tags": ["a"]}',
+            '{"name": "A", "age": 3, "address": null}',
+        ],
+        [
+            '{"name": "A"}',
+            '{"age": 3, "name": "A"}',
+            '{"name": "A", "age": 200}',
+            '{"name": "A", "age": 3, "extra": 1}',
+        ],
+    ),
     (Tree, ['{"value": 1}', '{"value": 1, "children": [{"value": 2, "children": []}]}'], ['{"children": []}']),
-    (Pets, ['{"pet": {"kind": "cat", "meow": 1}}', '{"pet": {"kind": "wolf", "bark": 1}}'],
-     ['{"pet": {"meow": 1}}', '{"pet": {"kind": "dog", "meow": 1}}', '{"pet": {"kind": "cow"}}']),
-    (Annotated[Union[AliasCat, AliasDog], Field(discriminator="kind")], ['{"Kind": "cat"}', '{"Kind": "dog"}'], ["{}", '{"kind": "cat"}']),
-    (Annotated[Union[Annotated[int, Tag("a")], Annotated[str, Tag("b")]], Discriminator(_tag)], ["1", '"x"'], ["null"]),
+    (
+        Pets,
+        ['{"pet": {"kind": "cat", "meow": 1}}', '{"pet": {"kind": "wolf", "bark": 1}}'],
+        ['{"pet": {"meow": 1}}', '{"pet": {"kind": "dog", "meow": 1}}', '{"pet": {"kind": "cow"}}'],
+    ),
+    (
+        Annotated[AliasCat | AliasDog, Field(discriminator="kind")],
+        ['{"Kind": "cat"}', '{"Kind": "dog"}'],
+        ["{}", '{"kind": "cat"}'],
+    ),
+    (Annotated[Annotated[int, Tag("a")] | Annotated[str, Tag("b")], Discriminator(_tag)], ["1", '"x"'], ["null"]),
     (Open, ["{}", '{"A": 1, "b": [1]}'], ['{"A": "x"}']),
     (TypedOpen, ['{"a": "x", "b": 1}'], ['{"a": "x", "b": "y"}']),
     (Closed, ["{}", '{"a": 1}'], ['{"b": 1}']),
@@ -231,7 +268,7 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (pydantic.SecretStr, ['"x"'], ["1"]),
     (pydantic.Base64Bytes, ['"YWJj"', '"YWI="', '""'], ['"YWJ"', '"!"']),
     (Path, ['"a/b"'], ["1"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("index", range(len(TABLE)))

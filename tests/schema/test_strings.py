@@ -56,7 +56,21 @@ def test_every_spelling_of_every_text_is_a_string(text, seed):
 
 
 @pytest.mark.parametrize(
-    "text", ['"', '"a', 'a"', '"\n"', '"\\x"', '"\\u12"', '"\\ud800"', '"\\udc00"', '"\\ud800\\u0041"', '"\\ud800x"', '"a"b"', '"\x1f"']
+    "text",
+    [
+        '"',
+        '"a',
+        'a"',
+        '"\n"',
+        '"\\x"',
+        '"\\u12"',
+        '"\\ud800"',
+        '"\\udc00"',
+        '"\\ud800\\u0041"',
+        '"\\ud800x"',
+        '"a"b"',
+        '"\x1f"',
+    ],
 )
 def test_what_is_no_string_is_refused(text):
     store = AutomatonStore()
@@ -88,7 +102,9 @@ def test_escapes_of_a_range_are_those_of_its_characters(a, b, point, seed):
 
 _A, _QUOTE, _LINE = Chars(((97, 99),)), Literal(b'"'), Literal("\n\u00e9\\".encode())
 _TREES = st.recursive(
-    st.sampled_from([_A, _QUOTE, _LINE, byte_set('ab"\n'), LiteralSet((b"a", b'b"')), Chars(((0, 0x1F), (0x1F600, 0x1F64F)))]),
+    st.sampled_from(
+        [_A, _QUOTE, _LINE, byte_set('ab"\n'), LiteralSet((b"a", b'b"')), Chars(((0, 0x1F), (0x1F600, 0x1F64F)))]
+    ),
     lambda inner: st.one_of(
         st.builds(lambda x, y: sequence(x, y), inner, inner),
         st.builds(lambda x, y: choice(x, y), inner, inner),
@@ -121,10 +137,27 @@ def test_a_key_is_none_of_the_names_however_it_is_written(names, key, seed):
     assert store.matches(state, canonical(key)) == (key not in names)
 
 
-@pytest.mark.parametrize("pattern", ["^a", "b$", "^[^\"]*$", "\\\\", "^.{2,3}$", "a|b", "^\\S+$", "\\d{2}", "[\\u00e9-\\u00ff]"])
+@pytest.mark.parametrize(
+    "pattern", ["^a", "b$", '^[^"]*$', "\\\\", "^.{2,3}$", "a|b", "^\\S+$", "\\d{2}", "[\\u00e9-\\u00ff]"]
+)
 def test_patterns_are_searched_in_the_decoded_text(accepts, pattern):
     accepted = accepts({"type": "string", "pattern": pattern})
-    for text in ["", "a", "b", "ab", "ba", 'a"b', "\\", "12", "x12y", "\u00e9", "\n", "abc", " ", "\U0001f600\U0001f600"]:
+    for text in [
+        "",
+        "a",
+        "b",
+        "ab",
+        "ba",
+        'a"b',
+        "\\",
+        "12",
+        "x12y",
+        "\u00e9",
+        "\n",
+        "abc",
+        " ",
+        "\U0001f600\U0001f600",
+    ]:
         assert accepted(json.dumps(text)) == bool(re.search(pattern, text, re.ASCII)), text
         assert accepted(json.dumps(text, ensure_ascii=False)) == bool(re.search(pattern, text, re.ASCII)), text
 

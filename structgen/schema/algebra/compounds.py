@@ -136,7 +136,7 @@ class ObjectSet:
         return both.reduced()
 
     def reduced(self) -> ObjectSet | None:
-        """The same set with keys of finite classes as properties, or None where required keys and counts leave nothing."""
+        """The same set with keys of finite classes as properties, or None where keys and counts leave nothing."""
         if any(keys.texts is not None for keys, _ in self.classes):
             properties = dict(self.properties)
             for keys, node in self.classes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, floor, gcd
 
 __all__ = ["ALL_NUMBERS", "INTEGERS", "Number", "NumberSet"]
@@ -124,7 +125,7 @@ def _common_multiple(left: Number, right: Number) -> Number:
 def _gaps(values: list[Number]) -> list[NumberSet]:
     """The open intervals before, between and after sorted values."""
     parts = [NumberSet(high=values[0], high_open=True)]
-    parts += [NumberSet(low, True, high, True) for low, high in zip(values, values[1:])]
+    parts += [NumberSet(low, True, high, True) for low, high in pairwise(values)]
     parts.append(NumberSet(low=values[-1], low_open=True))
     return parts
 
