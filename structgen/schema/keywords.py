@@ -145,20 +145,20 @@ def _numbers(schema: dict[str, Any], place: Place, types: int) -> tuple[NumberSe
     if _NUMBER_KEYS.isdisjoint(schema.keys()):
         return INTEGERS if integer else ALL_NUMBERS
     low, high = _bound(schema, "minimum", place), _bound(schema, "maximum", place)
-    found = NumberSet(low, schema.get("exclusiveMinimum") is True, high, schema.get("exclusiveMaximum") is True)
-    above, below = _bound(schema, "exclusiveMinimum", place), _bound(schema, "exclusiveMaximum", place)
-    parts = [NumberSet(above, above is not None, below, below is not None)]
+    low_open, high_open = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
+    found = NumberSet(low, low_open, high, high_open, 1 if integer else None).reduced()
+    others: list[NumberSet] = []
+    if "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
+        above, below = _bound(schema, "exclusiveMinimum", place), _bound(schema, "exclusiveMaximum", place)
+        others.append(NumberSet(above, above is not None, below, below is not None))
     step = _bound(schema, "multipleOf", place)
     if step is not None:
         if step <= 0:
             raise _fail("multipleOf must be above 0", place, "multipleOf")
-        parts.append(NumberSet(multiple=step))
-    if integer:
-        parts.append(INTEGERS[0])
-    result: NumberSet | None = found.reduced()
-    for part in parts:
-        result = result.intersect(part) if result is not None else None
-    return () if result is None else (result,)
+        others.append(NumberSet(multiple=step))
+    for other in others:
+        found = found.intersect(other) if found is not None else None
+    return () if found is None else (found,)
 
 
 # --- strings ---------------------------------------------------------------------------------------------------------

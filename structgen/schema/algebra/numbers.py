@@ -11,6 +11,8 @@ __all__ = ["ALL_NUMBERS", "INTEGERS", "Number", "NumberSet"]
 
 Number = int | Fraction
 
+_INTEGRAL = (int, type(None))
+
 
 @dataclass(slots=True, unsafe_hash=True)
 class NumberSet:
@@ -82,14 +84,15 @@ class NumberSet:
             if any(not multiple % divisor for divisor in self.outside):
                 return None
             low, high = self.low, self.high
+            closed = not self.low_open and not self.high_open
+            if multiple == 1 and closed and type(low) in _INTEGRAL and type(high) in _INTEGRAL and not self.outside:
+                return None if low is not None and high is not None and low > high else self
             if low is not None:
-                low = multiple * (
-                    floor(low / Fraction(multiple)) + 1 if self.low_open else ceil(low / Fraction(multiple))
-                )
+                steps = low / Fraction(multiple)
+                low = multiple * (floor(steps) + 1 if self.low_open else ceil(steps))
             if high is not None:
-                high = multiple * (
-                    ceil(high / Fraction(multiple)) - 1 if self.high_open else floor(high / Fraction(multiple))
-                )
+                steps = high / Fraction(multiple)
+                high = multiple * (ceil(steps) - 1 if self.high_open else floor(steps))
             if low != self.low or high != self.high or self.low_open or self.high_open:
                 return NumberSet(low, False, high, False, multiple, self.outside).reduced()
         if self.low is not None and self.high is not None:
