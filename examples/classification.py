@@ -16,6 +16,7 @@ model = structgen.load("smollm2")
 for text in [
     "The striker scored twice in the last ten minutes of the match.",
     "Bake the cake at 180 degrees until golden.",
+    "Parliament voted on the new tax law on Monday.",
 ]:
-    topic = structgen.generate(model, f"Is this text about sports, politics or cooking? Text: {text}", Topic)
+    topic = structgen.generate(model, f"Text: {text}\nTopic:", Topic)
     print(topic, "-", text)

@@ -8,7 +8,6 @@ import structgen
 class Person(BaseModel):
     name: str = Field(max_length=40)
     age: int = Field(ge=0, le=120)
-    occupation: str = Field(max_length=40)
     city: str = Field(max_length=40)
 
 
@@ -17,9 +16,9 @@ extract = structgen.Generator(model, Person)  # compiled once, used for every te
 
 for text in [
     "Alice Smith is a 34 year old nurse from Lyon.",
-    "In Oslo I met Bob Stone, a carpenter of 51.",
+    "Bob Stone, who lives in Oslo, is 51 years old.",
 ]:
-    result = extract.run(f"Extract the person as JSON with name, age, occupation, city. Text: {text}")
+    result = extract.run(f"Extract the person as JSON with name, age, city. Text: {text}")
     print(result.value)
     usage = result.usage
     print(f"  {usage.completion_tokens} tokens, {usage.forced_tokens} of them forced, {usage.seconds:.1f} s")

@@ -15,5 +15,5 @@ text = structgen.generate(
 )
 print(text)
 
-phone = structgen.Grammar.regex(r"\d{3}-\d{4}")
-print(structgen.generate(model, "What is the phone number in: Call Jim at 555-0187 tonight!", phone))
+date = structgen.Grammar.regex("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+print(structgen.generate(model, "On which date was the letter written? Text: Basel, 2026-03-14. Dear Ann, …", date))

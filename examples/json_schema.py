@@ -15,4 +15,5 @@ schema = {
 }
 
 model = structgen.load("smollm2")
-print(structgen.generate(model, "Extract as JSON: The red kettle sells for 39.90 euros.", schema))
+prompt = "Extract as JSON with product, price, currency. Text: The red kettle costs 39.90 USD."
+print(structgen.generate(model, prompt, schema))

@@ -8,7 +8,7 @@ import structgen
 
 @structgen.fn
 def sentiment(review: str) -> Literal["positive", "negative"]:
-    """Is this review positive or negative? Review: {review}"""
+    """Is the sentiment of this review positive or negative? '{review}'"""
 
 
 @structgen.fn(max_new_tokens=60)
@@ -18,5 +18,5 @@ async def capital(country: str) -> str:
 
 print(sentiment.prompt("I want my money back."))
 print(sentiment("I want my money back. It broke after a day."))
-print(sentiment.with_options(temperature=1.0, seed=3)("I love it, best purchase of the year!"))
+print(sentiment.with_options(temperature=0.3, seed=1)("I love it, best purchase of the year!"))
 print(asyncio.run(capital("France")))

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from decimal import Decimal
 from typing import Any, TypeVar, get_args, overload
 
 from structgen.constraint import Constraint, parse_text
@@ -180,11 +181,18 @@ def _compile_schema(schema: Any, vocabulary: Vocabulary, whitespace: Whitespace,
 def _content(source: Source, limits: Limits) -> str:
     """The schema as text. The keys' order is part of it: it is the order in which they are generated."""
     try:
-        return json.dumps(source.json_schema, separators=(",", ":"))
+        return json.dumps(source.json_schema, separators=(",", ":"), default=_exact_number)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
         raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
+
+
+def _exact_number(value: Any) -> list[str]:
+    """Pydantic's bounds of decimals stay decimals in its schema."""
+    if isinstance(value, Decimal):
+        return ["\0decimal", str(value)]
+    raise TypeError(f"a {type(value).__name__} is in it")
 
 
 def _build(

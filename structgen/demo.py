@@ -16,28 +16,28 @@ from structgen.models.base import Model
 __all__ = ["CASES", "run"]
 
 
-class Unit(StrEnum):
-    """How an ingredient is measured."""
+class Difficulty(StrEnum):
+    """How hard a recipe is."""
 
-    GRAM = "g"
-    MILLILITRE = "ml"
-    PIECE = "piece"
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
 
 
 class Ingredient(BaseModel):
     """One line of a recipe."""
 
-    name: str = Field(max_length=30)
-    amount: int = Field(ge=1, le=5000)
-    unit: Unit
+    name: str = Field(max_length=20)
+    grams: int = Field(ge=1, le=5000)
 
 
 class Recipe(BaseModel):
     """Nested, with a list and an enum."""
 
     title: str = Field(max_length=40)
-    ingredients: list[Ingredient] = Field(min_length=1, max_length=4)
+    difficulty: Difficulty
     minutes: int = Field(ge=1, le=600)
+    ingredients: list[Ingredient] = Field(min_length=1, max_length=4)
 
 
 class Booking(BaseModel):
@@ -68,21 +68,21 @@ class Complaint(BaseModel):
 
 CASES: tuple[tuple[str, Any, str], ...] = (
     (
-        "Recipe (nested, a list, an enum)",
+        "Recipe: nested, with a list and an enum",
         Recipe,
-        "Extract the recipe as JSON. Text: For pancakes, mix 250 g of flour with 500 ml of milk and 2 eggs, "
-        "and bake for 20 minutes.",
+        "Extract the recipe as JSON with title, difficulty, minutes, ingredients. Text: Pancakes are easy and take "
+        "20 minutes. Ingredients: flour 250 grams, sugar 50 grams, butter 100 grams.",
     ),
     (
-        "Booking (dates, bounded numbers)",
+        "Booking: dates and bounded numbers",
         Booking,
-        "Extract the booking as JSON. Text: Maria Lopez arrives on 2026-03-14 and leaves on 2026-03-18, "
-        "a room for 2 guests at 89.50 a night.",
+        "Extract the booking as JSON with guest, arrival, departure, guests, price_per_night. Text: Maria Lopez "
+        "arrives on 2026-03-14 and leaves on 2026-03-18, 2 guests, at a price per night of 89.50.",
     ),
     (
-        "Payment | Complaint (a union)",
+        "Payment | Complaint: a union",
         Payment | Complaint,
-        "Extract the message as JSON. Text: Customer message, a complaint: my new toaster caught fire, this is urgent!",
+        "Extract the message as JSON. Text: My new toaster caught fire! This complaint is urgent.",
     ),
 )
 

@@ -62,7 +62,8 @@ class Grammar:
         r"""All texts that a regex matches as a whole, in Python's syntax.
 
         Args:
-            pattern: the regex, without flags.
+            pattern: the regex, without flags. As in Python, `\d` and `\w` are all of Unicode's digits and letters: a
+                model may well answer with Thai ones. Write `[0-9]` where these are meant.
             limits: bounds on its size.
 
         Raises:
@@ -70,7 +71,7 @@ class Grammar:
             LimitExceededError: it is larger than `limits` allow.
 
         Example:
-            >>> Grammar.regex(r"\d{3}-\d{4}").kind
+            >>> Grammar.regex("[0-9]{3}-[0-9]{4}").kind
             'regex'
         """
         from structgen.engine.regex_parser import parse_regex

@@ -2,9 +2,11 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from typing import Annotated
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 import structgen
 from structgen.cache import CompileCache, estimated_bytes
@@ -160,6 +162,14 @@ def test_a_small_cache_keeps_the_last():
     structgen.compile({"const": 2}, VOCABULARY, limits=limits)
     assert not same(one, structgen.compile({"const": 1}, VOCABULARY, limits=limits))
     assert one.matcher().forced_bytes() == b"1"  # what is in use stays usable
+
+
+def test_decimal_bounds_are_content():
+    def price(top):
+        return structgen.compile(Annotated[Decimal, Field(ge=0, le=Decimal(top))], VOCABULARY)
+
+    assert same(price("0.10"), price("0.10"))
+    assert not same(price("0.10"), price("0.11"))
 
 
 def test_schemas_that_are_no_json():
