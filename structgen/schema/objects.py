@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from structgen.engine.regex import NOTHING
 from structgen.kbnf import ast
-from structgen.schema.algebra import NONE, Inexpressible, Node, ObjectSet
+from structgen.schema.algebra import NONE, Inexpressible, Node, ObjectSet, StringSet
 from structgen.schema.layout import Layout
 from structgen.schema.terminals import key_regex
 
@@ -62,11 +63,25 @@ class _Chain:
                     pairs.append(ast.Sequence((key_terminal, self.layout.colon, writer.value(node))))
             if pairs:
                 self.pair = pairs[0] if len(pairs) == 1 else ast.Choice(tuple(pairs))
+        self.asked = [self._asked(part, keys, node, list(nodes)) for keys, node in part.somewhere]
+
+    def _asked(
+        self, part: ObjectSet, keys: StringSet, node: Node, names: list[str]
+    ) -> tuple[dict[str, ast.Expression], ast.Expression | None]:
+        """For what must be somewhere: the values that give it, by key; and the pair that does, of another key."""
+        named, others = part.witnesses(keys, node)
+        values = {key: self.writer.value(both) for key, both in named.items() if both in self.writer.productive}
+        pairs: list[ast.Expression] = []
+        for inside, both in others if self.pair is not None else ():
+            if both in self.writer.productive:
+                key_terminal = ast.RegexTerminal(key_regex(inside, names))
+                pairs.append(ast.Sequence((key_terminal, self.layout.colon, self.writer.value(both))))
+        return values, (None if not pairs else pairs[0] if len(pairs) == 1 else ast.Choice(tuple(pairs)))
 
     @property
     def counts(self) -> bool:
-        """Whether the bounds say more than the required keys do."""
-        if self.low > sum(self.required):
+        """Whether it matters which keys, or how many, were written before."""
+        if self.asked or self.low > sum(self.required):
             return True
         return self.high is not None and (self.pair is not None or self.high < len(self.keys))
 
@@ -132,89 +147,152 @@ def _uncounted(chain: _Chain) -> ast.Expression:
     return ast.Sequence((layout.open_object, ast.Choice((layout.end_object, _sequence(pair)))))
 
 
+_State = tuple[int, int]
+"""How many pairs were written, and (bit i) whether what is asked somewhere, number i, was among them."""
+
+
 class _Counter:
-    """The chain again, with a state for each number of pairs written, as far as it matters."""
+    """The chain again, with a rule for each state of what was written before, as far as it matters.
+
+    Attributes:
+        then, pair: as in `_uncounted`, by state, of the property that is at work.
+    """
 
     def __init__(self, chain: _Chain) -> None:
         self.chain = chain
         self.low, self.high = chain.low, chain.high
         size = len(chain.keys)
-        self.cap = self.low if self.high is None else max(self.low, min(self.high, size))
+        self.full = (1 << len(chain.asked)) - 1
+        counts = self.low > 0 or self.high is not None
+        self.cap = 0 if not counts else self.low if self.high is None else max(self.low, min(self.high, size))
         left = 0
         self.required_left = [0] * (size + 1)
         for i in range(size - 1, -1, -1):
             left += chain.required[i]
             self.required_left[i] = left
-        self.then: dict[int, list[ast.Expression]] = {}
-        self.pair: dict[int, list[ast.Expression]] = {}
+        self.then: dict[_State, list[ast.Expression]] = {}
+        self.pair: dict[_State, list[ast.Expression]] = {}
 
-    def counts(self, index: int) -> range:
-        """The numbers of pairs that may have been written before property `index`."""
+    def states(self, index: int) -> list[_State]:
+        """What may have been written before property `index`."""
         before = sum(self.chain.required[:index])
-        return range(min(before, self.cap), min(index, self.cap) + 1)
+        counts = range(min(before, self.cap), min(index, self.cap) + 1)
+        return [(count, given) for count in counts for given in range(self.full + 1)]
 
-    def next(self, count: int) -> int:
-        """The count after one more pair: exact below the cap; at the cap of an unbounded object it stays there."""
-        return min(count + 1, self.cap) if self.high is None else count + 1
+    def after(self, state: _State, given: int) -> _State:
+        """The state after one more pair: without an upper bound, counts stay at the cap."""
+        count, before = state
+        return (min(count + 1, self.cap) if self.high is None else count + 1), before | given
 
     def finish(self) -> None:
         """What follows the last property that the schema names."""
         layout, chain = self.chain.layout, self.chain
-        for count in self.counts(len(chain.keys)):
+        for state in self.states(len(chain.keys)):
+            count, given = state
             need = max(self.low - count, 0)
             room = None if self.high is None else self.high - count
-            if room is not None and room < need:
+            missing = [i for i in range(len(chain.asked)) if not given >> i & 1]
+            if room is not None and room < max(need, len(missing)):
                 continue
-            if chain.pair is None or room == 0:
+            if missing:
+                self._finish_asked(state, missing, need, room)
+            elif chain.pair is None or room == 0:
                 if need == 0:
-                    self.then[count] = [layout.close_object]
-                continue
-            if need > 1:  # a key may come twice, and is then one key
-                raise Inexpressible("minProperties")
-            step = ast.Sequence((layout.comma, chain.pair))
-            upto = None if room is None else room - 1
-            self.then[count] = [ast.Bounded(step, need, room), layout.close_object]
-            rest: list[ast.Expression] = [] if upto == 0 else [ast.Bounded(step, 0, upto)]
-            self.pair[count] = [chain.pair, *rest, layout.close_object]
+                    self.then[state] = [layout.close_object]
+            else:
+                if need > 1:  # a key may come twice, and is then one key
+                    raise Inexpressible("minProperties")
+                step = ast.Sequence((layout.comma, chain.pair))
+                self.then[state] = [ast.Bounded(step, need, room), layout.close_object]
+                rest: list[ast.Expression] = (
+                    [] if room == 1 else [ast.Bounded(step, 0, None if room is None else room - 1)]
+                )
+                self.pair[state] = [chain.pair, *rest, layout.close_object]
+
+    def _finish_asked(self, state: _State, missing: list[int], need: int, room: int | None) -> None:
+        """Pairs of which the last gives what is missing: of a key that comes twice the last value counts."""
+        layout, chain = self.chain.layout, self.chain
+        witness = chain.asked[missing[0]][1]
+        if chain.pair is None or any(chain.asked[i][1] is None for i in missing) or witness is None:
+            return
+        if len(missing) > 1:
+            raise Inexpressible("not")
+        if need > 1:
+            raise Inexpressible("minProperties")
+        most = None if room is None else room - 1
+        more: list[ast.Expression] = []
+        lead: list[ast.Expression] = []
+        if most != 0:
+            more = [ast.Bounded(ast.Sequence((layout.comma, chain.pair)), 0, most)]
+            lead = [ast.Bounded(ast.Sequence((chain.pair, layout.comma)), 0, most)]
+        self.then[state] = [*more, layout.comma, witness, layout.close_object]
+        self.pair[state] = [*lead, witness, layout.close_object]
 
     def step(self, index: int) -> None:
         """Goes from what follows property `index` to what precedes it."""
         layout, chain = self.chain.layout, self.chain
-        key, value = chain.keys[index], chain.values[index]
+        key = chain.keys[index]
         may_end = self.required_left[index] == 0
-        then: dict[int, list[ast.Expression]] = {}
-        pair: dict[int, list[ast.Expression]] = {}
-        for count in self.counts(index):
-            after = self.then.get(self.next(count))
-            mine = None if after is None else [layout.key(key), value, *after]
+        then: dict[_State, list[ast.Expression]] = {}
+        pair: dict[_State, list[ast.Expression]] = {}
+        for state in self.states(index):
+            values = self._values(index, state)
+            suffix = f"{index}_{state[0]}" + (f"_{state[1]}" if self.full else "")
             if chain.required[index]:
-                if after is not None and mine is not None:
-                    then[count] = [layout.key(key, ","), value, *after]
-                    pair[count] = mine
+                if values:
+                    rest = (
+                        values[0] if len(values) == 1 else [chain.rule(f"value_{suffix}", list(map(_sequence, values)))]
+                    )
+                    then[state] = [layout.key(key, ","), *rest]
+                    pair[state] = [layout.key(key), *rest]
                 continue
-            skipped = self.pair.get(count)
-            options = [_sequence(way) for way in (mine, skipped) if way is not None]
+            options = [_sequence([layout.key(key), *value]) for value in values]
+            if state in self.pair:
+                options.append(_sequence(self.pair[state]))
+            ends: list[ast.Expression] = []
+            if may_end and state[0] >= self.low and state[1] == self.full:
+                ends.append(layout.close_object)
             if options:
-                pair[count] = [chain.rule(f"pair_{index}_{count}", options)]
-            ends: list[ast.Expression] = [layout.close_object] if may_end and count >= self.low else []
-            if options:
-                ends.append(_sequence([layout.comma, *pair[count]]))
+                pair[state] = [chain.rule(f"pair_{suffix}", options)]
+                ends.append(_sequence([layout.comma, *pair[state]]))
             if ends:
-                then[count] = [chain.rule(f"then_{index}_{count}", ends)]
+                then[state] = [chain.rule(f"then_{suffix}", ends)]
         self.then, self.pair = then, pair
+
+    def _values(self, index: int, state: _State) -> list[list[ast.Expression]]:
+        """The values of a property with what follows them: any, and those that give what is asked."""
+        chain = self.chain
+        key, value = chain.keys[index], chain.values[index]
+        always, sometimes = 0, []
+        for number, (named, _) in enumerate(chain.asked):
+            if key in named and not state[1] >> number & 1:
+                if named[key] is value:
+                    always |= 1 << number
+                else:
+                    sometimes.append(number)
+        if len(sometimes) > 1:  # one value may give both, which takes their intersection
+            raise Inexpressible("not")
+        ways: list[list[ast.Expression]] = []
+        for given, way in [(always, value), *((always | 1 << i, chain.asked[i][0][key]) for i in sometimes)]:
+            after = self.then.get(self.after(state, given))
+            if after is not None:
+                ways.append([way, *after])
+        return ways
 
 
 def _counted(chain: _Chain) -> ast.Expression:
     counter = _Counter(chain)
-    if len(chain.keys) * (counter.cap + 1) > MAX_COUNTED:
-        raise Inexpressible("minProperties" if chain.low else "maxProperties")
+    if len(chain.keys) * (counter.cap + 1) * (counter.full + 1) > MAX_COUNTED:
+        raise Inexpressible("minProperties" if chain.low else "maxProperties" if chain.high is not None else "not")
     counter.finish()
     for index in range(len(chain.keys) - 1, -1, -1):
         counter.step(index)
     layout = chain.layout
     ways: list[ast.Expression] = []
-    if chain.low == 0 and not any(chain.required):
+    if chain.low == 0 and not any(chain.required) and not chain.asked:
         ways.append(layout.end_object)
-    if 0 in counter.pair:
-        ways.append(_sequence(counter.pair[0]))
+    if (0, 0) in counter.pair:
+        ways.append(_sequence(counter.pair[0, 0]))
+    if not ways:  # what is asked cannot be given together; the normal form drops the rule
+        return ast.RegexTerminal(NOTHING)
     return ast.Sequence((layout.open_object, ways[0] if len(ways) == 1 else ast.Choice(tuple(ways))))

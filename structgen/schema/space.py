@@ -23,6 +23,7 @@ from structgen.schema.algebra import (
     NOTHING,
     ArraySet,
     Inexpressible,
+    KeyClass,
     Language,
     Node,
     ObjectSet,
@@ -339,7 +340,12 @@ class Space:
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             return True
         return any(self._array_may_hold(part, depth - 1) for part in shape.arrays) or any(
-            all(self._may_hold(part.at(key), depth - 1) for key in part.required) for part in shape.objects
+            self._object_may_hold(part, depth - 1) for part in shape.objects
+        )
+
+    def _object_may_hold(self, part: ObjectSet, depth: int) -> bool:
+        return all(self._may_hold(part.at(key), depth) for key in part.required) and all(
+            any(self._may_hold(node, depth) for node in witnesses(part, asked)) for asked in part.somewhere
         )
 
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
@@ -398,6 +404,14 @@ def _children(shape: Shape) -> Iterable[Node]:
         yield from part.properties.values()
         for _, node in part.classes:
             yield node
+        for asked in part.somewhere:
+            yield from witnesses(part, asked)
+
+
+def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
+    """What the values that `asked` wants somewhere in an object may be in."""
+    named, others = part.witnesses(*asked)
+    return [*named.values(), *(node for _, node in others)]
 
 
 def _holds(shape: Shape, productive: set[Node]) -> bool:
@@ -418,6 +432,9 @@ def object_holds(part: ObjectSet, productive: set[Node]) -> bool:
     """Whether a set of objects has a member, given the nodes that are known to have one."""
     if not all(part.at(key) in productive for key in part.required):
         return False
+    for asked in part.somewhere:
+        if not any(node in productive for node in witnesses(part, asked)):
+            return False
     if part.low <= len(part.required) or any(node in productive for _, node in part.classes):
         return True
     there = {key for key, node in part.properties.items() if node in productive}

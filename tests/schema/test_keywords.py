@@ -162,6 +162,37 @@ CASES = [
     ({"not": {"enum": ["a", 5]}}, ["b", 4, 5.5, None], ["a", 5]),
     ({"type": "object", "not": {"required": ["a"]}}, [{}, {"b": 1}], [{"a": 1}]),
     ({"not": {"properties": {"a": {"type": "string"}}, "required": ["a"]}}, [{"a": 1}, {}], [{"a": "x"}, 3]),
+    (
+        {
+            "oneOf": [
+                {"properties": {"a": {}, "b": {}}, "additionalProperties": False},
+                {"properties": {"a": {}, "c": {}}, "additionalProperties": False},
+            ],
+            "type": "object",
+        },
+        [{"b": 1}, {"c": 1}, {"a": 1, "b": 1}, {"a": 1, "c": 1}],
+        [{}, {"a": 1}, {"b": 1, "c": 1}, {"d": 1}],
+    ),
+    (
+        {"type": "object", "not": {"additionalProperties": {"type": "integer"}}},
+        [{"a": "x"}, {"b": 1, "a": "x"}],
+        [{}, {"a": 1}, {"a": 1, "b": 2}],
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {"type": ["integer", "string"]}, "b": {"type": "integer"}},
+            "required": ["a"],
+            "not": {"additionalProperties": {"type": "integer"}},
+        },
+        [{"a": "x"}, {"a": 1, "z": None}, {"a": 1, "b": 1, "z": None}, {"a": "x", "b": 1}],
+        [{"a": 1}, {"a": 1, "b": 1}, {"a": 1, "z": 1}],
+    ),
+    (
+        {"type": "object", "minProperties": 1, "not": {"patternProperties": {"^a": {"type": "integer"}}}},
+        [{"a": "x"}, {"b": 1, "ab": "x"}],
+        [{}, {"a": 1}, {"b": "x"}],
+    ),
     ({"type": "string", "not": {"pattern": "^a"}}, ["b", ""], ["a", "ab"]),
     (
         {
@@ -344,3 +375,9 @@ def test_an_unknown_format_is_a_comment_with_a_warning(accepts):
     with pytest.warns(SchemaWarning, match="mongoId"):
         accepted = accepts({"type": "string", "format": "mongoId"})
     assert accepted('"x"')
+
+
+def test_a_key_that_comes_twice_does_not_undo_what_must_be_somewhere(accepts):
+    accepted = accepts({"type": "object", "not": {"additionalProperties": {"type": "integer"}}})
+    assert accepted('{"z": 1, "z": "x"}')
+    assert not accepted('{"z": "x", "z": 1}')

@@ -95,6 +95,7 @@ class ObjectSet:
         classes: disjoint sets of other keys. A key in no class must not be there.
         required: keys that must be there, in order.
         low, high: bounds on how many keys there are.
+        somewhere: for each of these, a key of the class is there with such a value; the key may have a property.
     """
 
     properties: dict[str, Node] = field(default_factory=dict)
@@ -102,9 +103,11 @@ class ObjectSet:
     required: tuple[str, ...] = ()
     low: int = 0
     high: int | None = None
+    somewhere: tuple[KeyClass, ...] = ()
 
     def __hash__(self) -> int:
-        return hash((frozenset(self.properties.items()), self.classes, self.required, self.low, self.high))
+        properties = frozenset(self.properties.items())
+        return hash((properties, self.classes, self.required, self.low, self.high, self.somewhere))
 
     def at(self, key: str) -> Node:
         """What the value at `key` is in."""
@@ -130,10 +133,11 @@ class ObjectSet:
         required = self.required
         if other.required:
             required = tuple(dict.fromkeys((*required, *other.required)))
-        both = ObjectSet(
-            properties, _meet_classes(self.classes, other.classes), required, max(self.low, other.low), high
-        )
-        return both.reduced()
+        somewhere = self.somewhere
+        if other.somewhere:
+            somewhere = tuple(dict.fromkeys((*somewhere, *other.somewhere)))
+        classes = _meet_classes(self.classes, other.classes)
+        return ObjectSet(properties, classes, required, max(self.low, other.low), high, somewhere).reduced()
 
     def reduced(self) -> ObjectSet | None:
         """The same set with keys of finite classes as properties, or None where keys and counts leave nothing."""
@@ -143,12 +147,48 @@ class ObjectSet:
                 for key in keys.texts or ():
                     properties.setdefault(key, node)
             classes = tuple(pair for pair in self.classes if pair[0].texts is None)
-            return ObjectSet(properties, classes, self.required, self.low, self.high).reduced()
+            return ObjectSet(properties, classes, self.required, self.low, self.high, self.somewhere).reduced()
         if self.required and any(self.at(key) == NONE for key in self.required):
             return None
         if self.high is not None and self.high < max(self.low, len(self.required)):
             return None
-        return self
+        return self._settled() if self.somewhere else self
+
+    def witnesses(self, keys: StringSet, node: Node) -> tuple[dict[str, Node], list[KeyClass]]:
+        """The keys with properties, and those without, at which a value of `node` may be; with what it is in there."""
+        named: dict[str, Node] = {}
+        for key, mine in self.properties.items():
+            both = meet(mine, node)
+            if both != NONE and keys.contains(key):
+                named[key] = both
+        others: list[KeyClass] = []
+        for mine_keys, mine in self.classes:
+            both = meet(mine, node)
+            inside = mine_keys.intersect(keys) if both != NONE else None
+            if inside is not None:
+                others.append((inside, both))
+        return named, others
+
+    def _settled(self) -> ObjectSet | None:
+        """Drops what `somewhere` asks and required keys give; None where no key can give it."""
+        properties = dict(self.properties)
+        for key in self.required:
+            properties.setdefault(key, self.at(key))
+        open_questions: list[KeyClass] = []
+        result = ObjectSet(properties, self.classes, self.required, self.low, self.high)
+        for keys, node in self.somewhere:
+            named, others = result.witnesses(keys, node)
+            if not named and not others:
+                return None
+            if any(named.get(key) == properties[key] for key in self.required):
+                continue
+            if not others and len(named) == 1:
+                properties.update(named)
+                result.required = tuple(dict.fromkeys((*result.required, *named)))
+                continue
+            open_questions.append((keys, node))
+        result.somewhere = tuple(open_questions)
+        return result if self.high is None or len(result.required) <= self.high else None
 
     def covers(self, other: ObjectSet) -> bool:
         """Whether all members of `other` are surely members: each thing asked here is asked there too."""
@@ -157,6 +197,8 @@ class ObjectSet:
         if self.high is not None and (other.high is None or other.high > self.high):
             return False
         if self.classes is not OPEN and self.classes != other.classes:
+            return False
+        if not set(self.somewhere) <= set(other.somewhere):
             return False
         for key, node in self.properties.items():
             theirs = other.at(key)
@@ -170,7 +212,7 @@ class ObjectSet:
         """Sets whose union is every other object.
 
         Raises:
-            Inexpressible: it takes "some key of this kind has a value that is not …".
+            Inexpressible: it takes "no key of this kind has such a value".
         """
         parts = [ObjectSet(properties={key: NONE}) for key in self.required]
         if self.low:
@@ -181,9 +223,23 @@ class ObjectSet:
             for other in complements(node):
                 if other != NONE:
                     parts.append(ObjectSet(properties={key: other}, required=(key,)))
-        if self.classes is not OPEN:
+        if self.somewhere:
             raise Inexpressible("additionalProperties")
+        rest = [StringSet(excluded=tuple(self.properties))]
+        for keys, node in self.classes if self.classes is not OPEN else ():
+            for other in complements(node):
+                if other != NONE:
+                    parts.extend(ObjectSet(somewhere=((left, other),)) for left in _common(rest[:1], [keys]))
+        if self.classes is not OPEN:
+            for keys, _ in self.classes:
+                rest = _common(rest, keys.complement())
+            parts.extend(ObjectSet(somewhere=((keys, ANY),)) for keys in rest)
         return parts
+
+
+def _common(left: list[StringSet], right: list[StringSet]) -> list[StringSet]:
+    """The intersections of two unions' parts."""
+    return [both for mine in left for other in right if (both := mine.intersect(other)) is not None]
 
 
 def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
