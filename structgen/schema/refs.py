@@ -68,7 +68,7 @@ class Document:
 
     def _find(self, reference: str, scope: str, place: Place) -> tuple[Any, Place]:
         resources = self._resources or {}
-        uri, fragment = urldefrag(urljoin(scope, reference) if not reference.startswith("#") else scope + reference)
+        uri, fragment = (scope, reference[1:]) if reference[:1] == "#" else urldefrag(urljoin(scope, reference))
         if uri not in resources:
             raise UnsupportedSchemaError(
                 f"$ref {reference!r} lies outside of the schema",

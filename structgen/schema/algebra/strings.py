@@ -181,7 +181,7 @@ _T = TypeVar("_T")
 def _joined(left: tuple[_T, ...], right: tuple[_T, ...]) -> tuple[_T, ...]:
     if not right or left == right:
         return left
-    return left + tuple(x for x in right if x not in left)
+    return tuple(dict.fromkeys((*left, *right)))
 
 
 ALL_STRINGS = (StringSet(),)
