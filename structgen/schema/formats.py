@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from structgen.engine.regex import (
     ANY_CHAR,
+    NOTHING,
     ByteSet,
     Chars,
     Complement,
@@ -269,33 +270,44 @@ _UNRESERVED = _ALNUM + "-._~"
 _PERCENT = sequence(Literal(b"%"), _HEX, _HEX)
 
 
-def _uri_chars(extra: str) -> Regex:
-    return choice(byte_set(_UNRESERVED + "!$&'()*+,;=" + extra), _PERCENT)
+def _uri_chars(extra: str, beyond: Regex = NOTHING) -> Regex:
+    return choice(byte_set(_UNRESERVED + "!$&'()*+,;=" + extra), _PERCENT, beyond)
 
 
-def _authority() -> Regex:
+_UCSCHAR = Chars(  # RFC 3987, section 2.2
+    (
+        (0xA0, 0xD7FF),
+        (0xF900, 0xFDCF),
+        (0xFDF0, 0xFFEF),
+        *((plane << 16, (plane << 16) + 0xFFFD) for plane in range(1, 14)),
+        (0xE1000, 0xEFFFD),
+    )
+)
+
+
+def _authority(beyond: Regex) -> Regex:
     """RFC 3986, section 3.2, with an IPv6 address in brackets."""
-    user = sequence(star(_uri_chars(":")), Literal(b"@"))
-    host = choice(star(_uri_chars("")), sequence(Literal(b"["), _ipv6(), Literal(b"]")))
+    user = sequence(star(_uri_chars(":", beyond)), Literal(b"@"))
+    host = choice(star(_uri_chars("", beyond)), sequence(Literal(b"["), _ipv6(), Literal(b"]")))
     return sequence(optional(user), host, optional(sequence(_COLON, Repeat(_DIGIT, 0, 5))))
 
 
-def _uri(absolute: bool, reference: bool) -> Regex:
-    """RFC 3986: `URI` and `URI-reference`."""
-    segments = star(sequence(Literal(b"/"), star(_uri_chars(":@"))))
-    rooted = sequence(Literal(b"/"), optional(sequence(plus(_uri_chars(":@")), segments)))
-    with_authority = sequence(Literal(b"//"), _authority(), segments)
+def _uri(absolute: bool, reference: bool, beyond: Regex = NOTHING) -> Regex:
+    """RFC 3986: `URI` and `URI-reference`; RFC 3987 with characters beyond ASCII."""
+    segments = star(sequence(Literal(b"/"), star(_uri_chars(":@", beyond))))
+    rooted = sequence(Literal(b"/"), optional(sequence(plus(_uri_chars(":@", beyond)), segments)))
+    with_authority = sequence(Literal(b"//"), _authority(beyond), segments)
     ending = sequence(
-        optional(sequence(Literal(b"?"), star(_uri_chars(":@/?")))),
-        optional(sequence(Literal(b"#"), star(_uri_chars(":@/?")))),
+        optional(sequence(Literal(b"?"), star(_uri_chars(":@/?", beyond)))),
+        optional(sequence(Literal(b"#"), star(_uri_chars(":@/?", beyond)))),
     )
     scheme = sequence(byte_set(_LOWER + _LOWER.upper()), star(byte_set(_ALNUM + "+-.")), _COLON)
-    rootless = sequence(plus(_uri_chars(":@")), segments)
+    rootless = sequence(plus(_uri_chars(":@", beyond)), segments)
     forms: list[Regex] = []
     if absolute:
         forms.append(sequence(scheme, choice(with_authority, rooted, rootless, Literal(b""))))
     if reference:
-        no_colon = sequence(plus(_uri_chars("@")), segments)
+        no_colon = sequence(plus(_uri_chars("@", beyond)), segments)
         forms.append(choice(with_authority, rooted, no_colon, Literal(b"")))
     return sequence(choice(*forms), ending)
 
@@ -361,6 +373,8 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "email": lambda: _EMAIL,
     "uri": lambda: _uri(absolute=True, reference=False),
     "uri-reference": lambda: _uri(absolute=True, reference=True),
+    "iri": lambda: _uri(absolute=True, reference=False, beyond=_UCSCHAR),
+    "iri-reference": lambda: _uri(absolute=True, reference=True, beyond=_UCSCHAR),
     "json-pointer": lambda: _JSON_POINTER,
     "base64": lambda: _BASE64,
     "x-datetime": lambda: choice(_NAIVE, _DATE_TIME),

@@ -45,6 +45,8 @@ NUMBER = number_range(None, False, None, False)
 
 MAX_LISTED = 4096
 """Multiples in a range are listed one by one up to so many."""
+MAX_DIVISOR = 5000
+"""Other multiples are refused where the divisor, without its point, is larger."""
 MULTIPLE_DIGITS = 18
 """Multiples without a bound have at most so many digits: their automaton has a state for each, and each remainder."""
 _SAFE_DIGITS = 15
@@ -128,7 +130,7 @@ def number_regex(numbers: NumberSet) -> Regex:
     """The JSON text of a set of numbers.
 
     Raises:
-        Inexpressible: bounds or multiples whose decimal form does not end.
+        Inexpressible: bounds or multiples whose decimal form does not end, or a divisor too large.
     """
     if numbers == ALL_NUMBERS[0]:
         return NUMBER
@@ -172,6 +174,7 @@ def _multiples(low: Number | None, high: Number | None, step: Number) -> Regex:
         return literal_set(decimal_text(_reduced(low + i * Fraction(step))).encode() for i in range(count))
     fraction = Fraction(step)
     if fraction.denominator == 1:
+        _check_divisor(fraction.numerator)
         bound = 10**MULTIPLE_DIGITS - 1
         low, high = low if low is not None else -bound, high if high is not None else bound
         return intersection(_integers(low, high), sequence(_SIGN, Multiple(fraction.numerator)))
@@ -181,8 +184,17 @@ def _multiples(low: Number | None, high: Number | None, step: Number) -> Regex:
     numerator = fraction.numerator * (10**places // fraction.denominator)
     bound = 10 ** max(_SAFE_DIGITS - places, 1)
     low, high = max(low if low is not None else -bound, -bound), min(high if high is not None else bound, bound)
+    _check_divisor(numerator)
     forms = [_with_places(numerator // gcd(numerator, 10 ** (places - used)), used) for used in range(places + 1)]
     return intersection(number_range(low, False, high, False, places), sequence(_SIGN, choice(*forms)))
+
+
+def _check_divisor(divisor: int) -> None:
+    """Powers of ten are told by their zeros, however large; others cost a state for each remainder."""
+    while divisor % 10 == 0:
+        divisor //= 10
+    if divisor > MAX_DIVISOR:
+        raise Inexpressible("multipleOf")
 
 
 def _with_places(divisor: int, places: int) -> Regex:

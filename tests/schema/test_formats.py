@@ -89,6 +89,8 @@ VALID = {
         "http://a:b@c:80/%20",
     ],
     "uri-reference": ["/abc", "//foo.bar/?baz", "#frag", "", "abc", "?q", "http://x"],
+    "iri": ["http://\u0192\u00f8\u00f8.\u00df\u00e5r/?q=\u2202", "http://x"],
+    "iri-reference": ["/\u00e2\u03c0\u03c0", "\u00e2", "#\u0192"],
     "json-pointer": ["", "/foo/0", "/a~1b/~0", "/é"],
     "relative-json-pointer": ["0", "1/foo", "2#", "0/"],
 }
@@ -123,6 +125,8 @@ INVALID = {
     "email": ["2962", "a@", "@b", ".a@b", "a..b@c", "a.@b", "a b@c"],
     "uri": ["//foo.bar", "/abc", "a b:c", "http://foo.bar/<>", "://x", "bar,baz:foo", "http://[::1", "a:%g0"],
     "uri-reference": ["\\\\WINDOWS\\x", "abc\\def", "#frag\\ment", "a:b:c d", "1:x"],
+    "iri": ["/abc", "\u00e2\u03c0\u03c0", "http://2001:0db8:85a3::7334", "http://x/\\"],
+    "iri-reference": ["\\\\WINDOWS\\\u00eb", "#\u0192\\m"],
     "json-pointer": ["foo", "/~", "/~2", "#/a"],
     "relative-json-pointer": ["", "/a", "01/a", "-1", "1foo"],
 }
