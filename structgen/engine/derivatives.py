@@ -2,8 +2,9 @@
 
 The derivative of a term by a byte is the term of what may follow that byte. Most bytes lead to few different terms, so
 the derivatives by all 256 bytes are a *partition*: a class number for each byte (`bytes` of length 256) and a target
-for each class, none of which is without bytes. Partitions of compound terms are products of those of their parts, and products of class maps are
-remembered, since few different ones occur.
+for each class. No class is without bytes: a target that no byte leads to would deceive the search for living states.
+Partitions of compound terms are products of those of their parts; products of class maps are remembered, since few
+different ones occur.
 """
 
 from __future__ import annotations

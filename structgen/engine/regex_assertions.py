@@ -11,6 +11,7 @@ are resolved from the right: with K the language of all that follows a part, (?=
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from structgen.engine.automata import AutomatonStore
@@ -18,8 +19,16 @@ from structgen.engine.regex import (
     ANY_CHAR,
     EMPTY,
     NOTHING,
+    ByteSet,
+    Chars,
+    Choice,
+    Complement,
+    Early,
+    Intersection,
     Literal,
     Regex,
+    Repeat,
+    Sequence,
     choice,
     difference,
     intersection,
@@ -138,8 +147,51 @@ def resolve(pattern: Pattern, *, anchored: bool) -> Regex:
     return _before(_at_begin(whole), EMPTY)
 
 
-def _is_nullable(regex: Regex, text: bytes = b"") -> bool:
-    """Whether a regex matches a short text, the empty one by default."""
+def _is_nullable(regex: Regex) -> bool:
+    """Whether a regex matches the empty text. Looks no further than it must: mostly at the first part that does not."""
+    # Open nodes: what is left of their parts, the value of a part that decides, whether to negate the outcome.
+    stack: list[tuple[Iterator[Regex], bool, bool]] = []
+    value = False
+    node: Regex | None = regex
+    while node is not None:
+        match node:
+            case Sequence(parts) | Intersection(parts):
+                stack.append((iter(parts), False, False))
+                value = True
+            case Choice(parts):
+                stack.append((iter(parts), True, False))
+                value = False
+            case Complement(body) | Early(body):
+                stack.append((iter((body,)), False, isinstance(node, Complement)))
+                value = True
+            case Repeat(body, low, _):
+                stack.append((iter((body,) if low else ()), False, False))
+                value = True
+            case _:
+                value = _leaf_is_nullable(node)
+        node = None
+        while stack and node is None:
+            parts_left, decisive, negated = stack[-1]
+            node = next(parts_left, None) if value != decisive else None
+            if node is None:
+                stack.pop()
+                value = value != negated
+    return value
+
+
+def _leaf_is_nullable(leaf: Regex) -> bool:
+    """Whether a regex without parts matches the empty text."""
+    match leaf:
+        case Literal(data):
+            return not data
+        case Chars() | ByteSet():
+            return False
+    store = AutomatonStore()
+    return store.is_accepting(store.add(leaf))
+
+
+def _matches(regex: Regex, text: bytes) -> bool:
+    """Whether a regex matches a text."""
     store = AutomatonStore()
     return store.matches(store.add(regex), text)
 
@@ -245,7 +297,7 @@ def _before(part: Pattern, rest: Regex) -> Regex:
     if part.kind == "end":
         return EMPTY if _is_nullable(rest) else NOTHING
     if part.kind == "end_or_newline":
-        return choice(*[Literal(text) for text in (b"", b"\n") if _is_nullable(rest, text)])
+        return choice(*[Literal(text) for text in (b"", b"\n") if _matches(rest, text)])
     if part.kind == "look":
         seen = _before(part.parts[0], ANY_TEXT)
         return difference(rest, seen) if part.negative else intersection(rest, seen)

@@ -260,17 +260,18 @@ class _Parser:
         if isinstance(item, Asserting) and item.has_look and high != 1:
             what = "a group with look-ahead" if self._dialect != "python" else "a group with look-ahead or '$'"
             reader.fail(f"{what} cannot be repeated", item_begin)
-        if not reader.accept("?") and reader.peek() in ("+", "*", "?", "{") and self._dialect != "rust":
-            self._refuse_second_quantifier()
+        is_lazy = reader.accept("?")  # the language is the same
+        if reader.peek() in ("+", "*", "?", "{") and self._dialect != "rust":
+            self._refuse_second_quantifier(is_lazy)
         body = repeated(item, low, high)
         self._add(body, depth + 1, item_begin)
 
-    def _refuse_second_quantifier(self) -> None:
+    def _refuse_second_quantifier(self, is_lazy: bool) -> None:
         """Refuses Python's possessive quantifiers, and quantifiers of quantifiers."""
         reader = self._reader
         if reader.peek() == "{" and self._counts(reader.at) is None:
             return
-        if reader.peek() == "+" and self._dialect == "python":
+        if reader.peek() == "+" and self._dialect == "python" and not is_lazy:
             reader.fail("possessive quantifiers are not supported")
         reader.fail("a quantifier follows a quantifier", hint="put the repeated part in (?:...)")
 
@@ -333,7 +334,8 @@ class _Parser:
         group.flags = flags
         if letter == ":":
             return True
-        if self._dialect != "rust" and (begin > 0 or not value):
+        whole = self._groups[0]
+        if self._dialect != "rust" and (len(self._groups) > 1 or whole.items or whole.done or not value):
             reader.fail("flags for all of the pattern belong to its begin", begin, hint="(?i:...) sets them for a part")
         self._groups[-1].flags = flags
         return False

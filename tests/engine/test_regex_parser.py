@@ -122,7 +122,7 @@ PYTHON_SYNTAX = [
     "a{}b?", "a{1", "a{x}", "}", "]", "[]a]", "[^]a]", "[a-]", "[-a]", "[a\\-b]", r"[\]]", r"\.\*\-\/", 
     "(?x) a b # c \n [ b]",
     "(?i)é[A]", "(?s).", "(?a:\\w)", "(?ai:é)", r"\t\n\r\f\v\a", "(?i:[^a])", "(?i-s:a)", "(?P<name>a)b", "()",
-    "|a", "a||b",
+    "|a", "a||b", "(?i)(?s)(?#c)(?x)A .",
     "[[a]", "[a&&b]", "(?i)[é-ü]", "(?i)K", "(?i)ſ", "(?i)ß", "(?i)σ", r"[\d\s]", r"[^\d\s]",
 ]  # fmt: skip
 
@@ -266,6 +266,8 @@ REFUSED = [
     ("ecma", "a(?i)b", "begin", 2),
     ("python", "a++", "possessive", 3),
     ("python", "a**", "quantifier follows", 3),
+    ("python", "a*??", "quantifier follows", 4),
+    ("python", "a(?i)", "begin", 2),
     ("python", "(?>a)", "atomic", 1),
     ("python", "(?P=x)", "back-reference", 1),
     ("python", "(?(1)a|b)", "condition", 1),
