@@ -31,8 +31,8 @@ def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
         LimitExceededError: it is too large.
 
     Example:
-        >>> print_grammar(parse('start::="a"|("b"?)'))
-        "start ::= 'a' | 'b'?;\n"
+        >>> print(print_grammar(parse('start::="a"|("b"?)')), end="")
+        start ::= 'a' | 'b'?;
     """
     limits = limits or Limits()
     lowered = lower(grammar, limits=limits)
