@@ -31,7 +31,7 @@ def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
         LimitExceededError: it is too large.
 
     Example:
-        >>> print(print_grammar(parse('start::="a"|("b"?)')), end="")
+        >>> print(print_grammar(parse('start::="a"|("b"?);')), end="")
         start ::= 'a' | 'b'?;
     """
     limits = limits or Limits()
