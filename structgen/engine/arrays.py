@@ -16,7 +16,7 @@ def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     """A copy of the first `used` values in an array of twice the size, filled up with `value`."""
     new = array("i")
     new.frombytes(bytes(old[:used]))
-    new.extend(zeros(max(2 * len(old), 16) - used, value))
+    new.extend(array("i", [value]) * (max(2 * len(old), 16) - used))
     return new
 
 

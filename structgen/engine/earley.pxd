@@ -4,6 +4,8 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 
 
+cdef int DEAD_SET, END, NO_BYTE, ROOT, UNKNOWN
+
 
 cdef class ItemSetStore:
     cdef public AutomatonStore automata

@@ -21,11 +21,13 @@ from array import array
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.grammar import END, GrammarTables, terminal_number
+from structgen.engine.term_kinds import NO_BYTE
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["DEAD_SET", "ItemSetStore"]
+__all__ = ["ItemSetStore"]
 
+# Declared as C integers in the .pxd, so not importable from here.
 DEAD_SET = 0
 ROOT = 0  # the group that stands for the end of the whole text
 UNKNOWN = -1
@@ -181,7 +183,7 @@ class ItemSetStore:
                 for byte in range(256):
                     if automata.rows[from_row + byte]:
                         self._rows[base + byte] = UNKNOWN
-            elif only < 256:
+            elif only < NO_BYTE:
                 self._rows[base + only] = UNKNOWN
         if self._edge_byte[set_id] >= 0:
             self._rows[base + self._edge_byte[set_id]] = self._edge_target[set_id]
@@ -198,7 +200,7 @@ class ItemSetStore:
             if state == 0:
                 continue
             automata.expand(state)
-            if automata.only_byte[state] != 256:
+            if automata.only_byte[state] != NO_BYTE:
                 self._add_item(self.scan_position[scan], state, self._top(self.scan_group[scan]))
             if automata.accepting[state]:
                 self._advance(self.scan_position[scan], self.scan_group[scan])
@@ -449,12 +451,12 @@ class ItemSetStore:
     def _common_byte(self, scan_first: int) -> int:
         """The one byte on which every item from `scan_first` on moves; 256 when there is no item, -1 otherwise."""
         automata = self.automata
-        common = 256
+        common = NO_BYTE
         for scan in range(scan_first, self._scan_size):
             state = self.scan_state[scan]
             automata.expand(state)
             only = automata.only_byte[state]
-            if only < 0 or (common != 256 and common != only):
+            if only < 0 or (common != NO_BYTE and common != only):
                 return UNKNOWN
             common = only
         return common

@@ -15,7 +15,7 @@ from array import array
 import numpy as np
 
 from structgen.engine.arrays import grown, zeros
-from structgen.engine.earley import DEAD_SET, ItemSetStore
+from structgen.engine.earley import ItemSetStore
 from structgen.engine.terminal_masks import TerminalMask, TerminalMasks, Trie
 
 __all__ = ["SetMask", "SetMasks"]
@@ -164,7 +164,7 @@ class SetMasks:
             depth = trie.depth[node]
             target = sets.goto(places[depth - 1], trie.byte[node])
             self.nodes_visited += 1
-            if target == DEAD_SET:
+            if not target:
                 node = trie.end[node]
                 continue
             for index in range(trie.token_start[node], trie.token_start[node + 1]):

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.earley import DEAD_SET
 from structgen.errors import LimitExceededError, TokenRejectedError
 
 __all__ = ["Matcher"]
@@ -41,7 +40,7 @@ class Matcher:
         self._mask_object: Any = None
         self._mask_words: Any = None
         self._mask_rows = 0
-        self._reached = DEAD_SET
+        self._reached = 0
 
     # -- what may come next -----------------------------------------------------------------------------------------
 
@@ -205,7 +204,7 @@ class Matcher:
         place = self._set
         for index in range(len(text)):
             place = sets.goto(place, text[index])
-            if place == DEAD_SET:
+            if not place:
                 return index
         self._reached = place
         return len(text)

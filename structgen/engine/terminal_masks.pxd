@@ -3,6 +3,8 @@ cimport cython
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
 
+cdef int DIFFERENCE_NODES, FAMILY_SIZE, MERGED_EXITS, MERGED_NODES, NO_BYTE, SPARSE_TOKENS, UNKNOWN
+
 
 cdef class Trie:
     cdef public int[::1] byte

@@ -23,20 +23,21 @@ import numpy as np
 
 from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata import AutomatonStore
+from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["CountedTerminal", "TerminalMask", "TerminalMasks", "Trie"]
 
+# Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
-NO_BYTE = 256
 # A list of token ids this long costs as much to write into a mask as copying a finished one.
 SPARSE_TOKENS = 512
 # Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
 MERGED_NODES = 6000
 MERGED_EXITS = 48
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
-DIFFERENCE_NODES = 20_000
+DIFFERENCE_NODES = 80_000
 FAMILY_SIZE = 4
 
 
@@ -50,7 +51,7 @@ class Trie:
             remainder that the trie holds (0 in a vocabulary's trie).
         first_node: int32[256], the top node of each byte, or -1.
         size: how many nodes.
-        has_duplicates: whether a token stands in it twice, because it may leave the terminal at two places.
+        has_duplicates: whether a token stands in a trie of remainders twice, as it may leave the terminal at two places.
     """
 
     def __init__(self, trie: TokenTrie, token_count: array[int] | None = None) -> None:
@@ -63,7 +64,7 @@ class Trie:
         self.size = len(trie.node_byte)
         self.max_depth = trie.max_depth
         self.has_counts = token_count is not None
-        self.has_duplicates = len(set(trie.tokens)) < len(trie.tokens)
+        self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
         self.token_count = zeros(1) if token_count is None else token_count
 
 
