@@ -192,7 +192,7 @@ class _Counter:
             need = max(self.low - count, 0)
             room = None if self.high is None else self.high - count
             missing = [i for i in range(len(chain.asked)) if not given >> i & 1]
-            if room is not None and room < max(need, len(missing)):
+            if room is not None and room < max(need, bool(missing)):
                 continue
             if missing:
                 self._finish_asked(state, missing, need, room)
@@ -215,7 +215,7 @@ class _Counter:
         witness = chain.asked[missing[0]][1]
         if chain.pair is None or any(chain.asked[i][1] is None for i in missing) or witness is None:
             return
-        if len(missing) > 1:
+        if len(missing) > 1:  # one key may give several, which takes the intersection of its classes
             raise Inexpressible("not")
         if need > 1:
             raise Inexpressible("minProperties")

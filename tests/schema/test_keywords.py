@@ -301,6 +301,15 @@ def test_values_are_allowed_exactly_when_they_satisfy_the_schema(accepts, index)
         ({"$dynamicRef": "#a"}, "", "$dynamicRef"),
         ({"$ref": "http://elsewhere.test/x"}, "", "$ref"),
         ({"minProperties": 2}, "", "minProperties"),
+        (  # one key may give both
+            {
+                "type": "object",
+                "allOf": [{"not": {"patternProperties": {k: False}}} for k in ("c", "d")],
+                "maxProperties": 1,
+            },
+            "",
+            "not",
+        ),
         ({"multipleOf": 0.123456789}, "", "multipleOf"),
         ({"not": {"items": {"type": "string"}}}, "/not", "not"),
         ({"a/b": 1, "properties": {"a/b": {"format": "regex"}}}, "/properties/a~1b", "format"),
