@@ -22,12 +22,12 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from structgen.errors import VocabularyError
 
-__all__ = ["spell_tokens"]
+__all__ = ["spell_tokens", "tokenizer_state"]
 
 SPACE_MARK = "▁"
 BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -69,6 +69,15 @@ def spell_tokens(tokenizer: Any) -> tuple[dict[int, bytes], set[int]]:
         f"the bytes of the tokens of a {type(tokenizer).__name__} are not known",
         hint="use the tokenizer's fast version, or give the bytes to Vocabulary.from_bytes",
     )
+
+
+def tokenizer_state(tokenizer: Any) -> tuple[Hashable, ...]:
+    """What tells whether a tokenizer was changed since it was read: its size, its special tokens, its decoder."""
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    special = tuple(getattr(tokenizer, "all_special_ids", ()))
+    if not hasattr(backend, "get_vocab_size"):
+        return len(tokenizer) if hasattr(tokenizer, "__len__") else None, special
+    return backend.get_vocab_size(), special, backend.decoder and backend.decoder.__getstate__()
 
 
 def _nested(tokenizer: Any) -> Iterable[Any]:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
-from structgen.engine.spelling import spell_tokens
+from structgen.engine.spelling import spell_tokens, tokenizer_state
 from structgen.engine.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
@@ -84,7 +84,7 @@ class Vocabulary:
                 kind or its decoder is not known.
         """
         ends = _end_tokens([getattr(tokenizer, "eos_token_id", None), eos_token_ids])
-        key = _tokenizer_key(tokenizer, vocab_size, ends)
+        key = (vocab_size, ends, tokenizer_state(tokenizer))
         kept = _CACHE.of_tokenizer(tokenizer, key)
         if kept is None:
             spellings, special = spell_tokens(tokenizer)
@@ -192,12 +192,6 @@ def _end_tokens(given: list[int | Iterable[int] | None]) -> tuple[int, ...]:
         if value is not None:
             ends.extend(map(_token_id, value if isinstance(value, Iterable) else [value]))
     return tuple(dict.fromkeys(ends))
-
-
-def _tokenizer_key(tokenizer: Any, vocab_size: int | None, ends: tuple[int, ...]) -> tuple[Any, ...]:
-    """What can change about a tokenizer that lives on, and the arguments."""
-    length = len(tokenizer) if hasattr(tokenizer, "__len__") else None
-    return vocab_size, ends, length, tuple(getattr(tokenizer, "all_special_ids", ()))
 
 
 class _Cache:

@@ -170,6 +170,16 @@ def test_tokens_added_later_are_seen(tiny_tokenizer):
     assert after.token_bytes(before.size) == b"<tool>"
 
 
+def test_a_decoder_set_later_is_seen():
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={"Ġa": 0}, merges=[]))
+    assert Vocabulary.from_huggingface(tokenizer).token_bytes(0) == " Ġa".encode()
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    assert Vocabulary.from_huggingface(tokenizer).token_bytes(0) == b" a"
+    tokenizer.add_tokens(["<x>"])
+    assert Vocabulary.from_huggingface(tokenizer).token_bytes(1) == b"<x>"
+
+
 def test_a_tokenizer_of_the_tokenizers_library(tiny_tokenizer):
     end = tiny_tokenizer.eos_token_id
     plain = tiny_tokenizer.backend_tokenizer
