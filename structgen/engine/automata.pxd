@@ -18,6 +18,7 @@ cdef class AutomatonStore(DerivativeTable):
     cdef int _row_count
     cdef int _row_capacity
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
+    cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
     @cython.locals(data=bytes, target=int, classes=bytes, targets=list)
     cpdef void expand(self, int state) except *

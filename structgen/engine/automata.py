@@ -70,6 +70,7 @@ class AutomatonStore(DerivativeTable):
         self._row_count = 0
         self._row_capacity = 16
         self._added: dict[int, tuple[Regex, int]] = {}
+        self._bodies: dict[int, tuple[Regex, int]] = {}
 
     def _grow(self) -> None:
         """Doubles the arrays."""
@@ -98,7 +99,7 @@ class AutomatonStore(DerivativeTable):
         known = self._added.get(id(regex))
         if known is not None:
             return known[1]
-        state = self._pruned(term_of(self, regex, self.limits))
+        state = self._pruned(term_of(self, regex, self.limits, self._bodies))
         if len(self._added) >= ADDED_KEPT:
             self._added.clear()
         self._added[id(regex)] = (regex, state)

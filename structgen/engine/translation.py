@@ -16,14 +16,20 @@ __all__ = ["term_of"]
 TABLE_FROM = 12  # so many literal alternatives become a table
 
 # Instructions of the translation; each but VISIT and LOAD combines values that are on the stack.
-_VISIT, _LOAD, _UNION, _REPEAT, _INTERSECTION, _COMPLEMENT, _EARLY = range(7)
+_VISIT, _LOAD, _UNION, _REPEAT, _INTERSECTION, _COMPLEMENT, _EARLY, _REMEMBER = range(8)
+
+BODIES_KEPT = 10_000
+Bodies = dict[int, tuple[tree.Regex, int]]  # id of a repeated tree -> (the tree, its term)
 
 
-def term_of(table: DerivativeTable, regex: tree.Regex, limits: Limits) -> int:
+def term_of(table: DerivativeTable, regex: tree.Regex, limits: Limits, bodies: Bodies) -> int:
     """The term of a regex tree.
 
     Every tree is translated with the term that follows it on top of the value stack, and leaves there the term of
     both: so sequences are read from their end, and no term is made that is only a part of another.
+
+    Args:
+        bodies: what was repeated in trees translated before: a string's characters are one object in every schema.
 
     Raises:
         LimitExceededError: regex_nodes, regex_depth or automaton_states.
@@ -39,7 +45,13 @@ def term_of(table: DerivativeTable, regex: tree.Regex, limits: Limits) -> int:
                 raise LimitExceededError("regex_nodes", limits.regex_nodes)
             if depth > limits.regex_depth:
                 raise LimitExceededError("regex_depth", limits.regex_depth)
+            if type(operand) is tree.Repeat and _repeat_known(table, operand, values, bodies):
+                continue
             _visit(table, operand, depth, values, work)
+        elif action == _REMEMBER:
+            if len(bodies) >= BODIES_KEPT:
+                bodies.clear()
+            bodies[id(operand)] = (operand, values[len(values) - 1])
         elif action == _LOAD:
             values.append(operand)
         elif action == _UNION:
@@ -49,6 +61,15 @@ def term_of(table: DerivativeTable, regex: tree.Regex, limits: Limits) -> int:
         else:
             _combine(table, action, operand, values)
     return values[0]
+
+
+def _repeat_known(table: DerivativeTable, regex: tree.Repeat, values: list[int], bodies: Bodies) -> bool:
+    """Translates a repetition whose body is known; whether it is."""
+    known = bodies.get(id(regex.body))
+    if known is None or (regex.max is not None and regex.max < regex.min):
+        return False
+    values.append(table.repeat(known[1], regex.min, -1 if regex.max is None else regex.max, values.pop()))
+    return True
 
 
 def _combine(table: DerivativeTable, action: int, operand: Any, values: list[int]) -> None:
@@ -99,7 +120,8 @@ def _visit(
         if 0 <= high < regex.min:
             values.append(NOTHING)
             return
-        work.extend([(_REPEAT, (regex.min, high, tail), depth), (_VISIT, regex.body, depth + 1)])
+        work.append((_REPEAT, (regex.min, high, tail), depth))
+        work.extend([(_REMEMBER, regex.body, depth), (_VISIT, regex.body, depth + 1)])
         values.append(EMPTY)
     elif isinstance(regex, tree.Intersection):
         work.append((_INTERSECTION, (len(regex.parts), tail), depth))
