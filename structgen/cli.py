@@ -29,7 +29,10 @@ examples:
   structgen export --to kbnf mymodule:Person
   structgen export --to kbnf person.json > person.kbnf
 """
-_SCHEMA_HELP = "a JSON Schema file, or MODULE:Model for a Pydantic model or type that Python can import from here"
+_SCHEMA_HELP = (
+    "a JSON Schema (a file, or the text itself), or MODULE:Model for a Pydantic model or type that Python can import "
+    "from here"
+)
 
 
 class _UsageError(Exception):
@@ -163,16 +166,23 @@ def _load(name: str) -> Any:
 
 def _read_schema(name: str) -> Any:
     """The schema that a command line names."""
+    if name.lstrip().startswith("{"):
+        return _parse(name, "the schema")
     module, colon, attribute = name.partition(":")
     if colon and not Path(name).exists():
         return _import_schema(module, attribute)
     try:
-        schema = json.loads(Path(name).read_text(encoding="utf-8"))
+        text = Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise _UsageError(f"cannot read the schema {name}: {error}") from error
+    return _parse(text, name)
+
+
+def _parse(text: str, name: str) -> Any:
+    try:
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _UsageError(f"{name} is not JSON: {error}") from error
-    return schema
 
 
 def _import_schema(module: str, attribute: str) -> Any:
@@ -182,7 +192,7 @@ def _import_schema(module: str, attribute: str) -> Any:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, SyntaxError, AttributeError, ValueError) as error:
         raise _UsageError(f"cannot import {module}:{attribute}: {error}") from error
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +36,11 @@ class Sampler:
         top_p: float | None = None,
         seed: int | None = None,
     ) -> None:
-        if not (isinstance(temperature, numbers.Real) and math.isfinite(temperature) and temperature >= 0):
+        if not (isinstance(temperature, int | float) and math.isfinite(temperature) and temperature >= 0):
             raise ValueError(f"temperature must be a finite number >= 0, not {temperature!r}")
-        if top_k is not None and not (isinstance(top_k, numbers.Integral) and top_k >= 1):
+        if top_k is not None and not (isinstance(top_k, int) and top_k >= 1):
             raise ValueError(f"top_k must be a whole number >= 1, not {top_k!r}")
-        if top_p is not None and not (isinstance(top_p, numbers.Real) and 0 < top_p <= 1):
+        if top_p is not None and not (isinstance(top_p, int | float) and 0 < top_p <= 1):
             raise ValueError(f"top_p must be in (0, 1], not {top_p!r}")
         if temperature == 0 and (top_k is not None or top_p is not None):
             raise ValueError("top_k and top_p need a temperature above 0: at 0 the most probable token is taken")

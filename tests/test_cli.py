@@ -38,6 +38,7 @@ class Odd(pydantic.BaseModel):
 def folder(tmp_path, monkeypatch):
     (tmp_path / "person.json").write_text(json.dumps(SCHEMA))
     (tmp_path / "cli_models.py").write_text(MODULE)
+    (tmp_path / "cli_broken.py").write_text("class")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     yield tmp_path
@@ -49,7 +50,7 @@ def tiny(monkeypatch, tiny_model):
     monkeypatch.setattr("structgen.models.loading.load", lambda name: tiny_model)
 
 
-@pytest.mark.parametrize("schema", ["person.json", "cli_models:Person"])
+@pytest.mark.parametrize("schema", ["person.json", json.dumps(SCHEMA), "cli_models:Person"])
 def test_generate_prints_json_and_nothing_else(folder, tiny, capsys, schema):
     assert cli.main(["generate", "--schema", schema, "Ann is 34."]) == 0
     out, err = capsys.readouterr()
@@ -77,7 +78,9 @@ def test_export(folder, capsys):
     [
         (["generate", "--schema", "missing.json", "x"], "missing.json"),
         (["generate", "--schema", "cli_models.py", "x"], "not JSON"),
+        (["generate", "--schema", '{"type": ', "x"], "not JSON"),
         (["generate", "--schema", "nowhere:Model", "x"], "nowhere"),
+        (["generate", "--schema", "cli_broken:Model", "x"], "cli_broken"),
         (["generate", "--schema", "cli_models:Nobody", "x"], "Nobody"),
         (["generate", "--schema", ":", "x"], "cannot import"),
         (["generate", "--schema", "person.json", "--temperature", "-1", "x"], "temperature"),
