@@ -17,8 +17,8 @@ def load(name: str) -> Model:
     """A model by its name, loaded once a process: asking again gives the same object.
 
     Args:
-        name: `"smollm2"`, the embedded SmolLM2-135M-Instruct (nothing else to download; the README tells which
-            packages it needs), or what transformers' `from_pretrained` takes: a folder or a Hub name
+        name: `"smollm2"`, the embedded SmolLM2-135M-Instruct (its packages: README.md; nothing else to download), or
+            what transformers' `from_pretrained` takes: a folder or a Hub name
             (`pip install 'structgen[transformers]'`).
 
     Raises:
