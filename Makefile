@@ -23,6 +23,10 @@ export HF_HUB_OFFLINE := 1
 
 test: lint test-compiled test-uncompiled
 
+# Two workers on two cores: threads of torch's own would only stand in their way.
+test-compiled test-uncompiled: export OMP_NUM_THREADS := 1
+test-compiled test-uncompiled: export TOKENIZERS_PARALLELISM := false
+
 test-compiled: .make/built
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
