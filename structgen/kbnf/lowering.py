@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from structgen.engine import regex as rx
 from structgen.kbnf import ast
 from structgen.kbnf.automaton_rules import automaton_rules
-from structgen.kbnf.empty_match import is_nullable, post_order
+from structgen.kbnf.regex_facts import is_nullable, post_order
 from structgen.kbnf.regex_text import regex_texts, regex_to_rust
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import rewrite

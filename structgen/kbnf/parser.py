@@ -23,8 +23,8 @@ from structgen.engine import regex as rx
 from structgen.engine.regex_parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.empty_match import without_empty
 from structgen.kbnf.lexer import Token, fail, source_offset, tokens, unescape
+from structgen.kbnf.regex_facts import without_empty
 from structgen.kbnf.text_without import text_without
 from structgen.limits import Limits
 

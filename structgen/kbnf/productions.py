@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from structgen.engine import regex as rx
 from structgen.engine.grammar import terminal_number, terminal_symbol
-from structgen.kbnf.empty_match import can_match, is_nullable, without_empty
+from structgen.kbnf.regex_facts import survey, without_empty
 
 __all__ = ["Body", "Productions", "TerminalTable"]
 
@@ -89,12 +89,12 @@ def _facts_of(regex: rx.Regex) -> _Facts:
         facts = _facts_of_sequence(regex)
         if facts is not None:
             return facts
-    nullable = is_nullable(regex)
-    facts = _Facts(regex, _Key(_flat(regex)), nullable, can_match(regex))
-    if nullable:
+    nullable, can_match, key = survey(regex)
+    facts = _Facts(regex, _Key(key), nullable[id(regex)], can_match)
+    if facts.nullable:
         facts.stripped = without_empty(regex)
-        facts.stripped_key = _Key(_flat(facts.stripped))
-        facts.can_match = can_match(facts.stripped)
+        _, facts.can_match, key = survey(facts.stripped)
+        facts.stripped_key = _Key(key)
     if len(_FACTS) >= _FACTS_KEPT:
         _FACTS.clear()
     _FACTS[id(regex)] = facts
@@ -120,34 +120,6 @@ def _facts_of_sequence(regex: rx.Sequence) -> _Facts | None:
             key.append(facts.key)
             matches = matches and (facts.nullable or facts.can_match is True)
     return _Facts(regex, _Key(tuple(key)), False, matches or None) if has_literal else None
-
-
-def _flat(regex: rx.Regex) -> tuple[object, ...]:
-    """The tree in prefix order, each node with its type and its number of children: equal trees, equal tuples."""
-    stack: list[rx.Regex] = [regex]
-    out: list[object] = []
-    while stack:
-        node = stack.pop()
-        out.append(type(node))
-        if isinstance(node, (rx.Sequence, rx.Choice, rx.Intersection)):
-            out.append(len(node.parts))
-            stack.extend(node.parts)
-        elif isinstance(node, rx.Repeat):
-            out += (node.min, node.max)
-            stack.append(node.body)
-        elif isinstance(node, (rx.Complement, rx.Early)):
-            stack.append(node.body)
-        elif isinstance(node, rx.Literal):
-            out.append(node.data)
-        elif isinstance(node, rx.Chars):
-            out.append(node.ranges)
-        elif isinstance(node, rx.ByteSet):
-            out.append(node.mask)
-        elif isinstance(node, rx.Multiple):
-            out += (node.divisor, node.remainder)
-        else:
-            out.append(node.texts if isinstance(node, rx.LiteralSet) else node.units)
-    return tuple(out)
 
 
 class TerminalTable:

@@ -269,11 +269,16 @@ def published():
     """
     pytest.importorskip("kbnf")
 
-    def ask(grammar, prefixes=()):
+    def ask(grammar, prefixes=(), seconds=30):
         question = json.dumps([grammar, [prefix.hex() for prefix in prefixes]])
         try:
             done = subprocess.run(
-                [sys.executable, "-c", _ORACLE], input=question, capture_output=True, text=True, timeout=20, check=False
+                [sys.executable, "-c", _ORACLE],
+                input=question,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return None

@@ -105,7 +105,7 @@ def test_older_words_in_todays_dialect(published):
 
 def test_its_holes_are_not_ours(published, language):
     unterminated = "start ::= 'a'; (* b"
-    assert published(unterminated) is None
+    assert published(unterminated, seconds=4) is None
     with pytest.raises(GrammarError, match="this comment has no end"):
         parse(unterminated)
     rubbish = "start ::= ('A' @ 'B') 'C';"
@@ -115,7 +115,7 @@ def test_its_holes_are_not_ours(published, language):
     bracket = "start ::= ('(' | 'a') 'b';"
     assert isinstance(published(bracket), str)
     assert language(normalize(parse(bracket))) == {b"ab"}
-    assert published("start ::= 'a'; (* b *) €") is None
+    assert "not a char boundary" in published("start ::= 'a'; (* b *) €")
     with pytest.raises(GrammarError, match="unexpected character '€'"):
         parse("start ::= 'a'; (* b *) €")
 

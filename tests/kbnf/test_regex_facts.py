@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
-from structgen.kbnf.empty_match import can_match, is_nullable, without_empty
+from structgen.kbnf.regex_facts import can_match, is_nullable, without_empty
 
 SETTINGS = settings(deadline=None)
 
@@ -32,6 +32,15 @@ def test_the_shape_stays():
     regex = rx.intersection(rx.Complement(rx.Literal(b"x")), rx.star(letters))
     assert without_empty(regex) == rx.intersection(rx.Complement(rx.Literal(b"x")), rx.plus(letters))
     assert without_empty(rx.plus(letters)) == rx.plus(letters)
+
+
+def test_multiples():
+    assert is_nullable(rx.Multiple(7))
+    assert not is_nullable(rx.Multiple(7, 3))
+    assert can_match(rx.Multiple(7, 3))
+    store = AutomatonStore()
+    state = store.add(without_empty(rx.Multiple(7)))
+    assert [store.matches(state, data) for data in (b"", b"0", b"14", b"15")] == [False, True, True, False]
 
 
 def test_deep_trees():
