@@ -309,6 +309,7 @@ def test_an_unknown_tokenizer_is_refused_by_name():
 # -- real ones -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_smollm2(smollm2):
     spelled, special = spell_tokens(smollm2.tokenizer)
     assert (len(spelled), len(special)) == (49135, 17)

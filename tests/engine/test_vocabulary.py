@@ -206,6 +206,7 @@ def test_special_tokens_past_the_logits_do_no_harm(tiny_tokenizer):
         Vocabulary.from_huggingface(copy, size, eos_token_ids=size)
 
 
+@pytest.mark.slow
 def test_smollm2(smollm2):
     vocabulary = Vocabulary.from_huggingface(smollm2.tokenizer)
     assert vocabulary.size == 49152
