@@ -276,9 +276,9 @@ class ItemSetStore:
         item = self._intern_item(position, state, group)
         if self._item_mark[item] != self._serial:
             self._item_mark[item] = self._serial
+            if self._work_size >= self._max_items:
+                raise LimitExceededError("set_items", self._max_items)
             if self._work_size >= len(self._work):
-                if self._work_size >= self._max_items:
-                    raise LimitExceededError("set_items", self._max_items)
                 self._work = grown(self._work, self._work_size)
             self._work[self._work_size] = item
             self._work_size += 1

@@ -1,4 +1,5 @@
 cimport cython
+from cython cimport view
 
 from structgen.engine.compiled cimport CompiledGrammar
 from structgen.engine.earley cimport ItemSetStore
@@ -11,7 +12,7 @@ cdef class Matcher:
     cdef bint _ended
     cdef list _history
     cdef object _mask_object
-    cdef unsigned int[:, ::1] _mask_words
+    cdef unsigned int[::view.strided, ::view.contiguous] _mask_words
     cdef int _mask_rows
     cdef int _reached
     cdef object __weakref__
@@ -28,5 +29,7 @@ cdef class Matcher:
     @cython.locals(sets=ItemSetStore, place=int, index=int)
     cdef int _follow(self, bytes text) except -1
     cdef void _renew_after(self, error) except *
-    @cython.locals(compiled=CompiledGrammar, place=int, byte=int)
+    @cython.locals(compiled=CompiledGrammar)
     cdef void _refresh(self) except *
+    @cython.locals(compiled=CompiledGrammar, place=int, index=int, text=bytes)
+    cdef void _read_again(self) except *

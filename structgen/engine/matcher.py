@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from structgen.engine.bitmask import as_words
 from structgen.engine.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError, TokenRejectedError
 
 __all__ = ["Matcher"]
 
 RENEWED_LIMITS = ("item_sets", "automaton_states")
+NO_MASK = object()
 FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
 
 
@@ -37,7 +39,7 @@ class Matcher:
         self._ended = False
         # One entry for each accepted token (or call of accept_bytes): the set before it, its bytes, `_ended` before it.
         self._history: list[tuple[int, bytes, bool]] = []
-        self._mask_object: Any = None
+        self._mask_object: Any = NO_MASK
         self._mask_words: Any = None
         self._mask_rows = 0
         self._reached = 0
@@ -53,7 +55,8 @@ class Matcher:
             row: which row; the others are left alone.
 
         Raises:
-            ValueError: the mask has another shape or type, or no such row.
+            VocabularyError: the mask has another shape or type.
+            ValueError: it has no such row.
             LimitExceededError: a bound of `Limits` was passed.
         """
         if mask is not self._mask_object:
@@ -135,7 +138,8 @@ class Matcher:
             return bool(compiled.sets.only_byte[self._set] == 256)
 
     def _may_end(self) -> bool:
-        return self._ended or (not self._compiled.eager and bool(self._compiled.sets.accepting[self._set]))
+        # Where the end is eager, the first token ends an accepted text; only the empty text is not ended by one.
+        return self._ended or bool(self._compiled.sets.accepting[self._set])
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
@@ -194,7 +198,7 @@ class Matcher:
             if accepted == len(text):
                 self._history.append((self._set, text, self._ended))
                 self._set = self._reached
-                if compiled.eager and compiled.sets.accepting[self._set]:
+                if compiled.eager and text and compiled.sets.accepting[self._set]:
                     self._ended = True
         return accepted
 
@@ -228,11 +232,10 @@ class Matcher:
         if not 0 <= count <= len(self._history):
             raise ValueError(f"cannot take back {count} of {len(self._history)} accepted tokens")
         if count:
-            with self._compiled.lock:
-                self._refresh()
-                kept = len(self._history) - count
-                self._set, _, self._ended = self._history[kept]
-                del self._history[kept:]
+            kept = len(self._history) - count
+            # If the sets were begun anew meanwhile, this one is stale, and so is `_epoch`: `_refresh` finds the place.
+            self._set, _, self._ended = self._history[kept]
+            del self._history[kept:]
 
     def fork(self) -> Matcher:
         """An independent copy at the same place."""
@@ -259,34 +262,29 @@ class Matcher:
         if error.limit not in RENEWED_LIMITS:
             raise error
         self._compiled.renew()
-        self._refresh()
+        self._read_again()
 
     def _refresh(self) -> None:
-        """Reads the text again where the sets were begun anew since the last call, or have to be now."""
+        """Finds the place again where the sets were begun anew since the last call, or have to be now."""
         compiled = self._compiled
         if compiled.shared.is_full:
             compiled.renew()
         if self._epoch == compiled.epoch:
             return
+        try:
+            self._read_again()
+        except LimitExceededError as error:  # the sets of other matchers may have taken the room
+            self._renew_after(error)
+
+    def _read_again(self) -> None:
+        """Reads the text from its beginning."""
+        compiled = self._compiled
         place = compiled.sets.start_set
         history = []
         for _, text, ended in self._history:
             history.append((place, text, ended))
-            for byte in text:
-                place = compiled.sets.goto(place, byte)
+            for index in range(len(text)):
+                place = compiled.sets.goto(place, text[index])
         self._set = place
         self._history = history
         self._epoch = compiled.epoch
-
-
-def as_words(mask: Any, vocabulary_size: int) -> np.ndarray:
-    """A view of a mask, numpy or torch, as uint32[rows, words]."""
-    view = mask if isinstance(mask, np.ndarray) else np.asarray(mask)
-    width = (vocabulary_size + 31) // 32
-    if view.ndim == 1:
-        view = view[None, :]
-    if view.ndim != 2 or view.shape[1] != width or view.dtype not in (np.uint32, np.int32):
-        raise ValueError(f"a mask of {view.dtype}{list(view.shape)} is not uint32[rows, {width}]")
-    if not view.flags.c_contiguous or not view.flags.writeable:
-        raise ValueError("a mask must be C-contiguous and writeable")
-    return view.view(np.uint32)

