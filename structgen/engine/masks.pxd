@@ -1,8 +1,11 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.earley cimport ItemSetStore
-from structgen.engine.terminal_masks cimport TerminalMask, TerminalMasks, Trie
+from structgen.engine.mask_tables cimport Exits, TerminalMask, Trie
+from structgen.engine.terminal_masks cimport TerminalMasks
+
+cdef int LOOKED_UP, ROOT_NODE
 
 
 cdef class SetMask:
@@ -31,9 +34,11 @@ cdef class SetMasks:
     @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, index=int)
     cdef SetMask _make(self, int set_id)
     cdef int _add(self, int token) except -1
-    @cython.locals(trie=Trie, index=int, node=int)
-    cdef int _walk_exits(self, TerminalMask terminal, int set_id) except -1
-    @cython.locals(trie=Trie, first=int)
-    cdef int _walk_suffixes(self, TerminalMask terminal, int set_id) except -1
-    @cython.locals(sets=ItemSetStore, places="int[::1]", depth=int, target=int, index=int)
-    cdef int _walk(self, Trie trie, int set_id, int node, int stop, int base_depth, int min_count, int max_count) except -1
+    @cython.locals(index="Py_ssize_t")
+    cdef void _add_all(self, int[::1] tokens) except *
+    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, before=int, is_new=bint, terminal=TerminalMask)
+    cdef void _follow(self, SetMask mask, Exits exits, int set_id) except *
+    @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at="Py_ssize_t", node=int, stop=int, depth=int, target=int, index=int)
+    cdef void _walk(self, Exits exits, int set_id) except *
+    @cython.locals(trie=Trie)
+    cdef void _add_meant(self, Exits exits, int index) except *

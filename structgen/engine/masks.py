@@ -1,11 +1,13 @@
 """From an Earley set to the tokens that may come next.
 
 For every automaton state among a set's scannable items, the tokens that stay inside that terminal come ready made
-(`engine/terminal_masks.py`); those that run past its end are walked, what is left of them, from the set after it:
+(`engine/terminal_masks.py`). Those that run past its end are looked up behind its exits, by the states of the set after
+it, and so on until no token is left:
 
-    mask(S) = union over the states q of S:  inside(q)  and  walk(exits(q), S after q)
+    mask(S) = union over the states q of S:  inside(q)  and  behind(exits(q), S after q)
 
-A mask is kept as the dense parts it shares with other sets and a list of the other tokens.
+A set in which very many states come next is walked byte by byte instead, all of them at once. A mask is kept as
+the dense parts it shares with other sets and a list of the other tokens.
 """
 
 from __future__ import annotations
@@ -14,11 +16,16 @@ from array import array
 
 import numpy as np
 
-from structgen.engine.arrays import grown, zeros
+from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.earley import ItemSetStore
-from structgen.engine.terminal_masks import TerminalMask, TerminalMasks, Trie
+from structgen.engine.mask_tables import Exits, TerminalMask
+from structgen.engine.terminal_masks import TerminalMasks
 
 __all__ = ["SetMask", "SetMasks"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+ROOT_NODE = -1  # stands for the root of a trie among its nodes
+LOOKED_UP = 8  # items of a set that are looked up one by one; with more the set is walked
 
 
 class SetMask:
@@ -114,13 +121,10 @@ class SetMasks:
             terminal = self.terminals.get(state)
             if terminal.has_dense:
                 mask.parts.append(terminal)
-            for index in range(len(terminal.tokens)):
-                self._add(terminal.tokens[index])
-            if terminal.suffixes is not None:
-                self._walk_suffixes(terminal, sets.after(set_id, state))
-            if len(terminal.exits):
-                self._walk_exits(terminal, sets.after(set_id, state))
-        mask.tokens = array("i", self._found[: self._found_size])
+            self._add_all(terminal.tokens)
+            for exits in terminal.exits:
+                self._follow(mask, exits, sets.after(set_id, state))
+        mask.tokens = head(self._found, self._found_size)
         return mask
 
     def _add(self, token: int) -> None:
@@ -129,46 +133,71 @@ class SetMasks:
         self._found[self._found_size] = token
         self._found_size += 1
 
-    def _walk_exits(self, terminal: TerminalMask, set_id: int) -> None:
-        """Walks what lies behind each exit in the vocabulary's trie, pruned by the grammar."""
-        trie = self.terminals.trie
-        for index in range(len(terminal.exits)):
-            node = terminal.exits[index]
-            self._walk(trie, set_id, node + 1, trie.end[node], trie.depth[node], 0, 0)
+    def _add_all(self, tokens: array[int]) -> None:
+        for index in range(len(tokens)):
+            self._add(tokens[index])
 
-    def _walk_suffixes(self, terminal: TerminalMask, set_id: int) -> None:
-        """Walks what is left of the tokens behind all exits, merged into one trie."""
-        trie = terminal.suffixes
-        first = self._found_size
-        self._walk(trie, set_id, 0, trie.size, 0, terminal.min_count, terminal.max_count)
-        if len(terminal.removed_exits) and self._found_size > first:
-            removed = set(terminal.removed_exits)
-            kept = [token for token in self._found[first : self._found_size] if token not in removed]
-            self._found_size = first
-            for token in kept:
-                self._add(token)
+    def _follow(self, mask: SetMask, exits: Exits, set_id: int) -> None:
+        """Adds the tokens behind some exits that the grammar allows from `set_id` on.
 
-    def _walk(
-        self, trie: Trie, set_id: int, node: int, stop: int, base_depth: int, min_count: int, max_count: int
-    ) -> None:
-        """Adds the tokens of the nodes `node .. stop` whose bytes the grammar allows from `set_id` on.
-
-        Args:
-            base_depth: depth of the nodes' parent.
-            min_count, max_count: only tokens of the trie with such a count.
+        Every step goes further into the tokens, so it is at most as deep as the longest token.
         """
         sets = self.sets
-        places = self._set_at
-        places[base_depth] = set_id
-        while node < stop:
-            depth = trie.depth[node]
-            target = sets.goto(places[depth - 1], trie.byte[node])
-            self.nodes_visited += 1
-            if not target:
-                node = trie.end[node]
+        if not set_id:
+            return
+        sets.close(set_id)
+        first = sets.first_scan[set_id]
+        last = sets.last_scan[set_id]
+        if last - first > LOOKED_UP:
+            self._walk(exits, set_id)
+            return
+        for scan in range(first, last):
+            state = sets.scan_state[scan]
+            is_new = True
+            for before in range(first, scan):
+                if sets.scan_state[before] == state:
+                    is_new = False
+            if not is_new:
                 continue
-            for index in range(trie.token_start[node], trie.token_start[node + 1]):
-                if not trie.has_counts or min_count <= trie.token_count[index] <= max_count:
-                    self._add(trie.tokens[index])
-            places[depth] = target
+            terminal = self.terminals.behind(exits, state)
+            if terminal.has_dense:
+                mask.parts.append(terminal)
+            self._add_all(terminal.tokens)
+            for further in terminal.exits:
+                self._follow(mask, further, sets.after(set_id, state))
+
+    def _walk(self, exits: Exits, set_id: int) -> None:
+        """The same for a set with many items: byte by byte, all items at once."""
+        sets = self.sets
+        trie = exits.trie
+        places = self._set_at
+        for at in range(len(exits.nodes)):
+            node = exits.nodes[at]
+            depth = 0
+            stop = trie.size
+            if node != ROOT_NODE:
+                depth = trie.depth[node]
+                stop = trie.end[node]
+            places[depth] = set_id
             node += 1
+            while node < stop:
+                depth = trie.depth[node]
+                target = sets.goto(places[depth - 1], trie.byte[node])
+                self.nodes_visited += 1
+                if not target:
+                    node = trie.end[node]
+                    continue
+                for index in range(trie.token_start[node], trie.token_start[node + 1]):
+                    self._add_meant(exits, index)
+                places[depth] = target
+                node += 1
+
+    def _add_meant(self, exits: Exits, index: int) -> None:
+        """Adds a token of the trie, if the exits mean it."""
+        trie = exits.trie
+        if trie.has_counts:
+            if not exits.min_count <= trie.token_count[index] <= exits.max_count:
+                return
+            if exits.removed is not None and trie.tokens[index] in exits.removed:
+                return
+        self._add(trie.tokens[index])

@@ -2,46 +2,10 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.mask_tables cimport CountedTerminal, Exits, TerminalMask, Trie
 
-cdef int DIFFERENCE_NODES, FAMILY_SIZE, MERGED_EXITS, MERGED_NODES, NO_BYTE, SPARSE_TOKENS, UNKNOWN
-
-
-cdef class Trie:
-    cdef public int[::1] byte
-    cdef public int[::1] end
-    cdef public int[::1] depth
-    cdef public int[::1] token_start
-    cdef public int[::1] tokens
-    cdef public int[::1] token_count
-    cdef public int[::1] first_node
-    cdef public int size
-    cdef public int max_depth
-    cdef public bint has_counts
-    cdef public bint has_duplicates
-
-
-cdef class TerminalMask:
-    cdef public unsigned int[::1] dense
-    cdef public bint has_dense
-    cdef public int[::1] removed
-    cdef public int[::1] tokens
-    cdef public int[::1] exits
-    cdef public int[::1] removed_exits
-    cdef public Trie suffixes
-    cdef public int min_count
-    cdef public int max_count
-
-
-cdef class CountedTerminal:
-    cdef public int largest
-    cdef public int[::1] class_tokens
-    cdef public int[::1] class_counts
-    cdef public int[::1] rest_tokens
-    cdef public int[::1] rest_counts
-    cdef public int[::1] exit_nodes
-    cdef public int[::1] exit_counts
-    cdef public Trie suffixes
-    cdef public dict masks
+cdef int DIFFERENCE_NODES, FAMILY_SIZE, MERGED_EXITS, MERGED_NODES, NO_BYTE, RECORD_BYTES, ROOT_NODE
+cdef int SPARSE_TOKENS, UNKNOWN
 
 
 cdef class TerminalMasks:
@@ -51,6 +15,7 @@ cdef class TerminalMasks:
     cdef public int words
     cdef public long long bytes_used
     cdef public long long nodes_visited
+    cdef Exits _whole               # the root of the vocabulary's trie
     cdef int[::1] _record_of        # by state: index in _records, or -1
     cdef list _records
     cdef dict _counted
@@ -73,8 +38,14 @@ cdef class TerminalMasks:
 
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
-    @cython.locals(trie=Trie, automata=AutomatonStore, only=int, node=int, stop=int, depth=int, state=int, states="int[::1]")
-    cdef void _walk(self, int start) except *
+    @cython.locals(made=TerminalMask)
+    cpdef TerminalMask behind(self, Exits exits, int state)
+    @cython.locals(made=TerminalMask)
+    cdef TerminalMask _record(self, tokens)
+    @cython.locals(trie=Trie, automata=AutomatonStore, only=int, index=int, node=int, stop=int, depth=int, state=int, states="int[::1]")
+    cdef void _walk(self, Exits exits, int start) except *
+    @cython.locals(trie=Trie, index=int)
+    cdef void _add_meant(self, Exits exits, int node) except *
     @cython.locals(trie=Trie, index=int)
     cdef int _add_tokens(self, int node, int count) except -1
     @cython.locals(trie=Trie, index=int)
@@ -86,7 +57,7 @@ cdef class TerminalMasks:
     cpdef _dense(self, int[::1] tokens)
     @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
     cdef bint _resembles(self, int state, int like) except -1
-    @cython.locals(base=TerminalMask, made=TerminalMask)
+    @cython.locals(base=TerminalMask, made=TerminalMask, old=Exits)
     cpdef TerminalMask _difference(self, int state, int like)
     @cython.locals(trie=Trie, automata=AutomatonStore, states="int[::1]", others="int[::1]", visited=int, node=int, depth=int, byte=int, mine=int, other=int)
     cdef bint _walk_both(self, int state, int like) except -1

@@ -4,9 +4,11 @@ For a state of a terminal's automaton and a vocabulary this module computes, onc
 automata (the state is the terminal's residual language, so equal residues share their tables):
 
 - `inside`: the tokens that the terminal's automaton reads to their last byte;
-- `exits`: the nodes of the vocabulary's trie at which the terminal may end within a token. What follows is decided
-  by the grammar: see `engine/masks.py`. Where there are many exits and little behind them, as at the end of a JSON
-  string, what is left of the tokens is merged into a trie of its own (`suffixes`).
+- `exits`: the nodes of the vocabulary's trie at which the terminal may end within a token. Where there are many and
+  little stands behind them, as at the end of a JSON string, what is left of the tokens is merged into a trie of its
+  own. What stands behind exits when another terminal's state comes next has tables of the same kind
+  (`behind`), shared by all grammars in which the two terminals meet. Which states come next, the grammar
+  decides: see `engine/masks.py`.
 
 A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
 tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
@@ -23,14 +25,16 @@ import numpy as np
 
 from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata import AutomatonStore
+from structgen.engine.mask_tables import CountedTerminal, Exits, TerminalMask, Trie
 from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.vocabulary import Vocabulary
 
-__all__ = ["CountedTerminal", "TerminalMask", "TerminalMasks", "Trie"]
+__all__ = ["TerminalMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
+ROOT_NODE = -1  # stands for the root of a trie among its nodes
 # A list of token ids this long costs as much to write into a mask as copying a finished one.
 SPARSE_TOKENS = 512
 # Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
@@ -39,75 +43,7 @@ MERGED_EXITS = 48
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
 DIFFERENCE_NODES = 80_000
 FAMILY_SIZE = 4
-
-
-class Trie:
-    """The arrays of a `TokenTrie` for compiled loops.
-
-    Attributes:
-        byte, end, depth: int32 by node, in depth-first order; a node's subtree is `node .. end[node]`.
-        token_start: int32[nodes + 1]; the tokens that end at a node are `tokens[token_start[n]:token_start[n + 1]]`.
-        token_count: int32 by token, parallel to `tokens`: how many characters of a counted class came before the
-            remainder that the trie holds (0 in a vocabulary's trie).
-        first_node: int32[256], the top node of each byte, or -1.
-        size: how many nodes.
-        has_duplicates: whether a token stands in a trie of remainders twice, as it may leave the terminal at two places.
-    """
-
-    def __init__(self, trie: TokenTrie, token_count: array[int] | None = None) -> None:
-        self.byte = trie.node_byte
-        self.end = trie.node_end
-        self.depth = trie.node_depth
-        self.token_start = trie.token_start
-        self.tokens = trie.tokens if len(trie.tokens) else zeros(1)
-        self.first_node = trie.first_node
-        self.size = len(trie.node_byte)
-        self.max_depth = trie.max_depth
-        self.has_counts = token_count is not None
-        self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
-        self.token_count = zeros(1) if token_count is None else token_count
-
-
-class TerminalMask:
-    """The tables of one automaton state. Immutable once made.
-
-    Attributes:
-        dense: uint32[words], a mask of tokens inside, shared with other tables; or None.
-        removed: int32, tokens of `dense` that are not meant.
-        tokens: int32, tokens inside that `dense` does not have.
-        exits: int32, nodes of the vocabulary's trie at which the terminal may end with something left of a token.
-        suffixes: what is left after further exits, as one trie; or None.
-        min_count, max_count: which tokens of `suffixes` are meant, by their `token_count`.
-        removed_exits: int32, tokens of `suffixes` that are not meant.
-    """
-
-    def __init__(self) -> None:
-        self.dense = None
-        self.has_dense = False
-        self.removed = zeros(0)
-        self.tokens = zeros(0)
-        self.exits = zeros(0)
-        self.suffixes = None
-        self.removed_exits = zeros(0)
-        self.min_count = 0
-        self.max_count = 0
-
-
-class CountedTerminal:
-    """The tokens of a state `C{m,n} R` by how many `C` they begin, for all m and n.
-
-    Attributes:
-        largest: the largest count that occurs.
-        class_tokens, class_counts: int32, tokens that stay among the `C`, sorted by count.
-        rest_tokens, rest_counts: int32, tokens that go on into `R`, sorted by count.
-        exit_nodes, exit_counts: int32, where the terminal may end within a token.
-        suffixes: what is left after the exits as one trie, or None.
-        masks: the tables made so far, by (m, n) capped at `largest`.
-    """
-
-    def __init__(self) -> None:
-        self.masks: dict[tuple[int, int], TerminalMask] = {}
-        self.suffixes = None
+RECORD_BYTES = 1000  # about what the tables of a state take besides their lists
 
 
 class TerminalMasks:
@@ -128,6 +64,7 @@ class TerminalMasks:
         self.words = (vocabulary.size + 31) // 32
         self.bytes_used = 0
         self.nodes_visited = 0
+        self._whole = Exits(self.trie, array("i", [ROOT_NODE]), 0, 0, None)
         self._record_of = zeros(1024, UNKNOWN)
         self._records: list[TerminalMask] = []
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
@@ -174,21 +111,39 @@ class TerminalMasks:
             if counted is not None:
                 return self._of_count(counted, least, most)
         varied = self.automata.as_variation(state)
+        family: list[int] = []
         if varied:
             family = self._families.setdefault(varied, [])
             for like in [varied, *family]:
                 made = self._difference(state, like) if self._resembles(state, like) else None
                 if made is not None:
                     return made
-            if len(family) < FAMILY_SIZE:
-                family.append(state)
-        self._walk(state)
-        exits = head(self._exits, self._exit_size)
-        return self._record(head(self._tokens, self._token_size), exits, self._merge(exits, None), 0, 0)
+        self._walk(self._whole, state)
+        found = head(self._exits, self._exit_size)
+        remainders = self._merge(found, None)
+        made = self._record(head(self._tokens, self._token_size))
+        if remainders is not None:
+            made.exits.append(Exits(remainders, array("i", [ROOT_NODE]), 0, 0, None))
+        elif len(found):
+            made.exits.append(Exits(self.trie, found, 0, 0, None))
+        if varied and len(family) < FAMILY_SIZE:
+            family.append(state)  # not before it is made: a limit may be passed on the way
+        return made
 
-    def _record(
-        self, tokens: array[int], exits: array[int], suffixes: Trie | None, least: int, most: int
-    ) -> TerminalMask:
+    def behind(self, exits: Exits, state: int) -> TerminalMask:
+        """The tables of what stands behind some exits when a terminal in `state` comes next."""
+        made = exits.behind.get(state)
+        if made is None:
+            self._walk(exits, state)
+            made = self._record(head(self._tokens, self._token_size))
+            if self._exit_size:
+                found = head(self._exits, self._exit_size)
+                made.exits.append(Exits(exits.trie, found, exits.min_count, exits.max_count, exits.removed))
+            exits.behind[state] = made
+        return made
+
+    def _record(self, tokens: array[int]) -> TerminalMask:
+        """Tables with these tokens inside."""
         made = TerminalMask()
         if len(tokens) > SPARSE_TOKENS:
             made.dense = self._dense(tokens)
@@ -197,13 +152,7 @@ class TerminalMasks:
         else:
             made.tokens = tokens
             self.bytes_used += 4 * len(tokens)
-        if suffixes is None:
-            made.exits = exits
-            self.bytes_used += 4 * len(exits)
-        made.suffixes = suffixes
-        made.min_count = least
-        made.max_count = most
-        self.bytes_used += 200
+        self.bytes_used += RECORD_BYTES + 4 * self._exit_size
         return made
 
     def _dense(self, tokens: array[int]) -> np.ndarray:
@@ -217,45 +166,67 @@ class TerminalMasks:
 
     # -- a plain state ----------------------------------------------------------------------------------------------
 
-    def _walk(self, start: int) -> None:
-        """Walks the vocabulary's trie, pruned by the automaton; fills `_tokens` and `_exits`."""
+    def _walk(self, exits: Exits, start: int) -> None:
+        """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`."""
         self._token_size = 0
         self._exit_size = 0
         automata = self.automata
-        trie = self.trie
+        trie = exits.trie
         automata.expand(start)
         only = automata.only_byte[start]
-        if only == NO_BYTE:
-            return
-        node = 0
-        stop = trie.size
-        if only >= 0:
-            node = trie.first_node[only]
-            if node < 0:
-                return
-            stop = trie.end[node]
         states = self._state_at
-        states[0] = start
-        while node < stop:
-            depth = trie.depth[node]
-            state = automata.next(states[depth - 1], trie.byte[node])
-            self.nodes_visited += 1
-            if state == 0:
-                node = trie.end[node]
-                continue
-            if trie.token_start[node + 1] > trie.token_start[node]:
-                self._add_tokens(node, 0)
-            if trie.end[node] == node + 1:
-                node += 1
-                continue
-            if automata.accepting[state]:
-                self._add_exit(node, 0)
-            automata.expand(state)
-            if automata.only_byte[state] == NO_BYTE:
-                node = trie.end[node]
-                continue
-            states[depth] = state
+        for index in range(len(exits.nodes)):
+            node = exits.nodes[index]
+            depth = 0
+            stop = trie.size
+            if node != ROOT_NODE:
+                depth = trie.depth[node]
+                stop = trie.end[node]
+            elif only >= 0 and only != NO_BYTE:
+                node = trie.first_node[only]
+                stop = node
+                if node >= 0:
+                    stop = trie.end[node]
+                    node -= 1
             node += 1
+            states[depth] = start
+            while node < stop:
+                depth = trie.depth[node]
+                state = automata.next(states[depth - 1], trie.byte[node])
+                self.nodes_visited += 1
+                if state == 0:
+                    node = trie.end[node]
+                    continue
+                if trie.token_start[node + 1] > trie.token_start[node]:
+                    self._add_meant(exits, node)
+                if trie.end[node] == node + 1:
+                    node += 1
+                    continue
+                if automata.accepting[state]:
+                    self._add_exit(node, 0)
+                automata.expand(state)
+                if automata.only_byte[state] == NO_BYTE:
+                    node = trie.end[node]
+                    continue
+                states[depth] = state
+                node += 1
+
+    def _add_meant(self, exits: Exits, node: int) -> None:
+        """Adds the tokens at a node, those that the exits mean."""
+        trie = exits.trie
+        if not trie.has_counts:
+            self._add_tokens(node, 0)
+            return
+        for index in range(trie.token_start[node], trie.token_start[node + 1]):
+            if not exits.min_count <= trie.token_count[index] <= exits.max_count:
+                continue
+            if exits.removed is not None and trie.tokens[index] in exits.removed:
+                continue
+            if self._token_size >= len(self._tokens):
+                self._tokens = grown(self._tokens, self._token_size)
+                self._token_counts = grown(self._token_counts, self._token_size)
+            self._tokens[self._token_size] = trie.tokens[index]
+            self._token_size += 1
 
     def _add_tokens(self, node: int, count: int) -> None:
         trie = self.trie
@@ -288,7 +259,7 @@ class TerminalMasks:
     # -- a state like another ---------------------------------------------------------------------------------------
 
     def _resembles(self, state: int, like: int) -> bool:
-        """Whether the two states become one after the first byte of most of the vocabulary's tokens."""
+        """Whether the two states become one after the first byte of a good part of the vocabulary's tokens."""
         automata = self.automata
         trie = self.trie
         same = 0
@@ -301,14 +272,14 @@ class TerminalMasks:
                     different += trie.end[node] - node
                 elif mine:
                     same += trie.end[node] - node
-        return same > different
+        return 4 * same > different
 
     def _difference(self, state: int, like: int) -> TerminalMask | None:
         """The tables of `state` as their difference from those of `like`; None where that does not pay."""
         base = self.get(like)
-        if not base.has_dense or len(base.removed) or len(base.tokens) or len(base.exits):
+        if not base.has_dense or len(base.removed) or len(base.tokens) or len(base.exits) > 1:
             return None
-        if base.suffixes is not None and base.suffixes.has_duplicates:
+        if len(base.exits) and (not base.exits[0].trie.has_counts or base.exits[0].trie.has_duplicates):
             return None
         if not self._walk_both(state, like):
             return None
@@ -317,12 +288,13 @@ class TerminalMasks:
         made.has_dense = True
         made.removed = head(self._rest, self._rest_size)
         made.tokens = head(self._tokens, self._token_size)
-        made.exits = head(self._exits, self._exit_size)
-        made.suffixes = base.suffixes
-        made.min_count = base.min_count
-        made.max_count = base.max_count
-        made.removed_exits = head(self._gone, self._gone_size)
-        self.bytes_used += 4 * (self._rest_size + self._token_size + self._exit_size + self._gone_size) + 400
+        for old in base.exits:
+            gone = frozenset(self._gone[: self._gone_size]) | (old.removed or frozenset())
+            made.exits.append(Exits(old.trie, old.nodes, old.min_count, old.max_count, gone or None))
+        if self._exit_size:
+            made.exits.append(Exits(self.trie, head(self._exits, self._exit_size), 0, 0, None))
+        self.bytes_used += RECORD_BYTES + 4 * (self._rest_size + self._token_size + self._exit_size)
+        self.bytes_used += 32 * self._gone_size
         return made
 
     def _walk_both(self, state: int, like: int) -> bool:
@@ -395,7 +367,7 @@ class TerminalMasks:
         made.rest_counts = _taken(self._rest_counts, self._rest_size, order)
         made.exit_nodes = head(self._exits, self._exit_size)
         made.exit_counts = head(self._exit_counts, self._exit_size)
-        made.suffixes = self._merge(made.exit_nodes, made.exit_counts)
+        made.remainders = self._merge(made.exit_nodes, made.exit_counts)
         self.bytes_used += 8 * (self._token_size + self._rest_size + self._exit_size)
         return made
 
@@ -482,8 +454,13 @@ class TerminalMasks:
             exit_counts = np.asarray(counted.exit_counts)
             allowed = np.flatnonzero((exit_counts >= least) & (exit_counts <= most))
             exits = _taken(counted.exit_nodes, len(counted.exit_nodes), allowed)
-            suffixes = counted.suffixes if len(exits) else None
-            counted.masks[key] = self._record(tokens, exits, suffixes, least, most)
+            self._exit_size = len(exits)
+            made = self._record(tokens)
+            if len(exits) and counted.remainders is not None:
+                made.exits.append(Exits(counted.remainders, array("i", [ROOT_NODE]), least, most, None))
+            elif len(exits):
+                made.exits.append(Exits(self.trie, exits, 0, 0, None))
+            counted.masks[key] = made
         return counted.masks[key]
 
     # -- what is left of the tokens ---------------------------------------------------------------------------------

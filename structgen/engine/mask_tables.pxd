@@ -1,0 +1,41 @@
+cdef class Trie:
+    cdef public int[::1] byte
+    cdef public int[::1] end
+    cdef public int[::1] depth
+    cdef public int[::1] token_start
+    cdef public int[::1] tokens
+    cdef public int[::1] token_count
+    cdef public int[::1] first_node
+    cdef public int size
+    cdef public int max_depth
+    cdef public bint has_counts
+    cdef public bint has_duplicates
+
+
+cdef class Exits:
+    cdef public Trie trie
+    cdef public int[::1] nodes
+    cdef public int min_count
+    cdef public int max_count
+    cdef public object removed
+    cdef public dict behind
+
+
+cdef class TerminalMask:
+    cdef public unsigned int[::1] dense
+    cdef public bint has_dense
+    cdef public int[::1] removed
+    cdef public int[::1] tokens
+    cdef public list exits
+
+
+cdef class CountedTerminal:
+    cdef public int largest
+    cdef public int[::1] class_tokens
+    cdef public int[::1] class_counts
+    cdef public int[::1] rest_tokens
+    cdef public int[::1] rest_counts
+    cdef public int[::1] exit_nodes
+    cdef public int[::1] exit_counts
+    cdef public Trie remainders
+    cdef public dict masks

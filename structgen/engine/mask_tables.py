@@ -1,0 +1,95 @@
+"""What is kept about the tokens of one automaton state: plain data, made by `engine/terminal_masks.py`."""
+
+from __future__ import annotations
+
+from array import array
+
+from structgen.engine.arrays import zeros
+from structgen.engine.token_trie import TokenTrie
+
+__all__ = ["CountedTerminal", "Exits", "TerminalMask", "Trie"]
+
+
+class Trie:
+    """The arrays of a `TokenTrie` for compiled loops.
+
+    Attributes:
+        byte, end, depth: int32 by node, in depth-first order; a node's subtree is `node .. end[node]`.
+        token_start: int32[nodes + 1]; the tokens that end at a node are `tokens[token_start[n]:token_start[n + 1]]`.
+        token_count: int32 by token, parallel to `tokens`: how many characters of a counted class came before the
+            remainder that the trie holds (in a vocabulary's trie there is no such thing).
+        first_node: int32[256], the top node of each byte, or -1.
+        size: how many nodes.
+        has_counts: whether it is a trie of remainders, with `token_count`.
+        has_duplicates: whether a token stands in a trie of remainders twice, as it may leave the terminal at two places.
+    """
+
+    def __init__(self, trie: TokenTrie, token_count: array[int] | None = None) -> None:
+        self.byte = trie.node_byte
+        self.end = trie.node_end
+        self.depth = trie.node_depth
+        self.token_start = trie.token_start
+        self.tokens = trie.tokens if len(trie.tokens) else zeros(1)
+        self.first_node = trie.first_node
+        self.size = len(trie.node_byte)
+        self.max_depth = trie.max_depth
+        self.has_counts = token_count is not None
+        self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
+        self.token_count = zeros(1) if token_count is None else token_count
+
+
+class Exits:
+    """Where a terminal may end within a token: places in a trie, behind which what is left of the tokens stands.
+
+    Attributes:
+        trie: the vocabulary's, or one of remainders.
+        nodes: int32, the places; -1 is the root.
+        min_count, max_count: in a trie of remainders, which tokens are meant, by their `token_count`.
+        removed: tokens that are not meant, or None.
+        behind: the tables of what stands behind these exits, by the state of the terminal that comes next.
+    """
+
+    def __init__(
+        self, trie: Trie, nodes: array[int], min_count: int, max_count: int, removed: frozenset[int] | None
+    ) -> None:
+        self.trie = trie
+        self.nodes = nodes
+        self.min_count = min_count
+        self.max_count = max_count
+        self.removed = removed
+        self.behind: dict[int, TerminalMask] = {}
+
+
+class TerminalMask:
+    """The tokens of one automaton state. Immutable once made.
+
+    Attributes:
+        dense: uint32[words], a mask of tokens inside, shared with other tables; or None.
+        removed: int32, tokens of `dense` that are not meant.
+        tokens: int32, tokens inside that `dense` does not have.
+        exits: where the terminal may end within a token.
+    """
+
+    def __init__(self) -> None:
+        self.dense = None
+        self.has_dense = False
+        self.removed = zeros(0)
+        self.tokens = zeros(0)
+        self.exits: list[Exits] = []
+
+
+class CountedTerminal:
+    """The tokens of a state `C{m,n} R` by how many `C` they begin, for all m and n.
+
+    Attributes:
+        largest: the largest count that occurs.
+        class_tokens, class_counts: int32, tokens that stay among the `C`, sorted by count.
+        rest_tokens, rest_counts: int32, tokens that go on into `R`, sorted by count.
+        exit_nodes, exit_counts: int32, where in the vocabulary's trie the terminal may end within a token.
+        remainders: what is left after the exits as one trie, or None.
+        masks: the tables made so far, by (m, n) capped at `largest`.
+    """
+
+    def __init__(self) -> None:
+        self.masks: dict[tuple[int, int], TerminalMask] = {}
+        self.remainders = None
