@@ -81,8 +81,8 @@ def apply_token_bitmask(logits: Any, mask: Any) -> None:
     """Sets the logits of the tokens that a mask does not allow to minus infinity, in place.
 
     Logits past the mask's width belong to no token and become minus infinity too; a mask may be wider than the logits.
-    On the CPU this costs 7 to 15 µs for a row of 128,256 float32 and a mask that allows nearly all or nearly none of the
-    tokens (`benchmarks/apply_bitmask.py`). On other devices the mask is copied there and unpacked in one operation.
+    On the CPU this costs 7 to 15 µs for a row of 128,256 float32 and a mask that allows nearly all or nearly none of
+    the tokens (`benchmarks/apply_bitmask.py`). On other devices the mask is copied there and unpacked in one operation.
 
     Args:
         logits: float [batch, V] or [V]: numpy, or torch on any device, of 16, 32 or 64 bits; any strides.
