@@ -126,7 +126,7 @@ class TerminalMasks:
             made.exits.append(Exits(remainders, array("i", [ROOT_NODE]), 0, 0, None))
         elif len(found):
             made.exits.append(Exits(self.trie, found, 0, 0, None))
-        if varied and len(family) < FAMILY_SIZE:
+        if varied and made.has_dense and len(family) < FAMILY_SIZE:
             family.append(state)  # not before it is made: a limit may be passed on the way
         return made
 
