@@ -63,7 +63,9 @@ class _Flattening:
         # By identity: of terminals their symbols, of operators their nonterminals.
         self.known: dict[int, Body] = {}
         self.counted: CountedRules[int] | None = None
+        # Nonterminals for a symbol any number of times, and for a terminal or nothing.
         self.stars: dict[int, int] = {}
+        self.optional: dict[int, int] = {}
 
     def run(self) -> Productions:
         if self.grammar.start not in self.numbers:
@@ -102,7 +104,7 @@ class _Flattening:
         """The symbols of one alternative; nested sequences are spliced in."""
         out: list[int] = []
         stack = [expression]
-        known, numbers, literal = self.known, self.numbers, self.terminals.literal
+        known, numbers, literal, regex = self.known, self.numbers, self.terminals.literal, self.terminals.regex
         while stack:
             node = stack.pop()
             kind = type(node)
@@ -115,6 +117,12 @@ class _Flattening:
                     validate(self.grammar)
                     raise GrammarError(f"the nonterminal {node.name!r} is not defined")  # type: ignore[union-attr]
                 out.append(number)
+            elif kind is ast.RegexTerminal:
+                symbol, nullable = regex(node.regex)  # type: ignore[union-attr]
+                if symbol is None or nullable:
+                    out += self._nullable(owner, symbol, nullable)
+                else:
+                    out.append(symbol)
             elif kind is ast.Sequence:
                 stack.extend(reversed(node.parts))  # type: ignore[union-attr]
                 if len(out) + len(stack) > self.limits.grammar_symbols:
@@ -127,9 +135,7 @@ class _Flattening:
         return tuple(out)
 
     def _symbols(self, owner: int, node: ast.Expression) -> Body:
-        """The symbols of a terminal that is no literal, or of an operator."""
-        if isinstance(node, ast.RegexTerminal):
-            return self._regex(owner, node.regex)
+        """The symbols of an operator, or of a terminal that is neither a literal nor a plain regex."""
         if isinstance(node, ast.Option):
             return (self._later(owner, node.body, "?"),)
         if isinstance(node, ast.Choice):
@@ -157,12 +163,17 @@ class _Flattening:
         return number
 
     def _regex(self, owner: int, regex: rx.Regex) -> Body:
-        """A regex's symbols: one that matches the empty text too becomes a nonterminal with an empty body."""
         symbol, nullable = self.terminals.regex(regex)
+        return (symbol,) if symbol is not None and not nullable else self._nullable(owner, symbol, nullable)
+
+    def _nullable(self, owner: int, symbol: int | None, nullable: bool) -> Body:
+        """A regex that matches the empty text too becomes a nonterminal with an empty body; one for each regex."""
         if symbol is None:
             # The empty text, or nothing: a nonterminal without bodies derives nothing, and is removed later.
             return () if nullable else (self._new(owner, []),)
-        return (self._new(owner, [(symbol,), ()]),) if nullable else (symbol,)
+        if symbol not in self.optional:
+            self.optional[symbol] = self._new(owner, [(symbol,), ()])
+        return (self.optional[symbol],)
 
     def _except(self, node: ast.Except) -> rx.Regex:
         try:

@@ -50,23 +50,23 @@ def normalize(
             where the text cannot end.
         limits: `grammar_symbols` bounds the result and what is made on the way.
         deadline: of the compile; checked between passes.
-        is_empty: whether a regex matches nothing; asked only where its tree does not tell. By default a store of its
-            own; pass that of the engine to do the work once.
+        is_empty: whether a regex matches nothing; asked only where its tree does not tell. By default stores
+            of their own; pass that of the engine to do the work once.
 
     Raises:
         GrammarError: the grammar is not valid (see `validate`).
         LimitExceededError: it is too large, or the time is over.
     """
     limits = limits or Limits()
-    terminals = TerminalTable(is_empty or AutomatonStore(limits).is_empty)
+    terminals = TerminalTable(is_empty or (lambda regex: AutomatonStore(limits).is_empty(regex)))
     productions = flatten(grammar, terminals, limits=limits)
     if deadline:
         deadline.check()
-    productions, accepts_empty = eliminate_nullables(productions)
-    _check_size(productions, limits)
-    productions = simplify(productions, keep_endless=keep_endless, deadline=deadline)
-    _check_size(productions, limits)
-    return pack(productions, accepts_empty=accepts_empty)
+    without_empty, accepts_empty = eliminate_nullables(productions)
+    if without_empty is not productions:
+        _check_size(without_empty, limits)
+    simple = simplify(without_empty, keep_endless=keep_endless, deadline=deadline)
+    return pack(simple, accepts_empty=accepts_empty)
 
 
 def simplify(productions: Productions, *, keep_endless: bool = False, deadline: Deadline | None = None) -> Productions:

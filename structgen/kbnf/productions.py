@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 from structgen.engine import regex as rx
 from structgen.engine.grammar import terminal_number, terminal_symbol
@@ -39,91 +40,61 @@ class Productions:
         return Productions(bodies, self.names, self.start, self.terminals)
 
 
-class _Key:
-    """A regex by value, as a flat tuple: its hash is computed once, and no deep tree makes it recurse."""
-
-    __slots__ = ("_hash", "parts")
-
-    def __init__(self, parts: tuple[object, ...]) -> None:
-        self.parts = parts
-        self._hash = hash(parts)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.parts == other.parts
-
-
 class _Facts:
     """What is known of a regex once and for all.
 
     Attributes:
         regex: the regex itself; held, so that its `id` stays its own.
-        key: the regex by value.
+        number: the same for equal regexes, another for others.
         nullable: whether it matches the empty text.
-        stripped, stripped_key: what else it matches, and its key.
-        can_match: whether `stripped` matches anything; None when the tree does not tell.
+        stripped, stripped_number: what else it matches, and the number of that.
+        can_match: whether `stripped` matches anything; None when the tree does not tell and nobody has searched.
     """
 
-    __slots__ = ("can_match", "key", "nullable", "regex", "stripped", "stripped_key")
+    __slots__ = ("can_match", "nullable", "number", "regex", "stripped", "stripped_number")
 
-    def __init__(self, regex: rx.Regex, key: _Key, nullable: bool, can_match: bool | None) -> None:
+    def __init__(self, regex: rx.Regex) -> None:
+        nullable, self.can_match, key = survey(regex)
         self.regex = self.stripped = regex
-        self.key = self.stripped_key = key
-        self.nullable = nullable
-        self.can_match = can_match
+        self.number = self.stripped_number = _number_of(key)
+        self.nullable = nullable[id(regex)]
+        if self.nullable:
+            self.stripped = without_empty(regex)
+            _, self.can_match, key = survey(self.stripped)
+            self.stripped_number = _number_of(key)
 
 
 # Regexes by identity: the translation of schemas uses the same objects for strings and numbers in every schema, and
-# computing their facts costs more than the rest of the normal form. Emptied when full.
+# computing their facts costs more than the rest of the normal form. Emptied when full; the numbers go on, so that
+# equal regexes that were met before and after it have two, which costs a terminal and nothing else.
 _FACTS: dict[int, _Facts] = {}
+_NUMBERS: dict[tuple[object, ...], int] = {}
 _FACTS_KEPT = 2048
+_next_number = count()
+
+
+def _number_of(key: tuple[object, ...]) -> int:
+    number = _NUMBERS.get(key)
+    if number is None:
+        number = _NUMBERS[key] = next(_next_number)
+    return number
 
 
 def _facts_of(regex: rx.Regex) -> _Facts:
     facts = _FACTS.get(id(regex))
-    if facts is not None and facts.regex is regex:
-        return facts
-    if type(regex) is rx.Sequence:
-        facts = _facts_of_sequence(regex)
-        if facts is not None:
-            return facts
-    nullable, can_match, key = survey(regex)
-    facts = _Facts(regex, _Key(key), nullable[id(regex)], can_match)
-    if facts.nullable:
-        facts.stripped = without_empty(regex)
-        _, facts.can_match, key = survey(facts.stripped)
-        facts.stripped_key = _Key(key)
-    if len(_FACTS) >= _FACTS_KEPT:
-        _FACTS.clear()
-    _FACTS[id(regex)] = facts
+    if facts is None or facts.regex is not regex:
+        if len(_FACTS) >= _FACTS_KEPT:
+            _FACTS.clear()
+            _NUMBERS.clear()
+        facts = _FACTS[id(regex)] = _Facts(regex)
     return facts
-
-
-def _facts_of_sequence(regex: rx.Sequence) -> _Facts | None:
-    """The facts of a sequence with a literal in it, out of its parts' facts; None when it has none.
-
-    A schema's keys are such sequences, new objects in every translation, of parts that are the same objects.
-    """
-    key: list[object] = []
-    matches = True
-    has_literal = False
-    for part in regex.parts:
-        if type(part) is rx.Literal:
-            key.append(part.data)
-            has_literal = has_literal or bool(part.data)
-        elif type(part) is rx.Sequence:
-            return None
-        else:
-            facts = _facts_of(part)
-            key.append(facts.key)
-            matches = matches and (facts.nullable or facts.can_match is True)
-    return _Facts(regex, _Key(tuple(key)), False, matches or None) if has_literal else None
 
 
 class TerminalTable:
     """The terminals of one grammar: equal ones have one number, and none matches the empty text.
+
+    Args:
+        is_empty: whether a regex matches nothing; asked only where its tree does not tell.
 
     Attributes:
         regexes: by number.
@@ -135,7 +106,8 @@ class TerminalTable:
         self.data: list[bytes | None] = []
         self._is_empty = is_empty
         self._literals: dict[bytes, int] = {}
-        self._others: dict[_Key, int | None] = {}
+        # By the number of their facts, or for sequences by their parts: bytes, and numbers of facts.
+        self._others: dict[int | tuple[bytes | int, ...], int] = {}
 
     def literal(self, data: bytes) -> int:
         """The symbol of a literal that is not empty."""
@@ -150,21 +122,53 @@ class TerminalTable:
         """The symbol of what the regex matches besides the empty text, None when that is nothing; whether it matches
         the empty text too.
         """
+        if type(regex) is rx.Sequence:
+            key, matches = self._sequence_key(regex)
+            if key is not None:
+                return (self._add(key, regex) if matches else None), False
         facts = _facts_of(regex)
         stripped = facts.stripped
         if isinstance(stripped, rx.Literal) and stripped.data:
             return self.literal(stripped.data), facts.nullable
-        known = self._others.get(facts.stripped_key, 0)
-        if known == 0:
-            if facts.can_match is None:
-                facts.can_match = not self._is_empty(stripped)
-            number = None
-            if facts.can_match:
-                number = terminal_symbol(len(self.regexes))
-                self.regexes.append(stripped)
-                self.data.append(None)
-            self._others[facts.stripped_key] = known = number
-        return known, facts.nullable
+        return (self._add(facts.stripped_number, stripped) if self._matches(facts) else None), facts.nullable
+
+    def _add(self, key: int | tuple[bytes | int, ...], regex: rx.Regex) -> int:
+        symbol = self._others.get(key)
+        if symbol is None:
+            symbol = self._others[key] = terminal_symbol(len(self.regexes))
+            self.regexes.append(regex)
+            self.data.append(None)
+        return symbol
+
+    def _matches(self, facts: _Facts) -> bool:
+        """Whether there is a text besides the empty one."""
+        if facts.can_match is None:
+            facts.can_match = not self._is_empty(facts.stripped)
+        return facts.can_match
+
+    def _sequence_key(self, regex: rx.Sequence) -> tuple[tuple[bytes | int, ...] | None, bool]:
+        """A sequence by value, out of its parts (None when it may match the empty text, or nests); whether it matches
+        anything.
+
+        A schema's keys are such sequences, new objects in every translation, of parts that are the same objects: this
+        is much less work than looking at the whole tree.
+        """
+        key: list[bytes | int] = []
+        has_literal, matches = False, True
+        for part in regex.parts:
+            kind = type(part)
+            if kind is rx.Literal:
+                key.append(part.data)  # type: ignore[union-attr]
+                has_literal = has_literal or part.data != b""  # type: ignore[union-attr]
+            elif kind is rx.Sequence:
+                return None, False
+            else:
+                facts = _FACTS.get(id(part))
+                if facts is None or facts.regex is not part:
+                    facts = _facts_of(part)
+                key.append(facts.number)
+                matches = matches and (facts.nullable or facts.can_match or self._matches(facts))
+        return tuple(key) if has_literal else None, matches
 
     def literal_data(self, symbol: int) -> bytes | None:
         """The bytes of a symbol that is a literal terminal, else None."""
