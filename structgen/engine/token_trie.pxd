@@ -1,6 +1,6 @@
 # See token_trie.py for what each array holds.
 import cython
-from structgen.engine.arrays cimport zeros
+from structgen.engine.arrays cimport head, zeros
 
 
 cdef class TokenTrie:

@@ -15,9 +15,7 @@ The nodes stand in depth-first order and there is no node for the root, so a wal
 
 from __future__ import annotations
 
-from array import array
-
-from structgen.engine.arrays import zeros
+from structgen.engine.arrays import head, zeros
 from structgen.errors import VocabularyError
 
 __all__ = ["TokenTrie"]
@@ -110,17 +108,10 @@ class TokenTrie:
 
     def _trim(self, node_count: int) -> None:
         self.node_count = node_count
-        self.node_byte = _first(self.node_byte, node_count)
-        self.node_end = _first(self.node_end, node_count)
-        self.node_depth = _first(self.node_depth, node_count)
-        self.token_start = _first(self.token_start, node_count + 1)
-
-
-def _first(values: array[int], count: int) -> array[int]:
-    """A copy, because a slice of a memoryview would keep the whole array."""
-    kept = array("i")
-    kept.frombytes(memoryview(values[:count]).cast("B"))
-    return kept
+        self.node_byte = head(self.node_byte, node_count)
+        self.node_end = head(self.node_end, node_count)
+        self.node_depth = head(self.node_depth, node_count)
+        self.token_start = head(self.token_start, node_count + 1)
 
 
 def _refuse(spelling: bytes, token_id: int) -> None:
