@@ -208,19 +208,16 @@ class AutomatonStore(DerivativeTable):
             body = self._pruned(body)
         return (body, low, high, self.tail[state]) if body != DEAD else None
 
-    def as_variation(self, state: int) -> int:
-        """For a state made of a repetition and more, that repetition's; 0 for any other.
+    def as_variation(self, state: int) -> list[int]:
+        """For a state made of repetitions and more, the states of these; none for any other.
 
         That is an intersection, such as a string with further conditions (`C{m,n} R & B & ~D`), or a union, such as a
         search for a pattern that has begun to match (`C* P C* R | P2 C* R`). Tables for such states are cheap next to
         those of a state like it: most texts soon make them one.
         """
         if self.kind[state] not in (K_INTERSECTION, K_UNION) or self.tail[state] not in (EMPTY, NOTHING):
-            return DEAD
-        for part in self.payload[state]:
-            if self.kind[part] == K_REPEAT:
-                return int(part)
-        return DEAD
+            return []
+        return [part for part in self.payload[state] if self.kind[part] == K_REPEAT]
 
     def _pruned(self, term: int) -> int:
         """The same language, without alternatives that match nothing; 0 if nothing is left."""

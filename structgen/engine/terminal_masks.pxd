@@ -4,7 +4,7 @@ from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.mask_tables cimport CountedTerminal, Exits, TerminalMask, Trie
 
-cdef int DIFFERENCE_NODES, FAMILY_SIZE, MERGED_EXITS, MERGED_NODES, NO_BYTE, RECORD_BYTES, ROOT_NODE
+cdef int DIFFERENCE_NODES, MERGED_EXITS, MERGED_NODES, MODELS, NO_BYTE, RECORD_BYTES, ROOT_NODE
 cdef int SPARSE_TOKENS, UNKNOWN
 
 
@@ -34,7 +34,7 @@ cdef class TerminalMasks:
     cdef int _largest
     cdef int[::1] _gone             # tokens behind exits that a state like this one has, and this one has not
     cdef int _gone_size
-    cdef dict _families             # the state of A -> states A & ~B that others are told apart from
+    cdef list _models               # wide states that were walked last
 
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)

@@ -42,7 +42,7 @@ MERGED_NODES = 6000
 MERGED_EXITS = 48
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
 DIFFERENCE_NODES = 80_000
-FAMILY_SIZE = 4
+MODELS = 8  # wide states that were walked last, from which others may be told apart
 RECORD_BYTES = 1000  # about what the tables of a state take besides their lists
 
 
@@ -84,7 +84,7 @@ class TerminalMasks:
         self._largest = 0
         self._gone = zeros(4096)
         self._gone_size = 0
-        self._families: dict[int, list[int]] = {}
+        self._models: list[int] = []
 
     def get(self, state: int) -> TerminalMask:
         """The tables of a state, made when first asked for."""
@@ -101,20 +101,18 @@ class TerminalMasks:
         return made
 
     def _make(self, state: int) -> TerminalMask:
-        parts = self.automata.as_counted(state)
-        if parts is not None:
-            char_state, least, most, rest_state = parts
+        repetition = self.automata.as_counted(state)
+        if repetition is not None:
+            char_state, least, most, rest_state = repetition
             key = (char_state, rest_state)
             if key not in self._counted:
                 self._counted[key] = self._make_counted(char_state, rest_state)
             counted = self._counted[key]
             if counted is not None:
                 return self._of_count(counted, least, most)
-        varied = self.automata.as_variation(state)
-        family: list[int] = []
-        if varied:
-            family = self._families.setdefault(varied, [])
-            for like in [varied, *family]:
+        parts = self.automata.as_variation(state)
+        if parts:
+            for like in [*parts, *self._models]:
                 made = self._difference(state, like) if self._resembles(state, like) else None
                 if made is not None:
                     return made
@@ -126,8 +124,9 @@ class TerminalMasks:
             made.exits.append(Exits(remainders, array("i", [ROOT_NODE]), 0, 0, None))
         elif len(found):
             made.exits.append(Exits(self.trie, found, 0, 0, None))
-        if varied and made.has_dense and len(family) < FAMILY_SIZE:
-            family.append(state)  # not before it is made: a limit may be passed on the way
+        if parts and made.has_dense:  # not before it is made: a limit may be passed on the way
+            del self._models[: len(self._models) - MODELS + 1]
+            self._models.append(state)
         return made
 
     def behind(self, exits: Exits, state: int) -> TerminalMask:
