@@ -3,8 +3,8 @@
     python benchmarks/growth.py [--longest 10000] [--plot growth.png]
 
 For each grammar, texts of growing length are read byte by byte by a fresh engine (nothing remembered from the
-shorter ones); the table gives nanoseconds a byte, and how many Earley sets were made. On LR grammars both columns of
-nanoseconds should stay flat; the ambiguous and the palindrome grammar are there to see what happens where they need not.
+shorter ones); the table gives nanoseconds a byte, and how many Earley sets were made. On LR grammars the nanoseconds
+should stay flat; the ambiguous and the palindrome grammar are there to see what happens where they need not.
 """
 
 from __future__ import annotations

@@ -355,7 +355,7 @@ class ItemSetStore:
         last = self._last_kernel[set_id]
         if last - first != self._work_size or self.accepting[set_id] != self._work_accepting:
             return False
-        for index in range(first, last):
+        for index in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
             if self._item_mark[self._kernel[index]] != self._serial:
                 return False
         return True

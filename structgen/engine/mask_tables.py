@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
+
 from structgen.engine.arrays import zeros
 from structgen.engine.token_trie import TokenTrie
 
@@ -21,7 +23,7 @@ class Trie:
         first_node: int32[256], the top node of each byte, or -1.
         size: how many nodes.
         has_counts: whether it is a trie of remainders, with `token_count`.
-        has_duplicates: whether a token stands in a trie of remainders twice, as it may leave the terminal at two places.
+        has_duplicates: whether a token stands in a trie of remainders twice, leaving the terminal at two places.
     """
 
     def __init__(self, trie: TokenTrie, token_count: array[int] | None = None) -> None:
@@ -71,7 +73,7 @@ class TerminalMask:
     """
 
     def __init__(self) -> None:
-        self.dense = None
+        self.dense: np.ndarray | None = None
         self.has_dense = False
         self.removed = zeros(0)
         self.tokens = zeros(0)
@@ -90,6 +92,10 @@ class CountedTerminal:
         masks: the tables made so far, by (m, n) capped at `largest`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, largest: int) -> None:
+        self.largest = largest
+        self.class_tokens = self.class_counts = zeros(0)
+        self.rest_tokens = self.rest_counts = zeros(0)
+        self.exit_nodes = self.exit_counts = zeros(0)
+        self.remainders: Trie | None = None
         self.masks: dict[tuple[int, int], TerminalMask] = {}
-        self.remainders = None

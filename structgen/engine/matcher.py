@@ -214,7 +214,8 @@ class Matcher:
         return len(text)
 
     def _rejected(self, token_id: int, why: str) -> TokenRejectedError:
-        text = self._compiled.vocabulary.token_bytes(token_id) if 0 <= token_id < self._compiled.vocabulary.size else None
+        vocabulary = self._compiled.vocabulary
+        text = vocabulary.token_bytes(token_id) if 0 <= token_id < vocabulary.size else None
         return TokenRejectedError(
             f"token {token_id} ({text!r}) was rejected after {len(self._history)} tokens: {why}",
             token_id=token_id,

@@ -60,7 +60,7 @@ class Chars:
 
 @dataclass(slots=True, unsafe_hash=True)
 class ByteSet:
-    """One byte out of a set: bit `b` of `mask` (256 bits) is set when byte `b` is in it. `ByteSet(0)` matches nothing."""
+    """One byte out of a set: bit `b` of `mask` (256 bits) is set for byte `b`. `ByteSet(0)` matches nothing."""
 
     mask: int
 

@@ -13,8 +13,8 @@ automata (the state is the terminal's residual language, so equal residues share
 A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
 tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
 
-A state with several conditions (a key that is none of the named ones, say) is kept as its difference from the tables of a state like
-it, found by walking both automata side by side and turning back wherever they come together.
+A state with several conditions (a key that is none of the named ones, say) is kept as its difference from the tables
+of a state like it, found by walking both automata side by side and turning back wherever they come together.
 """
 
 from __future__ import annotations
@@ -356,8 +356,7 @@ class TerminalMasks:
         """Indexes the vocabulary for `C* R`; None where a text could be read in more than one way."""
         if not self._walk_counted(char_state, rest_state):
             return None
-        made = CountedTerminal()
-        made.largest = self._largest
+        made = CountedTerminal(self._largest)
         order = np.argsort(np.asarray(self._token_counts[: self._token_size]), kind="stable")
         made.class_tokens = _taken(self._tokens, self._token_size, order)
         made.class_counts = _taken(self._token_counts, self._token_size, order)

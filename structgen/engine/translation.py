@@ -28,8 +28,7 @@ def term_of(table: DerivativeTable, regex: tree.Regex, limits: Limits, bodies: B
     Every tree is translated with the term that follows it on top of the value stack, and leaves there the term of
     both: so sequences are read from their end, and no term is made that is only a part of another.
 
-    Args:
-        bodies: what was repeated in trees translated before: a string's characters are one object in every schema.
+    What was repeated in trees translated before is in `bodies`: a string's characters are one object in every schema.
 
     Raises:
         LimitExceededError: regex_nodes, regex_depth or automaton_states.

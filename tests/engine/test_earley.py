@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.grammars import random_grammar
+from support.naive import NaiveRecognizer
+
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.vocabulary import Vocabulary
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
-from support.grammars import random_grammar
-from support.naive import NaiveRecognizer
 
 TOKENS = ["a", "b", "c", "ab", "ba", "aa", "abc", "bab", "cc", "é", "aé", "aaaa", "abab"]
 BYTES = [text.encode() for text in TOKENS] + ["é".encode()[:1], "é".encode()[1:]]
