@@ -36,7 +36,7 @@ from structgen.engine.regex import (
     sequence,
     star,
 )
-from structgen.schema.algebra import Language
+from structgen.schema.algebra import Language, NumberSet
 from structgen.schema.numbers import FRACTION_DIGITS, integer_range, number_range
 from structgen.schema.strings import byte_set
 
@@ -195,14 +195,17 @@ def _duration() -> Regex:
 
 
 def _timedelta() -> Regex:
-    """What Pydantic reads as a timedelta, in days, hours, minutes, seconds: at most 9 digits of days."""
+    """What Pydantic reads as a timedelta, in years (of 365 days) to seconds: no more days than one can hold."""
     number = Repeat(_DIGIT, 1, DURATION_DIGITS)
     second = sequence(number, _FRACTION, Literal(b"S"))
     minute = sequence(number, Literal(b"M"), optional(second))
     hour = sequence(number, Literal(b"H"), optional(choice(minute, second)))
     time = sequence(Literal(b"T"), choice(hour, minute, second))
     day = sequence(Repeat(_DIGIT, 1, 8), Literal(b"D"), optional(time))
-    return sequence(optional(_MINUS), Literal(b"P"), choice(day, time))
+    week = sequence(Repeat(_DIGIT, 1, 6), Literal(b"W"), optional(choice(day, time)))
+    month = sequence(Repeat(_DIGIT, 1, 6), Literal(b"M"), optional(choice(week, day, time)))
+    year = sequence(Repeat(_DIGIT, 1, 6), Literal(b"Y"), optional(choice(month, week, day, time)))
+    return sequence(optional(_MINUS), Literal(b"P"), choice(year, month, week, day, time))
 
 
 # --- identifiers and the net -----------------------------------------------------------------------------------------
@@ -336,6 +339,20 @@ _BASE64 = sequence(
         )
     ),
 )
+# Three ASCII characters in four: the highest bit of each byte, in the first to the third sign, is 0.
+_BASE64_SIGNS = _LOWER.upper() + _LOWER + _DIGITS + "+/"
+_BASE64_1ST = byte_set(_BASE64_SIGNS[:32])
+_BASE64_2ND = byte_set("".join(sign for i, sign in enumerate(_BASE64_SIGNS) if not i & 8))
+_BASE64_3RD = byte_set("".join(sign for i, sign in enumerate(_BASE64_SIGNS) if not i & 2))
+_BASE64_ASCII = sequence(
+    star(sequence(_BASE64_1ST, _BASE64_2ND, _BASE64_3RD, _BASE64_CHAR)),
+    optional(
+        choice(
+            sequence(_BASE64_1ST, byte_set("AQgw"), Literal(b"==")),
+            sequence(_BASE64_1ST, _BASE64_2ND, byte_set("AEIMQUYcgkosw048"), Literal(b"=")),
+        )
+    ),
+)
 
 # Not white space, in Unicode's sense nor in Python's: neither Rust's `trim` nor Python's `strip` takes it away.
 _SOLID = Chars(
@@ -377,6 +394,7 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "iri-reference": lambda: _uri(absolute=True, reference=True, beyond=_UCSCHAR),
     "json-pointer": lambda: _JSON_POINTER,
     "base64": lambda: _BASE64,
+    "x-base64-ascii": lambda: _BASE64_ASCII,
     "x-datetime": lambda: choice(_NAIVE, _DATE_TIME),
     "x-datetime-naive": lambda: _NAIVE,
     "x-time": lambda: sequence(_CLOCK, optional(_ZONE)),
@@ -406,21 +424,29 @@ def _integers(low: str, high: str) -> Regex:
     return integer_range(None if low == "-" else int(low), None if high == "-" else int(high))
 
 
-def _decimals(digits: str, places: str) -> Regex:
-    """Plain decimals of so many digits after the point, and in all; `-` is no bound."""
-    count = None if places == "-" else int(places)
-    if digits == "-":
-        return number_range(None, False, None, False, FRACTION_DIGITS if count is None else count)
-    used = count or 0
-    most = Fraction(10 ** int(digits) - 1, 10**used)
-    return number_range(-most, False, most, False, used)
+def _decimals(digits: str, places: str, least: str, above: str, most: str, below: str) -> Regex:
+    """Plain decimals of so many digits in all, and after the point, between closed and open bounds; `-` is none."""
+    used = FRACTION_DIGITS if places == "-" else int(places)
+    found: NumberSet | None = NumberSet(_number(least), False, _number(most), False)
+    others = [NumberSet(_number(above), above != "-", _number(below), below != "-")]
+    if digits != "-":
+        largest = Fraction(10 ** int(digits) - 1, 10 ** (0 if places == "-" else used))
+        others.append(NumberSet(-largest, False, largest, False))
+    for other in others:
+        found = found.intersect(other) if found is not None else None
+    return NOTHING if found is None else number_range(found.low, found.low_open, found.high, found.high_open, used)
 
 
-_FAMILIES: dict[str, Callable[[str, str], Regex]] = {
-    "x-date": _dates,
-    "x-integer": _integers,
-    "x-decimal": _decimals,
+def _number(text: str) -> Fraction | None:
+    return None if text == "-" else Fraction(text)
+
+
+_FAMILIES: dict[str, tuple[int, Callable[..., Regex]]] = {
+    "x-date": (2, _dates),
+    "x-integer": (2, _integers),
+    "x-decimal": (6, _decimals),
 }
+"""How many parameters a family takes, and the regex of one of its formats."""
 
 
 @lru_cache(maxsize=1024)
@@ -430,6 +456,7 @@ def language(name: str) -> Language | None:
     if make is not None:
         return Language(f"format {name}", make())
     family, *parameters = name.split(" ")
-    if family in _FAMILIES and len(parameters) == 2:
-        return Language(f"format {name}", _FAMILIES[family](*parameters))
+    count, family_regex = _FAMILIES.get(family, (0, None))
+    if family_regex is not None and len(parameters) == count:
+        return Language(f"format {name}", family_regex(*parameters))
     return None

@@ -42,6 +42,7 @@ REGEX_DIALECT = "x-structgen-regex"
 """The keyword by which `sources` says in which dialect a `pattern` is written; ECMA-262 without it."""
 
 MAX_BOUND_DIGITS = 308
+_EXACT_INTEGERS = 2**53
 
 _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
 _TYPES = {
@@ -133,6 +134,8 @@ def _bound(schema: dict[str, Any], keyword: str, place: Place) -> int | Fraction
         return None
     try:
         number = exact(value)
+        if isinstance(value, float) and abs(value) > _EXACT_INTEGERS:
+            number = int(value)  # validators compare integers with the double itself
     except (ValueError, TypeError, ArithmeticError) as error:
         raise _fail(f"{keyword} must be a finite number", place, keyword) from error
     if abs(number) >= 10 ** (MAX_BOUND_DIGITS + 1):

@@ -5,14 +5,17 @@ Written forms, and their bounds (they keep a model from spinning in digits, and 
 - integers: digits only, no `-0`, at most `INTEGER_DIGITS` digits;
 - numbers without a bound: at most `INTEGER_DIGITS` digits before the point and `FRACTION_DIGITS` after it, with an
   exponent of at most two digits; and scientific form, one digit before the point, with exponents from -307 to 307;
-- bounded numbers: plain decimals, and scientific form for the decades that lie inside the bounds as a whole.
+- bounded numbers: plain decimals, and scientific form for the decades that lie inside the bounds as a whole, and for
+  parts of decades below 1e-4 and from 1e16 on, where programs use this form.
 
-Rounding to a double is monotone, so a closed bound cannot be crossed by it. An open one can be reached by it, unless
-the digits are few: numbers near an open bound have at most 15 significant ones.
+Readers round to doubles. That is monotone, so a closed bound that is a double itself cannot be crossed by it. Every
+other bound becomes the nearest closed one that is a double; only 0 stays open, as nothing here is small enough to round
+to it.
 """
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -38,8 +41,10 @@ FRACTION_DIGITS = 20
 _MANTISSA_DIGITS = (
     16  # after the point in scientific form; with the digit before it, what a double's shortest form needs
 )
-_SAFE_DIGITS = 15  # decimals of so many significant digits are told apart by doubles
+_LONGEST_FRACTION = 64  # digits after the point where a bound has more of them
+_EXACT_INTEGERS = 2**53  # up to it every integer is a double
 _EXPONENTS = 307
+_PLAIN_DECADES = (4, 16)  # programs write numbers from 1e-4 up to 1e16 in plain form
 
 Number = int | Fraction
 
@@ -76,20 +81,38 @@ def _digits_range(low: str, high: str) -> Regex:
     length = len(low)
     if low == "0" * length and high == "9" * length:
         return repeat(_DIGIT, length, length)
-    if low[0] == high[0]:
-        return sequence(Literal(low[0].encode()), _digits_range(low[1:], high[1:]))
+    same = next((i for i in range(length) if low[i] != high[i]), length)
+    head, low, high = Literal(low[:same].encode()), low[same:], high[same:]
+    if not low:
+        return head
     parts: list[Regex] = []
     first, last = int(low[0]), int(high[0])
     if low[1:].strip("0"):
-        parts.append(sequence(Literal(low[0].encode()), _digits_range(low[1:], "9" * (length - 1))))
+        parts.extend(_beside(low, "9"))
         first += 1
     if high[1:].strip("9"):
-        parts.append(sequence(Literal(high[0].encode()), _digits_range("0" * (length - 1), high[1:])))
+        parts.extend(_beside(high, "0"))
         last -= 1
     if first <= last:
-        middle = byte_set("".join(str(d) for d in range(first, last + 1)))
-        parts.append(sequence(middle, repeat(_DIGIT, length - 1, length - 1)))
-    return choice(*parts)
+        parts.append(_from_digit(first, last, len(low) - 1))
+    return sequence(head, choice(*parts))
+
+
+def _from_digit(first: int, last: int, more: int) -> Regex:
+    """A digit out of a range and `more` others."""
+    digit = byte_set("".join(str(d) for d in range(first, last + 1)))
+    return sequence(digit, repeat(_DIGIT, more, more))
+
+
+def _beside(edge: str, end: str) -> list[Regex]:
+    """The digit strings between `edge` and its first digit followed by `end`s only. Flat, however many digits."""
+    parts: list[Regex] = [Literal(edge.encode())]
+    for i in range(1, len(edge)):
+        digit = int(edge[i])
+        first, last = (digit + 1, 9) if end == "9" else (0, digit - 1)
+        if first <= last:
+            parts.append(sequence(Literal(edge[:i].encode()), _from_digit(first, last, len(edge) - 1 - i)))
+    return parts
 
 
 def _natural_range(low: int, high: int | None) -> Regex:
@@ -237,35 +260,69 @@ def _decade(value: Number) -> int:
     return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
-def _scientific(low: Number, low_open: bool, high: Number | None, digits: int) -> Regex:
-    """`d.ddde±x` for the decades that lie inside the bounds as a whole."""
-    first = -_EXPONENTS
+def _scientific(low: Number, low_open: bool, high: Number | None, high_open: bool) -> Regex:
+    """`d.ddde±x`: the decades inside the bounds as a whole, and parts of those for which programs use this form."""
+    first, first_whole = -_EXPONENTS, True
     if low > 0:
         first = _decade(low)
-        if low_open or Fraction(10) ** first != low:
-            first += 1
-    last = _EXPONENTS if high is None else (_decade(high) - 1 if high > 0 else -_EXPONENTS - 1)
-    first, last = max(first, -_EXPONENTS), min(last, _EXPONENTS)
-    if first > last:
-        return NOTHING
-    return sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, digits))), _exponent_range(first, last))
+        first_whole = Fraction(10) ** first == low and not low_open
+    last, last_whole = _EXPONENTS, True
+    if high is not None:
+        if high <= 0:
+            return NOTHING
+        last, last_whole = _decade(high), False
+    parts: list[Regex] = []
+    whole_from, whole_to = max(first + (not first_whole), -_EXPONENTS), min(last - (not last_whole), _EXPONENTS)
+    if whole_from <= whole_to:
+        mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, _MANTISSA_DIGITS))))
+        parts.append(sequence(mantissa, _exponent_range(whole_from, whole_to)))
+    for exponent in {first, last} - set(range(whole_from, whole_to + 1)):
+        if not -_PLAIN_DECADES[0] <= exponent < _PLAIN_DECADES[1]:
+            unit = Fraction(10) ** exponent
+            least, least_open = (low / unit, low_open) if exponent == first else (Fraction(1), False)
+            most, most_open = (
+                (high / unit, high_open) if high is not None and exponent == last else (Fraction(10), True)
+            )
+            part = _plain(least, least_open, most, most_open, _MANTISSA_DIGITS)
+            parts.append(sequence(part, _exponent_range(exponent, exponent)))
+    return choice(*parts)
 
 
 def _magnitudes(low: Number, low_open: bool, high: Number | None, high_open: bool, places: int | None) -> Regex:
     """Numbers without sign between two bounds, `low` >= 0."""
     if high is not None and (low > high or (low == high and (low_open or high_open))):
         return NOTHING
-    count = FRACTION_DIGITS if places is None else places
-    for bound, is_open in ((low, low_open), (high, high_open)):
-        if is_open and bound is not None and places is None:
-            whole = len(str(int(bound // 1))) if bound >= 1 else 0
-            count = min(count, max(_SAFE_DIGITS - whole, 0))
-    if places is None and not low_open and not high_open:
-        count = max([count, *(len(_decimal_digits(Fraction(bound) % 1)) for bound in (low, high) if bound is not None)])
-    plain = _plain(low, low_open, high, high_open, count)
     if places is not None:
-        return plain
-    return choice(plain, _scientific(low, low_open, high, _SAFE_DIGITS - 1 if high_open else _MANTISSA_DIGITS))
+        return _plain(low, low_open, high, high_open, places)
+    digits = [len(_decimal_digits(Fraction(bound) % 1)) for bound in (low, high) if bound is not None]
+    count = min(max(FRACTION_DIGITS, *digits), _LONGEST_FRACTION)
+    return choice(_plain(low, low_open, high, high_open, count), _scientific(low, low_open, high, high_open))
+
+
+def _double_from(bound: Number, is_open: bool) -> Number | None:
+    """The least double from which on numbers are above a bound however they are read; None when there is none.
+
+    A reader may compare the double itself, or the shortest decimal that stands for it: both are above the bound, but
+    where the bound is a large double itself.
+    """
+    try:
+        value = float(bound)
+    except OverflowError:
+        return None if bound > 0 else -int(_LARGEST)
+    if not is_open and bound == int(value):
+        return bound
+    value = math.nextafter(value, -math.inf)
+    while value < math.inf:
+        number = exact(value)
+        if abs(value) > _EXACT_INTEGERS:
+            number = min(number, int(value))
+        if number > bound or (number == bound and not is_open):
+            return number
+        value = math.nextafter(value, math.inf)
+    return None
+
+
+_LARGEST = math.nextafter(math.inf, 0)
 
 
 def _free() -> Regex:
@@ -275,7 +332,7 @@ def _free() -> Regex:
     plain = sequence(
         choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1))), fraction, optional(short)
     )
-    return sequence(optional(_MINUS), choice(plain, _scientific(0, True, None, _MANTISSA_DIGITS)))
+    return sequence(optional(_MINUS), choice(plain, _scientific(0, True, None, False)))
 
 
 _FREE = _free()
@@ -292,10 +349,20 @@ def number_range(
         low_open: whether the bound itself is left out.
         high: as `low`.
         high_open: as `low_open`.
-        places: at most so many digits after the point, and no exponent; None for as many as is safe.
+        places: at most so many digits after the point, and no exponent, and the bounds are exact; None for numbers
+            that are read as doubles.
     """
     if low is None and high is None and places is None:
         return _FREE
+    if places is None and low:
+        low, low_open = _double_from(low, low_open), False
+        if low is None:
+            return NOTHING
+    if places is None and high:
+        below = _double_from(-high, high_open)
+        if below is None:
+            return NOTHING
+        high, high_open = -below, False
     parts: list[Regex] = []
     if high is None or high > 0 or (high == 0 and not high_open):
         from_zero = low is None or low < 0

@@ -34,6 +34,8 @@ _URL_FORMATS = {
     frozenset({"ftp"}): "x-ftp-url",
 }
 _TIGHTER_FORMATS = {"email": "x-email", "ipvanyaddress": "x-ip"}
+_IS_BYTES = "x-structgen-bytes"
+"""Marks a string that is read as bytes, until formats are settled."""
 _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
 
 
@@ -74,13 +76,14 @@ class ExactJsonSchema(GenerateJsonSchema):
         if getattr(self._config, "val_json_bytes", "utf8") != "utf8":
             return _refused("val_json_bytes")
         result = super().bytes_schema(schema)
+        result[_IS_BYTES] = True
         result.pop("format", None)
         if "maxLength" in result:
             result["format"] = "x-ascii"
         return result
 
     def decimal_schema(self, schema: Any) -> JsonSchemaValue:
-        """Decimals: as a number, and, where only digits are bounded, as a string too."""
+        """Decimals: as a number, and, where no multiples are asked for, as a string too."""
         bounds: JsonSchemaValue = {}
         names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
         for name, keyword in (*names.items(), ("multiple_of", "multipleOf")):
@@ -96,11 +99,15 @@ class ExactJsonSchema(GenerateJsonSchema):
                 most = Decimal(10) ** (digits - used) - Decimal(1).scaleb(-used)
                 number |= {"minimum": -most, "maximum": most}
             variants.append({"allOf": [number, {"type": "number", **bounds}]} if bounds else number)
-            if not bounds:
-                variants.append(
-                    _text(f"x-decimal {digits if digits is not None else '-'} {used if used is not None else '-'}")
-                )
+            if "multipleOf" not in bounds:
+                limits = (digits, used, *(bounds.get(keyword) for keyword in names.values()))
+                variants.append(_text("x-decimal " + " ".join("-" if x is None else str(x) for x in limits)))
         return variants[0] if len(variants) == 1 else {"anyOf": variants}
+
+    def literal_schema(self, schema: Any) -> JsonSchemaValue:
+        """Literals: those that JSON can say. Members of an `Enum` that is no `str`, `int` or `float` are not read."""
+        expected = [value for value in schema["expected"] if _is_read(value)]
+        return super().literal_schema({"type": "literal", "expected": expected}) if expected else _refused("literal")
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
         """Complex numbers are refused."""
@@ -279,6 +286,10 @@ class ExactJsonSchema(GenerateJsonSchema):
         return result
 
 
+def _is_read(literal: Any) -> bool:
+    return not isinstance(literal, bytes) and (not isinstance(literal, Enum) or isinstance(literal, (str, int, float)))
+
+
 def _single_names(discriminator: list[Any]) -> list[str]:
     if all(isinstance(step, str) for step in discriminator):
         return discriminator if len(discriminator) == 1 else []
@@ -343,6 +354,8 @@ def _tighten(schema: Any) -> None:
         if isinstance(value, dict):
             name = value.get("format")
             if isinstance(name, str) and value.get("type") == "string":
+                if name == "base64" and _IS_BYTES not in value:  # text in Base64: the bytes must be UTF-8
+                    name = "x-base64-ascii"
                 value["format"] = _TIGHTER_FORMATS.get(name, name)
             stack.extend(child for child in value.values() if isinstance(child, (dict, list)))
         elif isinstance(value, list):

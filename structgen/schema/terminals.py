@@ -8,6 +8,7 @@ from math import gcd
 
 from structgen.engine.regex import (
     EMPTY,
+    NOTHING,
     Complement,
     Literal,
     Multiple,
@@ -145,6 +146,8 @@ def number_regex(numbers: NumberSet) -> Regex:
         found = _multiples(low, high, multiple)
     else:
         found = number_range(low, numbers.low_open, high, numbers.high_open)
+    if found == NOTHING:  # there are such numbers, but none that doubles tell apart from others
+        raise Inexpressible("multipleOf" if multiple is not None else "minimum" if low is not None else "maximum")
     for divisor in numbers.outside:
         found = _without_multiples(found, numbers, divisor)
     return found
@@ -169,24 +172,42 @@ def _multiples(low: Number | None, high: Number | None, step: Number) -> Regex:
     """Multiples of `step` between two closed bounds that are multiples themselves."""
     if step == 1:
         return integer_range(None if low is None else int(low), None if high is None else int(high))
-    if low is not None and high is not None and (high - low) / Fraction(step) < MAX_LISTED:
-        count = int((high - low) / Fraction(step)) + 1
-        return literal_set(decimal_text(_reduced(low + i * Fraction(step))).encode() for i in range(count))
     fraction = Fraction(step)
-    if fraction.denominator == 1:
-        _check_divisor(fraction.numerator)
-        bound = 10**MULTIPLE_DIGITS - 1
-        low, high = low if low is not None else -bound, high if high is not None else bound
-        return intersection(_integers(low, high), sequence(_SIGN, Multiple(fraction.numerator)))
+    if fraction.denominator != 1:
+        return _fractional_multiples(low, high, fraction)
+    if low is not None and high is not None and (high - low) / fraction < MAX_LISTED:
+        count = int((high - low) / fraction) + 1
+        return literal_set(str(int(low + i * fraction)).encode() for i in range(count))
+    _check_divisor(fraction.numerator)
+    bound = 10**MULTIPLE_DIGITS - 1
+    low, high = low if low is not None else -bound, high if high is not None else bound
+    return intersection(_integers(low, high), sequence(_SIGN, Multiple(fraction.numerator)))
+
+
+def _fractional_multiples(low: Number | None, high: Number | None, step: Fraction) -> Regex:
+    """Multiples of a step that is no integer, of at most 15 significant digits: those are told apart by doubles."""
     places = 1
-    while 10**places % fraction.denominator:
+    while 10**places % step.denominator:
         places += 1
-    numerator = fraction.numerator * (10**places // fraction.denominator)
-    bound = 10 ** max(_SAFE_DIGITS - places, 1)
-    low, high = max(low if low is not None else -bound, -bound), min(high if high is not None else bound, bound)
+    bound = Fraction(10) ** (_SAFE_DIGITS - places)
+    first = -(bound // step) * step if low is None or low < -bound else Fraction(low)
+    last = bound // step * step if high is None or high > bound else Fraction(high)
+    if first > last:
+        return NOTHING
+    if (last - first) / step < MAX_LISTED:
+        count = int((last - first) / step) + 1
+        return literal_set(text.encode() for i in range(count) for text in _forms(first + i * step, places))
+    numerator = step.numerator * (10**places // step.denominator)
     _check_divisor(numerator)
     forms = [_with_places(numerator // gcd(numerator, 10 ** (places - used)), used) for used in range(places + 1)]
-    return intersection(number_range(low, False, high, False, places), sequence(_SIGN, choice(*forms)))
+    return intersection(number_range(first, False, last, False, places), sequence(_SIGN, choice(*forms)))
+
+
+def _forms(value: Number, places: int) -> list[str]:
+    """The plain decimals of a number with at most so many digits after the point."""
+    text = decimal_text(_reduced(value))
+    whole, _, digits = text.partition(".")
+    return [text, *(f"{whole}.{digits:0<{count}}" for count in range(len(digits) + 1, places + 1))]
 
 
 def _check_divisor(divisor: int) -> None:

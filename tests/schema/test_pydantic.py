@@ -179,7 +179,18 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
         ["123", "1.234", '"100"', '"0.005"'],
     ),
     (Annotated[Decimal, Field(max_digits=3)], ['"123"', '"1.23"', '"0.12"', "12.3"], ['"1234"', '"12.34"']),
-    (Annotated[Decimal, Field(ge=1, lt=2)], ["1", "1.99"], ["2", "0.99", '"1.5"']),
+    (Annotated[Decimal, Field(ge=1, lt=2)], ["1", "1.99", '"1.5"', '"1.00"'], ["2", "0.99", '"2"', '"2.0"', '"0.99"']),
+    (Annotated[Decimal, Field(gt=0, max_digits=5, decimal_places=2)], ['"0.01"', "1"], ['"0"', "0", '"1000"', '"-1"']),
+    (Annotated[Decimal, Field(multiple_of=Decimal("0.25"), ge=0)], ["1.25"], ['"1.25"', "1.3"]),
+    (Annotated[float, Field(multiple_of=0.01, ge=0, le=10)], ["9", "9.0", "9.00", "0.1", "0.10"], ["9.000", "10.01"]),
+    (
+        Annotated[float, Field(gt=2**53, lt=2**53 + 10)],
+        ["9007199254740994", "9007199254740996.0"],
+        ["9007199254740993"],
+    ),
+    (Annotated[float, Field(ge=1e300)], [str(int(1e300)), "6.85e+300", "1e301"], ["9e299", "1"]),
+    (Annotated[float, Field(gt=1e-300, le=2.5e-8)], ["2.5e-08", "1.5e-8", "2e-300", "0.000000025"], ["1e-300", "3e-8"]),
+    (Annotated[int, Field(ge=10**300)], [str(10**300), str(5 * 10**300 + 7)], [str(10**299), "1"]),
     (dt.date, ['"2024-02-29"', '"0001-01-01"'], ['"2023-02-29"', '"2023-02-30"', '"0000-01-01"', '"2023-1-01"', "1"]),
     (
         Annotated[dt.date, Field(ge=dt.date(2020, 2, 28), lt=dt.date(2021, 1, 2))],
@@ -200,11 +211,16 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (pydantic.AwareDatetime, ['"2024-02-29T23:59:59Z"'], ['"2024-02-29T23:59:59"']),
     (pydantic.NaiveDatetime, ['"2024-02-29T23:59:59"'], ['"2024-02-29T23:59:59Z"']),
     (dt.time, ['"23:59:59"', '"00:00:00.5"', '"10:00:00Z"'], ['"24:00:00"', '"1:00:00"']),
-    (dt.timedelta, ['"P1D"', '"PT1H30M"', '"-P3DT4S"', '"PT0.5S"'], ['"P"', '"PT"', '"1 day"']),
+    (
+        dt.timedelta,
+        ['"P1D"', '"PT1H30M"', '"P1Y35DT1S"', '"P1Y2M3W4D"', '"P12M"', '"-P3DT4S"', '"PT0.5S"'],
+        ['"P"', '"PT"', '"1 day"'],
+    ),
     (uuid.UUID, [f'"{U4}"', f'"{U1}"'], ['"12345678"', f'"{U4}0"']),
     (pydantic.UUID4, [f'"{U4}"'], [f'"{U1}"']),
     (Color, ['"red"'], ['"RED"', '"green"']),
     (Level, ["1", "2"], ["3", '"1"', "true"]),
+    (Literal[Color.RED, Level.HIGH, "x"], ['"x"', "2"], ['"red"', "1"]),
     (Literal["a", 1, True, None], ['"a"', "1", "true", "null"], ["2", "false", '"b"']),
     (Optional[int], ["1", "null"], ['"1"']),  # noqa: UP045
     (Union[int, str], ["1", '"x"'], ["null"]),  # noqa: UP007
@@ -266,6 +282,7 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (AnyUrl, ['"https://example.com/a?b=c#d"', '"ftp://x.org"'], ['"example.com"', '"http://"']),
     (HttpUrl, ['"https://example.com"', '"http://localhost:8000/x"'], ['"ftp://x.org"', '"http://999999"']),
     (pydantic.SecretStr, ['"x"'], ["1"]),
+    (pydantic.Base64Str, ['"YWJj"', '"YWI="', '""'], ['"8PDw"', '"YWJ"']),
     (pydantic.Base64Bytes, ['"YWJj"', '"YWI="', '""'], ['"YWJ"', '"!"']),
     (Path, ['"a/b"'], ["1"]),
 ]
@@ -300,6 +317,7 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
         (complex, "complex"),
         (re.Pattern, "format"),
         (type(lambda: 0), "type"),
+        (Literal[Color.RED], "literal"),
         (Annotated[str, Field(pattern=re.compile("a", re.IGNORECASE))], "pattern"),
     ],
 )

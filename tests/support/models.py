@@ -28,8 +28,8 @@ from typing import (
 
 import annotated_types as at
 import pydantic
-from pydantic.alias_generators import to_camel
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StringConstraints, Tag
+from pydantic.alias_generators import to_camel
 from typing_extensions import TypeAliasType, TypedDict
 
 __all__ = ["REFUSED", "TYPES"]
@@ -448,7 +448,7 @@ class Nested(NamedTuple):
 # -- names for types -------------------------------------------------------------------------------------------------
 
 UserId = NewType("UserId", int)
-Json = TypeAliasType("Json", "Union[dict[str, Json], list[Json], str, int, float, bool, None]")
+Json = TypeAliasType("Json", "dict[str, Json] | list[Json] | str | int | float | bool | None")
 Rows = TypeAliasType("Rows", list[dict[str, int]])
 Matrix = Annotated[list[Annotated[list[float], Field(min_length=2, max_length=2)]], Field(min_length=2, max_length=2)]
 
@@ -666,7 +666,9 @@ _FAMILIES = {
     "model": _MODELS,
 }
 
-TYPES: dict[str, Any] = {f"{family}:{name}": kind for family, kinds in _FAMILIES.items() for name, kind in kinds.items()}
+TYPES: dict[str, Any] = {
+    f"{family}:{name}": kind for family, kinds in _FAMILIES.items() for name, kind in kinds.items()
+}
 """All types that are supported, by family and name."""
 
 REFUSED: dict[str, tuple[Any, str]] = {

@@ -13,7 +13,7 @@ from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["DeadEnd", "Sampler", "Walk", "byte_vocabulary"]
 
-_CLOSING = b'"}]'
+_CLOSING = b'"}]>'
 _OPENING = b"[{,"
 
 
