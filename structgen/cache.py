@@ -40,13 +40,16 @@ class CompileCache:
     """Compiled grammars by key, bounded in bytes.
 
     Args:
-        size_bytes: weighs a compiled grammar. It is asked anew whenever one is added, as they grow in use.
+        size_bytes: weighs a compiled grammar. They grow in use, so one is weighed anew whenever it is asked for,
+            and the least recently used whenever any is.
     """
 
     def __init__(self, size_bytes: Callable[[CompiledGrammar], int]) -> None:
         self._size_bytes = size_bytes
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, CompiledGrammar] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
+        self._total = 0
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
 
     def get(self, key: Hashable, make: Callable[[], CompiledGrammar], *, max_bytes: int) -> CompiledGrammar:
@@ -59,8 +62,9 @@ class CompileCache:
         """
         with self._lock:
             if key in self._entries:
-                self._entries.move_to_end(key)
-                return self._entries[key]
+                compiled = self._entries[key]
+                self._keep(key, compiled, max_bytes)
+                return compiled
             future = self._under_way.get(key)
             is_maker = future is None
             if future is None:
@@ -73,6 +77,8 @@ class CompileCache:
         """Forgets everything; what is in use stays usable."""
         with self._lock:
             self._entries.clear()
+            self._sizes.clear()
+            self._total = 0
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -93,16 +99,20 @@ class CompileCache:
             return
         with self._lock:
             del self._under_way[key]
-            self._entries[key] = compiled
-            self._drop(max_bytes)
+            self._keep(key, compiled, max_bytes)
         future.set_result(compiled)
 
-    def _drop(self, max_bytes: int) -> None:
-        sizes = {key: self._size_bytes(compiled) for key, compiled in self._entries.items()}
-        total = sum(sizes.values())
-        while total > max_bytes and len(self._entries) > 1:
-            key, _ = self._entries.popitem(last=False)
-            total -= sizes[key]
+    def _keep(self, key: Hashable, compiled: CompiledGrammar, max_bytes: int) -> None:
+        """Makes the entry the one used last, weighs it and the one used longest ago, and drops where it is too much."""
+        self._entries[key] = compiled
+        self._entries.move_to_end(key)
+        for weighed in (key, next(iter(self._entries))):
+            size = self._size_bytes(self._entries[weighed])
+            self._total += size - self._sizes.get(weighed, 0)
+            self._sizes[weighed] = size
+        while self._total > max_bytes and len(self._entries) > 1:
+            dropped, _ = self._entries.popitem(last=False)
+            self._total -= self._sizes.pop(dropped)
 
 
 def estimated_bytes(compiled: CompiledGrammar) -> int:
