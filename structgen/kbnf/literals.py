@@ -23,7 +23,7 @@ def merge_adjacent_literals(productions: Productions) -> Productions:
             for symbol in body:
                 if symbol < 0 and data_of[-2 - symbol] is not None:
                     if before:
-                        changed[number] = [_merged(body, productions) for body in alternatives]
+                        changed[number] = list(dict.fromkeys(_merged(body, productions) for body in alternatives))
                         break
                     before = 1
                 else:

@@ -328,7 +328,9 @@ def inline_single_uses(productions: Productions) -> Productions:
     new = [
         []
         if head in single
-        else [body if single.isdisjoint(body) else _inlined(body, single, bodies) for body in alternatives]
+        else _distinct(
+            head, [body if single.isdisjoint(body) else _inlined(body, single, bodies) for body in alternatives]
+        )
         for head, alternatives in enumerate(bodies)
     ]
     return productions.with_bodies(new)

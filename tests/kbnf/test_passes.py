@@ -260,6 +260,14 @@ def test_inlines_what_is_used_once(flat):
     assert named(after) == {"start": {(b"y", "c", b"x", "b", "b")}, "c": {(b"z", "start"), (b"w",)}, "b": {(b"v",)}}
 
 
+def test_alternatives_that_become_equal_are_one(flat):
+    after = inline_single_uses(flat("start ::= x | 'a' start | 'b'; x ::= 'a' start;"))
+    assert len(after.bodies[0]) == 2
+    after = merge_adjacent_literals(flat("start ::= 'a' 'bc' | 'ab' 'c';"))
+    assert named(after) == {"start": {(b"abc",)}}
+    assert len(after.bodies[0]) == 1
+
+
 def test_packs_what_is_reached(terminal_table):
     x, y = terminal_table.literal(b"x"), terminal_table.literal(b"y")
     productions = Productions([[(x,)], [(y, 3), (y,)], [], [(1, y)]], ["a", "start", "c", "d"], 1, terminal_table)
