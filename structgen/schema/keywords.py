@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from structgen.engine.regex_parser import parse_regex
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
-from structgen.limits import Limits
+from structgen.limits import Deadline, Limits
 from structgen.schema import formats
 from structgen.schema.algebra import (
     ALL_ARRAYS,
@@ -84,7 +85,9 @@ def unsupported(message: str, place: Place, keyword: str, hint: str = "") -> Uns
     return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword, hint=hint)
 
 
-def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits) -> Shape:
+def base_shape(
+    schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline
+) -> Shape:
     """The values that satisfy `type` and the keywords about single types.
 
     Args:
@@ -92,6 +95,7 @@ def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Li
         place: where it is.
         node_of: the node of a child schema.
         limits: bounds on the regexes of patterns.
+        deadline: checked while patterns of keys are told apart.
 
     Raises:
         SchemaError: a keyword has a value that it cannot have.
@@ -108,7 +112,7 @@ def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Li
     if types & _ARRAY:
         arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, place, node_of)
     if types & _OBJECT:
-        objects = ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, place, node_of, limits)
+        objects = ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, place, node_of, limits, deadline)
     return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
 
 
@@ -287,7 +291,9 @@ def _names(value: Any, keyword: str, place: Place) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _objects(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits) -> tuple[ObjectSet, ...]:
+def _objects(
+    schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline
+) -> tuple[ObjectSet, ...]:
     if schema.get("unevaluatedProperties", True) not in (True, {}):
         raise unsupported("unevaluatedProperties cannot be enforced yet", place, "unevaluatedProperties")
     properties = schema.get("properties", {})
@@ -300,7 +306,7 @@ def _objects(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limi
         rest = node_of(schema["additionalProperties"], (place, "additionalProperties"))
         classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
     if "patternProperties" in schema:
-        classes = _patterned(schema["patternProperties"], place, nodes, classes, node_of, limits)
+        classes = _patterned(schema["patternProperties"], place, nodes, classes, node_of, limits, deadline)
     required = _names(schema["required"], "required", place) if "required" in schema else ()
     low, high = _count(schema, "minProperties", place) or 0, _count(schema, "maxProperties", place)
     found = ObjectSet(nodes, classes, tuple(dict.fromkeys(required)), low, high).reduced()
@@ -308,7 +314,13 @@ def _objects(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limi
 
 
 def _patterned(
-    patterns: Any, place: Place, nodes: dict[str, Node], rest: tuple[KeyClass, ...], node_of: NodeOf, limits: Limits
+    patterns: Any,
+    place: Place,
+    nodes: dict[str, Node],
+    rest: tuple[KeyClass, ...],
+    node_of: NodeOf,
+    limits: Limits,
+    deadline: Deadline,
 ) -> tuple[KeyClass, ...]:
     """Splits the keys by the patterns, and intersects what overlapping ones ask. Narrows `nodes` in place."""
     if not isinstance(patterns, dict):
@@ -322,18 +334,36 @@ def _patterned(
         for name in nodes:
             if language.matches(name):
                 nodes[name] = meet(nodes[name], node)
-        yes, no = StringSet(within=(language,)), StringSet(outside=(language,))
         split: list[KeyClass] = []
         for keys, old in matched:
-            split.extend((both, meet(old, node)) for both in (keys.intersect(yes),) if both is not None)
-            split.extend((both, old) for both in (keys.intersect(no),) if both is not None)
-        split.extend((both, node) for keys in unmatched for both in (keys.intersect(yes),) if both is not None)
-        unmatched = [both for keys in unmatched for both in (keys.intersect(no),) if both is not None]
-        matched = split
+            deadline.check()
+            both, rest_of_keys = _split(keys, language)
+            split.extend((part, meet(old, node)) for part in both)
+            split.extend((part, old) for part in rest_of_keys)
+        left: list[StringSet] = []
+        for keys in unmatched:
+            both, rest_of_keys = _split(keys, language)
+            split.extend((part, node) for part in both)
+            left.extend(rest_of_keys)
+        matched, unmatched = split, left
         if len(matched) > limits.schema_nodes:
             raise unsupported("patternProperties overlap too much", place, "patternProperties")
     others = [(keys, node) for _, node in rest for keys in unmatched]
     return tuple((keys, node) for keys, node in (*matched, *others) if node != NONE)
+
+
+def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[StringSet]]:
+    """The keys in a language, and the others. Keys that are all on one side stay as they are, so that sets stay small."""
+    inside = keys.intersect(StringSet(within=(language,)))
+    if inside is None:
+        return [], [keys]
+    outside = keys.intersect(StringSet(outside=(language,)))
+    if outside is None:
+        return [keys], []
+    if inside.outside:  # most patterns have nothing in common
+        near = (other for other in inside.outside if not StringSet(within=(language, other)).is_empty())
+        inside = replace(inside, outside=tuple(near))
+    return [inside], [outside]
 
 
 # --- values ----------------------------------------------------------------------------------------------------------

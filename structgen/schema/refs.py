@@ -95,14 +95,21 @@ class Document:
         return value, target
 
     def _scan(self) -> None:
-        """Finds `$id`s and anchors, and the scope of each schema below a nested `$id`."""
+        """Finds `$id`s and anchors, and the scope of each schema below a nested `$id`.
+
+        What stands under a keyword that is unknown is no schema, but is often used as one (`components/schemas`): its
+        names count after all others.
+        """
         self._resources = {"": (self.root, ROOT)}
         name = self.dialect.id_keyword
         if isinstance(self.root, dict) and isinstance(self.root.get(name), str):
             self._base = urldefrag(self.root[name])[0]
             self._resources[self._base] = (self.root, ROOT)
         stack: list[tuple[Any, Place, str, bool]] = [(self.root, ROOT, self._base, True)]
-        while stack:
+        later: list[tuple[Any, Place, str, bool]] = []
+        while stack or later:
+            if not stack:
+                stack, later = later, stack
             value, place, scope, is_schema = stack.pop()
             if isinstance(value, list):
                 stack.extend((item, (place, str(i)), scope, True) for i, item in enumerate(value))
@@ -116,7 +123,8 @@ class Document:
                 if isinstance(child, (dict, list)) and not (is_schema and key in _NOT_SCHEMAS):
                     # Under `properties` and its like, keys are names and not keywords.
                     holds_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
-                    stack.append((child, (place, key), scope, not holds_names))
+                    is_known = not is_schema or key in _NAME_MAPS or key in self.dialect.keywords
+                    (stack if is_known else later).append((child, (place, key), scope, not holds_names))
 
     def _register(self, schema: dict[str, Any], place: Place, scope: str) -> str:
         """Notes the names of a schema; returns the scope of what is in it."""

@@ -193,7 +193,7 @@ class Space:
         combining = [key for key in known if key in _COMBINING]
         result = EVERYTHING if atom > 0 else NOTHING
         if len(combining) < len(known):
-            base = base_shape(known, place, self.node, self.limits)
+            base = base_shape(known, place, self.node, self.limits, self.deadline)
             result = base if atom > 0 else self._complement(base, place)
         for key in combining:
             rule = self._rules.get(key)
@@ -250,10 +250,15 @@ class Space:
     def _exclusive(self, nodes: list[Node], place: Place) -> list[Node]:
         """Nodes for "this and none of the others"; branches that have nothing in common need no complement."""
         out: list[Node] = []
+        apart: set[tuple[int, int]] = set()
         for i, node in enumerate(nodes):
+            self.deadline.check()
             alternatives = [node]
             for j, other in enumerate(nodes):
-                if i == j or self._disjoint(node, other):
+                if i == j or (j, i) in apart:
+                    continue
+                if self._told_apart(node, other) or self._disjoint(node, other):
+                    apart.add((i, j))
                     continue
                 alternatives = [meet(mine, rest) for mine in alternatives for rest in complements(other)]
                 if len(alternatives) > self.limits.schema_nodes:
@@ -323,6 +328,32 @@ class Space:
         return self._complement(rule(schema, place), place)
 
     # --- emptiness ---------------------------------------------------------------------------------------------------
+
+    def _told_apart(self, left: Node, right: Node) -> bool:
+        """Whether a required key with scalar values keeps two sets of objects apart, as a tag does. Makes no nodes."""
+        mine, theirs = self._only_object(left), self._only_object(right)
+        if mine is None or theirs is None:
+            return False
+        for key in mine.required:
+            shape, other = self._known_scalar(mine.at(key)), self._known_scalar(theirs.at(key))
+            if shape is not None and other is not None and shape.intersect(other) == NOTHING:
+                return True
+        return False
+
+    def _only_object(self, node: Node) -> ObjectSet | None:
+        """The objects of a node that holds one set of them and nothing else."""
+        shape = self.shape(node)
+        return shape.objects[0] if shape.size == 1 and shape.objects and not (shape.null or shape.booleans) else None
+
+    def _known_scalar(self, node: Node) -> Shape | None:
+        """The shape of a node without arrays and objects; None for others, and for one that is being made."""
+        if node in self._open:
+            return None
+        try:
+            shape = self.shape(node)
+        except _SelfReference:
+            return None
+        return None if shape.arrays or shape.objects else shape
 
     def _disjoint(self, left: Node, right: Node) -> bool:
         """Whether two nodes have nothing in common, as far as that is found out."""

@@ -32,7 +32,7 @@ from structgen.schema import SchemaWarning, resolve, schema_to_kbnf
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"
 WALKS = 30 if FULL else 3
 REAL_WALKS = 10 if FULL else 1
-SCHEMA_WALKS = 20 if FULL else 2
+SCHEMA_WALKS = 4 if FULL else 2  # for each vocabulary and mode, all six in the full form
 SCHEMAS = 999 if FULL else 120
 MODES = ("any", "single", "compact")
 DATA = pathlib.Path(__file__).parents[3] / "shared" / "data" / "maskbench"
