@@ -162,9 +162,11 @@ def _grammars(schema: Any, vocabulary: Vocabulary, modes: tuple[str, ...]) -> di
         warnings.simplefilter("ignore", SchemaWarning)
         try:
             return {mode: _compiled(schema, mode, vocabulary) for mode in modes}
-        except (UnsupportedSchemaError, UnsatisfiableSchemaError) as error:
-            assert isinstance(error, UnsatisfiableSchemaError) or error.keyword
+        except UnsupportedSchemaError as error:
+            assert error.keyword
             pytest.skip(f"refused: {error.keyword}")
+        except UnsatisfiableSchemaError:
+            return {}
 
 
 @needs_data
@@ -206,7 +208,7 @@ class _Writer:
     def __init__(self, compiled: CompiledGrammar, schema: Any) -> None:
         self._matcher = compiled.matcher()
         self._names = _names_in_order(schema)
-        self._steps = 20_000
+        self._steps = 100_000
 
     def writes(self, value: Any) -> bool:
         return any(True for _ in self._value(value) if self._matcher.is_accepting)
@@ -219,11 +221,11 @@ class _Writer:
         before = self._matcher.fork()
         try:
             self._matcher.accept_bytes(text.encode())
+            yield
         except TokenRejectedError:
             pass
-        else:
-            yield
-        self._matcher = before
+        finally:
+            self._matcher = before
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, dict) and value:
@@ -247,10 +249,16 @@ class _Writer:
     def _pairs(self, value: dict[str, Any], keys: list[str], lead: str) -> Any:
         if not keys:
             yield from self._text("}")
-        for key in keys:
-            for _ in self._text(f"{lead}{json.dumps(key, ensure_ascii=False)}: "):
+        allowed = [key for key in keys if any(True for _ in self._key(key, lead))]
+        for key in allowed:
+            for _ in self._key(key, lead):
                 for _ in self._value(value[key]):
-                    yield from self._pairs(value, [other for other in keys if other != key], ", ")
+                    # A key that could be written before this one, and cannot any more, will never be.
+                    if all(other == key or any(True for _ in self._key(other, ", ")) for other in allowed):
+                        yield from self._pairs(value, [other for other in keys if other != key], ", ")
+
+    def _key(self, key: str, lead: str) -> Any:
+        return self._text(f"{lead}{json.dumps(key, ensure_ascii=False)}: ")
 
 
 @needs_data
@@ -258,7 +266,10 @@ class _Writer:
 def test_valid_instances_are_let_through_but_for_the_order_of_keys(path, byte_sampler):
     case = _case(path)
     instances = [test["data"] for test in case["tests"] if test["valid"]]
-    compiled = _grammars(case["schema"], byte_sampler.vocabulary, ("single",))["single"]
+    compiled = _grammars(case["schema"], byte_sampler.vocabulary, ("single",)).get("single")
+    if compiled is None:
+        assert not instances
+        return
     for instance in instances:
         if not _accepts(compiled, json.dumps(instance, ensure_ascii=False).encode()):
             assert _Writer(compiled, case["schema"]).writes(instance), instance
