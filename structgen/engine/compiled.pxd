@@ -21,6 +21,8 @@ cdef class CompiledGrammar:
     cdef readonly SharedTables shared
     cdef readonly ItemSetStore sets
     cdef readonly SetMasks masks
+    cdef readonly ItemSetStore previous
     cdef object __weakref__
 
     cpdef int renew(self) except -1
+    cpdef int renew_sets(self) except -1

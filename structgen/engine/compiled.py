@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from typing import TYPE_CHECKING
 
 from structgen.engine.automata import AutomatonStore
@@ -51,33 +50,42 @@ class SharedTables:
         return self.terminals.bytes_used > self.limits.mask_bytes
 
 
-class _Registry:
-    """For each vocabulary its lock, and the tables that a grammar compiled now should use, by limits."""
+class SharedState:
+    """What hangs on a vocabulary for the grammars compiled for it; it goes when the vocabulary goes.
+
+    (Kept on the vocabulary, not in a weak dictionary beside it: the tables refer to the vocabulary, and would keep it
+    alive there for ever.)
+
+    Attributes:
+        lock: one for all tables of the vocabulary: a mask costs microseconds.
+    """
+
+    _making = threading.Lock()
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._entries: weakref.WeakKeyDictionary[Vocabulary, tuple[threading.RLock, dict[Limits, SharedTables]]]
-        self._entries = weakref.WeakKeyDictionary()
+        self.lock = threading.RLock()
+        self._tables: dict[Limits, SharedTables] = {}
 
-    def lock(self, vocabulary: Vocabulary) -> threading.RLock:
-        """One lock for all tables of a vocabulary: a mask costs microseconds."""
-        with self._lock:
-            return self._entries.setdefault(vocabulary, (threading.RLock(), {}))[0]
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> SharedState:
+        """The state of a vocabulary, made when first asked for."""
+        with cls._making:
+            if not isinstance(vocabulary.shared, SharedState):
+                vocabulary.shared = SharedState()
+            return vocabulary.shared
 
     def tables(self, vocabulary: Vocabulary, limits: Limits) -> SharedTables:
-        lock = self.lock(vocabulary)
-        with self._lock:
-            by_limits = self._entries[vocabulary][1]
-            tables = by_limits.get(limits)
+        """The tables that a grammar compiled now should use."""
+        with self.lock:
+            tables = self._tables.get(limits)
             if tables is None or tables.is_worn:
-                if len(by_limits) >= KEPT_LIMITS:
-                    by_limits.clear()
-                tables = by_limits[limits] = SharedTables(vocabulary, limits, lock)
+                if len(self._tables) >= KEPT_LIMITS:
+                    self._tables.clear()
+                tables = self._tables[limits] = SharedTables(vocabulary, limits, self.lock)
             return tables
 
 
 KEPT_LIMITS = 4  # so many different `Limits` have shared tables at a time
-_registry = _Registry()
 
 
 class CompiledGrammar:
@@ -89,7 +97,9 @@ class CompiledGrammar:
         eager: the text ends at the first token after which it can (what KBNF means), rather than where the model
             chooses an end token.
         limits: the bounds it works under.
-        epoch: counts how often the sets were dropped and begun anew; a matcher of an older epoch reads its text again.
+        epoch: counts how often the sets were dropped and begun anew; a matcher of an older epoch finds its place anew.
+        previous: the sets of the epoch before, from which places can still be adopted; None where the automata were
+            dropped too.
     """
 
     def __init__(
@@ -105,11 +115,12 @@ class CompiledGrammar:
         self.eager = eager
         self.limits = limits
         self.epoch = 0
-        self.lock = _registry.lock(vocabulary)
+        self.lock = SharedState.of(vocabulary).lock
+        self.previous: ItemSetStore | None = None
         self._begin()
 
     def _begin(self) -> None:
-        shared = _registry.tables(self.vocabulary, self.limits)
+        shared = SharedState.of(self.vocabulary).tables(self.vocabulary, self.limits)
         with self.lock:
             try:
                 sets = ItemSetStore(self.tables, shared.automata, self.limits)
@@ -123,9 +134,19 @@ class CompiledGrammar:
             self.masks = SetMasks(sets, shared.terminals)
 
     def renew(self) -> None:
-        """Drops all sets and masks, and begins anew; matchers find their place again by themselves."""
+        """Drops automata, sets and masks, and begins anew; matchers find their place again by themselves."""
         self._begin()
+        self.previous = None
         self.epoch += 1
+
+    def renew_sets(self) -> None:
+        """Drops the sets and their masks only. Those of one epoch are kept, for matchers to take their place along."""
+        with self.lock:
+            sets = ItemSetStore(self.tables, self.shared.automata, self.limits)
+            self.previous = self.sets
+            self.sets = sets
+            self.masks = SetMasks(sets, self.shared.terminals)
+            self.epoch += 1
 
     def matcher(self) -> Matcher:
         """A new matcher, before the first token."""

@@ -91,6 +91,10 @@ cdef class ItemSetStore:
     @cython.locals(set_id=int, index=int)
     cdef int _new_set_from_work(self) except -1
     cdef int _grow_sets(self, int used) except -1
+    @cython.locals(index=int, item=int, number=dict)
+    cpdef int adopt(self, ItemSetStore other, int set_id) except -1
+    @cython.locals(number=dict, found=list, addresses=list, first_kernel=int, group=int, waiting=int, base=int, pending=int, index="Py_ssize_t", k=int, address=int)
+    cdef dict _adopt_groups(self, ItemSetStore other, int set_id)
     cpdef int close(self, int set_id) except -1
     @cython.locals(scan_first=int, group_base=int, predicted=int, pending=int, index=int, item=int, position=int, symbol=int, done=int, nonterminal=int, group=int, rule=int)
     cdef int _close(self, int set_id) except -1

@@ -400,6 +400,52 @@ class ItemSetStore:
         self._edge_target = grown(self._edge_target, used)
         self._row_of = grown(self._row_of, used, UNKNOWN)
 
+    # -- sets of another store --------------------------------------------------------------------------------------
+
+    def adopt(self, other: ItemSetStore, set_id: int) -> int:
+        """Makes a set of another store here: its kernel, and the groups that its addresses lead to.
+
+        Whatever else the other store holds cannot matter to what follows after this set, and may be dropped with it.
+        Cost: in the number of items that still wait for something, so in the depth of nesting.
+
+        Args:
+            other: of the same grammar, over the same automata.
+            set_id: its number there.
+
+        Raises:
+            LimitExceededError: there are too many sets already.
+        """
+        number = self._adopt_groups(other, set_id)
+        self._begin()
+        for index in range(other._first_kernel[set_id], other._last_kernel[set_id]):
+            item = other._kernel[index]
+            self._add_item(other._item_position[item], other._item_state[item], number[other._item_group[item]])
+        self._work_accepting = other.accepting[set_id]
+        return self._finish_set()
+
+    def _adopt_groups(self, other: ItemSetStore, set_id: int) -> dict[int, int]:
+        """Copies all groups that a set's addresses lead to; returns their numbers here by their numbers there."""
+        number = {ROOT: ROOT}
+        found: list[int] = []
+        first_kernel = other._first_kernel[set_id]
+        addresses = [other._item_group[other._kernel[k]] for k in range(first_kernel, other._last_kernel[set_id])]
+        while addresses:
+            group = addresses.pop()
+            if group not in number:
+                number[group] = self._group_count + len(found)
+                found.append(group)
+                for waiting in range(other._group_first[group], other._group_last[group]):
+                    addresses.append(other._wait_group[waiting])
+        base = self._group_count
+        pending = 0
+        for index in range(len(found)):
+            group = found[index]
+            for waiting in range(other._group_first[group], other._group_last[group]):
+                address = number[other._wait_group[waiting]]
+                pending = self._add_pending(pending, base + index, other._wait_position[waiting], address)
+        self._make_groups(base, len(found), pending)
+        return number
+
     # -- prediction -------------------------------------------------------------------------------------------------
 
     def close(self, set_id: int) -> None:

@@ -5,6 +5,9 @@ from structgen.engine.compiled cimport CompiledGrammar
 from structgen.engine.earley cimport ItemSetStore
 
 
+cdef int STALE
+
+
 cdef class Matcher:
     cdef CompiledGrammar _compiled
     cdef int _epoch
@@ -20,7 +23,7 @@ cdef class Matcher:
     @cython.locals(words="unsigned int[::1]", compiled=CompiledGrammar, one="unsigned int", token=int)
     cpdef fill_next_token_bitmask(self, mask, int row=*)
     @cython.locals(sets=ItemSetStore, place=int, byte=int)
-    cdef bytes _forced(self)
+    cdef int _follow_forced(self, bytearray out) except -1
     cdef bint _may_end(self) noexcept
     @cython.locals(compiled=CompiledGrammar, allowed=bint)
     cpdef accept_token(self, token_id)
@@ -28,8 +31,10 @@ cdef class Matcher:
     cdef int _move(self, bytes text) except -1
     @cython.locals(sets=ItemSetStore, place=int, index=int)
     cdef int _follow(self, bytes text) except -1
+    @cython.locals(compiled=CompiledGrammar)
     cdef void _renew_after(self, error) except *
     @cython.locals(compiled=CompiledGrammar)
     cdef void _refresh(self) except *
+    cdef void _take_place(self, int place) except *
     @cython.locals(compiled=CompiledGrammar, place=int, index=int, text=bytes)
     cdef void _read_again(self) except *

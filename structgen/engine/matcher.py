@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from structgen.errors import LimitExceededError, TokenRejectedError
 
 __all__ = ["Matcher"]
 
-RENEWED_LIMITS = ("item_sets", "automaton_states")
+STALE = -1  # a set in the history that was dropped
 NO_MASK = object()
 FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
 
@@ -98,15 +99,19 @@ class Matcher:
             return b""
         with compiled.lock:
             self._refresh()
+            out = bytearray()
             try:
-                return self._forced()
+                self._follow_forced(out)
             except LimitExceededError as error:
                 self._renew_after(error)
-                return self._forced()
+                out.clear()
+                with contextlib.suppress(LimitExceededError):  # those that fit, then
+                    self._follow_forced(out)
+            return bytes(out)
 
-    def _forced(self) -> bytes:
+    def _follow_forced(self, out: bytearray) -> None:
+        """Appends what must come next."""
         sets = self._compiled.sets
-        out = bytearray()
         place = self._set
         while len(out) < FORCED_BYTES and not sets.accepting[place]:
             sets.close(place)
@@ -115,7 +120,6 @@ class Matcher:
                 break
             place = sets.goto(place, byte)
             out.append(byte)
-        return bytes(out)
 
     @property
     def is_accepting(self) -> bool:
@@ -234,9 +238,10 @@ class Matcher:
             raise ValueError(f"cannot take back {count} of {len(self._history)} accepted tokens")
         if count:
             kept = len(self._history) - count
-            # If the sets were begun anew meanwhile, this one is stale, and so is `_epoch`: `_refresh` finds the place.
             self._set, _, self._ended = self._history[kept]
             del self._history[kept:]
+            if self._set == STALE:
+                self._epoch = STALE  # `_refresh` reads the text again
 
     def fork(self) -> Matcher:
         """An independent copy at the same place."""
@@ -260,10 +265,16 @@ class Matcher:
 
     def _renew_after(self, error: LimitExceededError) -> None:
         """Begins the grammar's tables anew where the limit that was passed is on what is kept."""
-        if error.limit not in RENEWED_LIMITS:
+        compiled = self._compiled
+        if error.limit == "item_sets":
+            dropped = compiled.sets
+            compiled.renew_sets()
+            self._take_place(compiled.sets.adopt(dropped, self._set))
+        elif error.limit == "automaton_states":
+            compiled.renew()
+            self._read_again()
+        else:
             raise error
-        self._compiled.renew()
-        self._read_again()
 
     def _refresh(self) -> None:
         """Finds the place again where the sets were begun anew since the last call, or have to be now."""
@@ -272,10 +283,22 @@ class Matcher:
             compiled.renew()
         if self._epoch == compiled.epoch:
             return
+        if self._epoch == compiled.epoch - 1 and compiled.previous is not None:
+            self._take_place(compiled.sets.adopt(compiled.previous, self._set))
+            return
         try:
             self._read_again()
-        except LimitExceededError as error:  # the sets of other matchers may have taken the room
-            self._renew_after(error)
+        except LimitExceededError as error:
+            if error.limit != "automaton_states":
+                raise
+            compiled.renew()  # other texts may have taken the room
+            self._read_again()
+
+    def _take_place(self, place: int) -> None:
+        """Goes on at a set of the sets begun anew; the sets before earlier tokens are gone."""
+        self._set = place
+        self._history = [(STALE, text, ended) for _, text, ended in self._history]
+        self._epoch = self._compiled.epoch
 
     def _read_again(self) -> None:
         """Reads the text from its beginning."""
@@ -285,7 +308,15 @@ class Matcher:
         for _, text, ended in self._history:
             history.append((place, text, ended))
             for index in range(len(text)):
-                place = compiled.sets.goto(place, text[index])
+                try:
+                    place = compiled.sets.goto(place, text[index])
+                except LimitExceededError as error:
+                    if error.limit != "item_sets":
+                        raise
+                    dropped = compiled.sets
+                    compiled.renew_sets()
+                    place = compiled.sets.goto(compiled.sets.adopt(dropped, place), text[index])
+                    history = [(STALE, earlier, end) for _, earlier, end in history]
         self._set = place
         self._history = history
         self._epoch = compiled.epoch

@@ -50,6 +50,7 @@ class Vocabulary:
         "eos_token_ids",
         "fingerprint",
         "max_token_bytes",
+        "shared",
         "size",
         "trie",
     )
@@ -59,6 +60,7 @@ class Vocabulary:
     trie: TokenTrie
     max_token_bytes: int
     fingerprint: str
+    shared: object  # of `engine.compiled`: what the grammars compiled for this vocabulary share
     _spellings: dict[int, bytes]
 
     @classmethod
@@ -139,6 +141,7 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
     by_text = sorted(spellings, key=spellings.__getitem__)
     made.trie = TokenTrie.from_sorted([(spellings[token_id], token_id) for token_id in by_text])
     made.max_token_bytes = made.trie.max_depth
+    made.shared = None
     return _CACHE.intern(made)
 
 

@@ -12,7 +12,8 @@ from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 from structgen.limits import Limits
 
-LETTERS = tuple(['a', 'b', 'c', 'ab', 'ba', 'aa', 'abc', 'bab', 'cc', 'é', 'aé', 'aaaa', 'abab', '"', '",', '"a', '\\', '.', '1'])
+_WORDS = 'a b c ab ba aa abc bab cc é aé aaaa abab " ", "a \\ . 1'
+LETTERS = tuple(_WORDS.split())
 EOS = (40, 41)
 SPECIAL = 42  # stands for no text
 DUPLICATE = 43  # the bytes of token 3
