@@ -5,7 +5,7 @@ from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.mask_tables cimport Exits, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int LOOKED_UP, ROOT_NODE
+cdef int FOLLOWED, LOOKED_UP, ROOT_NODE
 
 
 cdef class SetMask:
@@ -24,6 +24,7 @@ cdef class SetMasks:
     cdef int _found_size
     cdef int[::1] _seen         # by automaton state: the mask in whose making it was last looked at
     cdef int _serial
+    cdef int _followed          # exits followed for the mask in the making
 
     cpdef SetMask get(self, int set_id)
     @cython.locals(mask=SetMask, tokens="int[::1]", parts=int, part=TerminalMask, index=int, token=int, one="unsigned int")

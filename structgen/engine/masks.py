@@ -26,6 +26,9 @@ __all__ = ["SetMask", "SetMasks"]
 # Declared as C integers in the .pxd, so not importable from here.
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 LOOKED_UP = 8  # items of a set that are looked up one by one; with more the set is walked
+# So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
+# a walk over sets takes together.
+FOLLOWED = 32
 
 
 class SetMask:
@@ -62,6 +65,7 @@ class SetMasks:
         self._found_size = 0
         self._seen = zeros(1024)  # by automaton state: the mask in whose making it was last looked at
         self._serial = 0
+        self._followed = 0
 
     def get(self, set_id: int) -> SetMask:
         """The mask of a set."""
@@ -111,6 +115,7 @@ class SetMasks:
         mask = SetMask()
         self._found_size = 0
         self._serial += 1
+        self._followed = 0
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             state = sets.scan_state[scan]
             while state >= len(self._seen):
@@ -138,17 +143,15 @@ class SetMasks:
             self._add(tokens[index])
 
     def _follow(self, mask: SetMask, exits: Exits, set_id: int) -> None:
-        """Adds the tokens behind some exits that the grammar allows from `set_id` on.
-
-        Every step goes further into the tokens, so it is at most as deep as the longest token.
-        """
+        """Adds the tokens behind some exits that the grammar allows from `set_id` on."""
         sets = self.sets
         if not set_id:
             return
         sets.close(set_id)
         first = sets.first_scan[set_id]
         last = sets.last_scan[set_id]
-        if last - first > LOOKED_UP:
+        self._followed += 1
+        if last - first > LOOKED_UP or self._followed > FOLLOWED:
             self._walk(exits, set_id)
             return
         for scan in range(first, last):

@@ -134,9 +134,10 @@ class TerminalMasks:
         made = exits.behind.get(state)
         if made is None:
             self._walk(exits, state)
-            made = self._record(head(self._tokens, self._token_size))
+            # An exit behind another is found from both; kept twice, exits would grow exponentially from step to step.
+            made = self._record(_distinct(self._tokens, self._token_size))
             if self._exit_size:
-                found = head(self._exits, self._exit_size)
+                found = _distinct(self._exits, self._exit_size)
                 made.exits.append(Exits(exits.trie, found, exits.min_count, exits.max_count, exits.removed))
             exits.behind[state] = made
         return made
@@ -491,6 +492,15 @@ class TerminalMasks:
         merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
         self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
         return Trie(merged, array("i", [count for _, _, count in entries]))
+
+
+def _distinct(values: array[int], used: int) -> array[int]:
+    """The different ones of `values[:used]`, sorted."""
+    if used < 2:
+        return head(values, used)
+    distinct = array("i")
+    distinct.frombytes(np.unique(np.asarray(values[:used], dtype=np.int32)).tobytes())
+    return distinct
 
 
 def _taken(values: array[int], used: int, order: np.ndarray) -> array[int]:
