@@ -83,17 +83,18 @@ class Grammar:
         return f"Grammar.{self.kind}({self.source!r})"
 
 
-def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", limits: Limits | None = None) -> str:
+def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", end: str = "", limits: Limits | None = None) -> str:
     r"""Writes a schema or a type as KBNF text, for engines that read it.
 
     The published `kbnf` engine accepts the text with the same language, up to one thing: it ends *eagerly*, at the
     first token after which the text can end, so that of the integers it gives only those of one token. A caller
-    closes that gap by making the end visible: append a character that cannot belong to the value
-    (`text.replace("start ::=", "value ::=", 1) + '\nstart ::= value "\\n";'`) and cut it off the output.
+    closes that gap by making the end visible: `end="\\n"`, which cannot belong to a value, has to follow it; cut it off
+    the output.
 
     Args:
         schema: a Pydantic model, a type, or a JSON Schema.
         whitespace: "any" (at most 64 characters a gap), "compact" (none), or "single" (as `json.dumps` writes it).
+        end: what has to follow the value.
         limits: bounds on the schema's size.
 
     Raises:
@@ -106,4 +107,9 @@ def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", limits: Limits | Non
     from structgen.kbnf.printer import print_grammar
     from structgen.schema import schema_to_kbnf
 
-    return print_grammar(schema_to_kbnf(schema, whitespace=whitespace, limits=limits or Limits()))
+    limits = limits or Limits()
+    grammar = schema_to_kbnf(schema, whitespace=whitespace, start="value" if end else "start", limits=limits)
+    if end:
+        whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
+        grammar = ast.Grammar((ast.Rule("start", whole), *grammar.rules))
+    return print_grammar(grammar, limits=limits)

@@ -26,6 +26,7 @@ def schema_to_kbnf(
     schema_or_type: Any,
     *,
     whitespace: str = "any",
+    start: str = "start",
     limits: Limits | None = None,
     deadline: Deadline | None = None,
 ) -> ast.Grammar:
@@ -35,6 +36,7 @@ def schema_to_kbnf(
         schema_or_type: what `resolve` takes, or a `Source` that it gave.
         whitespace: "any" (up to 64 characters at each gap inside of the value), "compact" (none), "single" (as
             `json.dumps` writes it).
+        start: the name of the first rule. No other rule is called so, nor `start`.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
 
@@ -50,4 +52,4 @@ def schema_to_kbnf(
         True
     """
     source = schema_or_type if isinstance(schema_or_type, Source) else resolve(schema_or_type, limits=limits)
-    return json_schema_to_kbnf(source.json_schema, whitespace=whitespace, limits=limits, deadline=deadline)
+    return json_schema_to_kbnf(source.json_schema, whitespace=whitespace, start=start, limits=limits, deadline=deadline)

@@ -85,9 +85,7 @@ def unsupported(message: str, place: Place, keyword: str, hint: str = "") -> Uns
     return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword, hint=hint)
 
 
-def base_shape(
-    schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline
-) -> Shape:
+def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline) -> Shape:
     """The values that satisfy `type` and the keywords about single types.
 
     Args:

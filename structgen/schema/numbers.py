@@ -276,8 +276,8 @@ def _scientific(low: Number, low_open: bool, high: Number | None, high_open: boo
     if whole_from <= whole_to:
         mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, _MANTISSA_DIGITS))))
         parts.append(sequence(mantissa, _exponent_range(whole_from, whole_to)))
-    for exponent in {first, last} - set(range(whole_from, whole_to + 1)):
-        if not -_PLAIN_DECADES[0] <= exponent < _PLAIN_DECADES[1]:
+    for exponent in sorted({first, last} - set(range(whole_from, whole_to + 1))):
+        if first <= exponent <= last and not -_PLAIN_DECADES[0] <= exponent < _PLAIN_DECADES[1]:
             unit = Fraction(10) ** exponent
             least, least_open = (low / unit, low_open) if exponent == first else (Fraction(1), False)
             most, most_open = (

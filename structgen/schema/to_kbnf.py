@@ -32,13 +32,19 @@ _ANY_VALUE = "json"
 
 
 def json_schema_to_kbnf(
-    json_schema: Any, *, whitespace: str = "any", limits: Limits | None = None, deadline: Deadline | None = None
+    json_schema: Any,
+    *,
+    whitespace: str = "any",
+    start: str = _START,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
 ) -> ast.Grammar:
     """The grammar of the JSON texts whose values satisfy a schema.
 
     Args:
         json_schema: a JSON Schema: a dict, or a boolean.
         whitespace: "any" (up to 64 characters a gap), "compact", or "single" (as `json.dumps` writes it).
+        start: the name of the first rule. No other rule is called so, nor `start`.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
 
@@ -47,11 +53,13 @@ def json_schema_to_kbnf(
         UnsupportedSchemaError: it cannot be expressed exactly.
         UnsatisfiableSchemaError: no value satisfies it.
         LimitExceededError: it costs more than `limits` allow.
-        ValueError: an unknown `whitespace`.
+        ValueError: an unknown `whitespace`, or a `start` that cannot be a name.
     """
     layout = LAYOUTS.get(whitespace)
     if layout is None:
         raise ValueError(f"whitespace must be one of {', '.join(LAYOUTS)}, not {whitespace!r}")
+    if not (start.isascii() and start.isidentifier()) or start.startswith(_ANY_VALUE):
+        raise ValueError(f"start must be an identifier that does not begin with {_ANY_VALUE!r}, not {start!r}")
     limits = limits or Limits()
     space = Space(Document(json_schema, dialect_of(json_schema)), limits, deadline or limits.deadline())
     try:
@@ -60,7 +68,7 @@ def json_schema_to_kbnf(
         if root not in productive:
             place, keyword = _culprit(space, root, productive)
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
-        return _Writer(space, shapes, productive, layout).write(root)
+        return _Writer(space, shapes, productive, layout).write(root, start)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 

@@ -391,3 +391,14 @@ def test_a_key_that_comes_twice_does_not_undo_what_must_be_somewhere(accepts):
     accepted = accepts({"type": "object", "not": {"additionalProperties": {"type": "integer"}}})
     assert accepted('{"z": 1, "z": "x"}')
     assert not accepted('{"z": "x", "z": 1}')
+
+
+def test_names_under_unknown_keywords_come_after_those_of_real_schemas(accepts):
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "unknown": {"$id": "https://example.org/mine", "type": "null"},
+        "$defs": {"real": {"$id": "https://example.org/mine", "type": "string"}},
+        "$ref": "https://example.org/mine",
+    }
+    assert accepts(schema)('"a"')
+    assert not accepts(schema)("null")

@@ -112,3 +112,42 @@ def test_an_integer_bound_of_many_digits_is_refused_or_works():
     with pytest.raises(SchemaError):
         schema_to_kbnf({"minimum": 10**5000})
     schema_to_kbnf(json.loads('{"type": "integer", "maximum": 1e300}'))
+
+
+def test_many_patterns_of_keys_are_told_apart_in_time():
+    schema = {"type": "object", "patternProperties": {f"^a{i}": {"type": "integer"} for i in range(1000)}}
+    began = time.monotonic()
+    with pytest.raises(LimitExceededError) as caught:
+        schema_to_kbnf(schema, deadline=Deadline(0.5))
+    assert caught.value.limit == "compile_seconds"
+    assert time.monotonic() - began < 10
+
+
+def test_tags_keep_hundreds_of_branches_apart():
+    branches = [
+        {"type": "object", "properties": {"kind": {"const": f"k{i}"}, "n": {"type": "integer"}}, "required": ["kind"]}
+        for i in range(200)
+    ]
+    assert len(schema_to_kbnf({"oneOf": branches}).rules) >= 200
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+        {"allOf": [{"$ref": "#"}]},
+        {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+        {"not": {"$ref": "#"}},
+        {"if": {"$ref": "#"}, "then": False},
+    ],
+)
+def test_a_schema_that_applies_itself_to_one_value_is_an_error(schema):
+    with pytest.raises((LimitExceededError, SchemaError)):
+        schema_to_kbnf(schema)
+
+
+@pytest.mark.parametrize("place", ["default", "$defs", "description"])
+def test_depth_outside_of_the_schema_is_no_matter(place):
+    schema = {"type": "null", place: _nested(lambda inner: {"a": inner}, DEEP, {})}
+    assert len(schema_to_kbnf(schema).rules) == 1

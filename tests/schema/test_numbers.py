@@ -1,15 +1,21 @@
 """Number ranges and multiples, by brute force over written numbers."""
 
+import json
 import math
 import random
 from decimal import Decimal
 from fractions import Fraction
 
+import jsonschema
 import pytest
 
 from structgen.engine.automata import AutomatonStore
+from structgen.errors import UnsupportedSchemaError
+from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import NumberSet
+from structgen.schema.keywords import base_shape
 from structgen.schema.numbers import decimal_text, exact, integer_range, number_range
+from structgen.schema.refs import ROOT
 from structgen.schema.terminals import NUMBER, number_regex
 
 INTEGERS = [str(i) for i in range(-130, 131)]
@@ -126,3 +132,60 @@ def test_a_number_that_is_no_integer_does_not_round_to_one():
     assert store.matches(state, b"0.25")
     for text in ("1", "1.0", "9519978278640359948175.7", "0.99999999999999999999"):
         assert not store.matches(state, text.encode()), text
+
+
+BOUNDS = [
+    0.1, 0.3, 0.1 + 0.2, 1.0, 1.0000000000000002, 123456.789, 1e-5, 2.5e-8, 1e15, 1e17, 1.5e22, 1e23, 1e300, 5e-324,
+    2**53, 2**53 + 1, 2**63, 10**23, 10**40 + 1, -0.1, -1e23, -(2**53) - 1, 0, -0.0,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("keyword", ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"])
+def test_texts_near_a_bound_are_valid_as_readers_round_them(walks, keyword, bound):
+    schema = {"type": "number", keyword: bound}
+    validator = jsonschema.Draft202012Validator(schema)
+    store = AutomatonStore()
+    for text in (*walks(schema, 15, seed=3, whitespace="compact"), *_near(bound)):
+        state = store.add(number_regex(base_shape(schema, ROOT, lambda *_: (), Limits(), Deadline(9)).numbers[0]))
+        if store.matches(state, text.encode()):
+            assert validator.is_valid(json.loads(text)), text
+            assert validator.is_valid(float(text)) or abs(bound) > 2**53, text
+
+
+def _near(bound):
+    """Numbers around a bound, in digits that a double cannot hold, and in scientific form."""
+    edge = Decimal(bound)
+    shortest = Decimal(repr(bound))
+    for digits in (0, 8, 15, 16, 17, 18, 19, 20, 25):
+        for sign in (-1, 0, 1):
+            for near in (edge, shortest):
+                value = near + sign * (abs(near) or 1) * Decimal(10) ** -digits
+                yield format(value, "f")
+                yield f"{value:e}"
+                yield str(int(value))
+
+
+@pytest.mark.parametrize(
+    ("schema", "yes", "no"),
+    [
+        (
+            {"multipleOf": 0.01, "minimum": 0, "maximum": 1},
+            ["0", "0.5", "0.50", "1.0", "1.00"],
+            ["1.01", "0.500", "-0"],
+        ),
+        ({"multipleOf": 0.01, "minimum": 1e17, "maximum": 1e17 + 64}, None, None),
+        ({"multipleOf": 1e-16, "exclusiveMaximum": 10, "minimum": 9}, None, None),
+        ({"minimum": 2.5e-300, "maximum": 2.5e-300}, ["2.5e-300"], ["2.4e-300"]),
+        ({"minimum": 1e-7, "exclusiveMaximum": 2e-5}, ["1.5e-07", "1.9e-05", "0.00001"], ["2e-05", "9e-08"]),
+    ],
+)
+def test_bounded_multiples_and_small_numbers(accepts, schema, yes, no):
+    schema = {"type": "number", **schema}
+    if yes is None:  # doubles do not tell them apart
+        with pytest.raises(UnsupportedSchemaError):
+            accepts(schema)
+        return
+    accepted = accepts(schema)
+    assert all(map(accepted, yes))
+    assert not any(map(accepted, no))
