@@ -351,7 +351,7 @@ def _patterned(
 
 
 def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[StringSet]]:
-    """The keys in a language, and the others. Keys that are all on one side stay as they are, so that sets stay small."""
+    """The keys in a language, and the others. Keys all on one side stay as they are, so that sets stay small."""
     inside = keys.intersect(StringSet(within=(language,)))
     if inside is None:
         return [], [keys]
