@@ -6,6 +6,7 @@ from structgen.engine.mask_tables cimport Exits, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
 cdef int FOLLOWED, LOOKED_UP, ROOT_NODE
+cdef unsigned int ALL_BITS
 
 
 cdef class SetMask:

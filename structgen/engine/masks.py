@@ -29,6 +29,7 @@ LOOKED_UP = 8  # items of a set that are looked up one by one; with more the set
 # So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
 # a walk over sets takes together.
 FOLLOWED = 32
+ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
 
 
 class SetMask:
@@ -99,7 +100,7 @@ class SetMasks:
         one = 1
         for index in range(len(removed)):
             token = removed[index]
-            words[token >> 5] &= ~(one << (token & 31))
+            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
     def _unite(self, mask: SetMask, words: np.ndarray) -> None:
         """Adds the dense masks of all parts but the first."""

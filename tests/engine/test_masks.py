@@ -176,6 +176,29 @@ def test_counted_characters_and_what_follows_them(characters: int, rest: int) ->
         check_walk(compiled, rng, 3)
 
 
+def other_texts(rng: random.Random) -> rx.Regex:
+    """Texts that are none of some, as keys that no property names: a variation of the tables of any text."""
+    characters = CHARACTERS[rng.choice((0, 3, 4))]
+    letters = rng.sample(("a", "b", "é", '\\\\"', "n"), 2)
+    named = [(letters[rng.randrange(2)] + tail + '"').encode() for tail in ("", "a", "ab", "é", "éé", "an")]
+    any_text = rx.sequence(rx.repeat(characters, 0, rng.choice((None, None, 6))), QUOTE)
+    kind = rng.randrange(3)
+    if kind == 0:
+        return rx.difference(any_text, rx.literal_set(named))
+    if kind == 1:
+        return rx.difference(any_text, rx.sequence(rx.Literal(named[0][:-1]), rx.star(rx.ANY_CHAR)))
+    return rx.intersection(any_text, rx.Complement(rx.literal_set(named)), rx.Complement(search(rng)))
+
+
+@pytest.mark.parametrize("seed", range(TRIES))
+def test_texts_other_than_some(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(3):
+        found = ast.RegexTerminal(other_texts(rng))
+        body = ast.Sequence((found, ast.Choice((ast.Literal(b","), ast.Literal(b'"'), found))))
+        check_walk(CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), WIDE), rng, 4)
+
+
 def test_grammars_of_one_vocabulary_share_tables_and_stay_right() -> None:
     rng = random.Random(5)
     grammars = [grammar_of(random.Random(seed % 7)) for seed in range(14)]
@@ -232,8 +255,9 @@ from structgen.engine.compiled import CompiledGrammar
 from structgen.kbnf.normal_form import normalize
 for seed in range({first}, {first} + 12):
     rng = random.Random(seed)
-    compiled = CompiledGrammar(normalize(test_masks.grammar_of(rng)), test_masks.WIDE)
-    test_masks.check_walk(compiled, rng, 3)
+    other = test_masks.ast.RegexTerminal(test_masks.other_texts(rng))
+    for grammar in (test_masks.grammar_of(rng), test_masks.ast.Grammar((test_masks.ast.Rule("start", other),))):
+        test_masks.check_walk(CompiledGrammar(normalize(grammar), test_masks.WIDE), rng, 3)
 """
 
 
