@@ -9,6 +9,7 @@ from structgen.engine.automata import AutomatonStore
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.grammar import GrammarTables
 from structgen.engine.masks import SetMasks
+from structgen.engine.rules import Rules
 from structgen.engine.terminal_masks import TerminalMasks
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
@@ -123,18 +124,21 @@ class CompiledGrammar:
         shared = SharedState.of(self.vocabulary).tables(self.vocabulary, self.limits)
         with self.lock:
             try:
-                sets = ItemSetStore(self.tables, shared.automata, self.limits)
+                sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
             except LimitExceededError as error:
                 if error.limit != "automaton_states":
                     raise
                 shared = SharedTables(self.vocabulary, self.limits, self.lock)  # it may fit where nothing else is
-                sets = ItemSetStore(self.tables, shared.automata, self.limits)
+                sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
             self.shared = shared
             self.sets = sets
             self.masks = SetMasks(sets, shared.terminals)
 
+    def _new_sets(self, rules: Rules) -> ItemSetStore:
+        return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
+
     def renew(self) -> None:
-        """Drops automata, sets and masks, and begins anew; matchers find their place again by themselves."""
+        """Drops automata, lazy rules, sets and masks, and begins anew; matchers find their place again by themselves."""
         self._begin()
         self.previous = None
         self.epoch += 1
@@ -142,7 +146,7 @@ class CompiledGrammar:
     def renew_sets(self) -> None:
         """Drops the sets and their masks only. Those of one epoch are kept, for matchers to take their place along."""
         with self.lock:
-            sets = ItemSetStore(self.tables, self.shared.automata, self.limits)
+            sets = self._new_sets(self.sets.rules)
             self.previous = self.sets
             self.sets = sets
             self.masks = SetMasks(sets, self.shared.terminals)

@@ -2,13 +2,18 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.rules cimport Rules
+from structgen.engine.texts cimport Texts
 
 
-cdef int DEAD_SET, END, NO_BYTE, ROOT, UNKNOWN
+cdef int CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, ROOT, UNKNOWN
+cdef int AFTER, NO_TEXT, SUSPECT, UNKNOWN_TEXT
 
 
 cdef class ItemSetStore:
     cdef public AutomatonStore automata
+    cdef readonly Rules rules
+    cdef readonly Texts texts
     cdef readonly int set_count
     cdef readonly int start_set
     cdef readonly long long steps
@@ -16,15 +21,19 @@ cdef class ItemSetStore:
     cdef public int[::1] first_scan     # by set: its scannable items; -1 until closed
     cdef public int[::1] last_scan
     cdef public int[::1] only_byte      # by set, once closed
+    cdef public int[::1] text           # by set: number of its text, or a kind of none
+    cdef public int[::1] captures       # by set, once closed: whether an item is inside of a capture, or begins one
+    cdef public int[::1] group_captures # by group: whether it is captured, or waits inside of a capture
     cdef public int[::1] scan_position  # scannable items: dotted rule,
     cdef public int[::1] scan_state     # automaton state,
     cdef public int[::1] scan_group     # return address
 
     cdef int _max_sets
     cdef int _max_items
-    cdef int[::1] _symbols              # bodies, each ended by END
-    cdef int[::1] _start_state          # by position: the automaton's start state before a terminal, else 0
-    cdef int[::1] _first_rule           # by nonterminal: its rules in _rule_starts
+    cdef int[::1] _symbols              # the arrays of the rules
+    cdef int[::1] _start_state
+    cdef int[::1] _first_rule
+    cdef int[::1] _last_rule
     cdef int[::1] _rule_starts
     cdef int[::1] _predicted_at         # by nonterminal: serial of the closure that predicted it last
     cdef int[::1] _predicted_group      # by nonterminal: its group in that closure
@@ -50,6 +59,7 @@ cdef class ItemSetStore:
     cdef int[::1] _group_first          # by group: its waiting items in _wait_position, _wait_group
     cdef int[::1] _group_last
     cdef int[::1] _group_top            # by group: the address after removal of tail calls, -1 unknown
+    cdef int[::1] _group_text           # by group: the text of the set that it was made in
     cdef int[::1] _group_mark           # by group: serial of the step that completed it last
     cdef int _wait_size
     cdef int[::1] _wait_position
@@ -57,6 +67,8 @@ cdef class ItemSetStore:
     cdef int[::1] _work
     cdef int _work_size
     cdef int _work_accepting
+    cdef int _work_text                 # text after the byte of this step
+    cdef int _work_kind                 # AFTER or SUSPECT once that is known of the set in the making
     cdef int[::1] _stack
     cdef int[::1] _agenda
     cdef int[::1] _pending
@@ -69,10 +81,17 @@ cdef class ItemSetStore:
     cdef int _make_row(self, int set_id) except -1
     @cython.locals(scan=int, state=int, automata=AutomatonStore)
     cdef int _step(self, int set_id, int byte) except -1
-    @cython.locals(scan=int)
+    cdef void _load_rules(self)
+    @cython.locals(text=int)
+    cdef int _text_after(self, int set_id, int byte) except -1
+    @cython.locals(scan=int, text=int)
     cpdef int after(self, int set_id, int state) except -1
-    cdef void _begin(self) noexcept
-    @cython.locals(top=int, size=int, first=int, last=int, waiting=int)
+    cdef void _begin(self, int text) noexcept
+    @cython.locals(text=int, is_known=bint, position=int)
+    cdef int _continue(self, int capture, int start) except -2
+    @cython.locals(text=int, kind=int, inside=bint, index=int)
+    cdef void _settle_text(self) noexcept
+    @cython.locals(top=int, size=int, first=int, last=int, waiting=int, symbol=int)
     cdef int _advance(self, int position, int group) except -1
     @cython.locals(top=int, first=int)
     cdef int _top(self, int group) noexcept
@@ -95,13 +114,21 @@ cdef class ItemSetStore:
     cpdef int adopt(self, ItemSetStore other, int set_id) except -1
     @cython.locals(number=dict, found=list, addresses=list, first_kernel=int, group=int, waiting=int, base=int, pending=int, index="Py_ssize_t", k=int, address=int)
     cdef dict _adopt_groups(self, ItemSetStore other, int set_id)
+    @cython.locals(mine=int, byte=int)
+    cdef int _adopt_text(self, ItemSetStore other, int text) except -1
     cpdef int close(self, int set_id) except -1
-    @cython.locals(scan_first=int, group_base=int, predicted=int, pending=int, index=int, item=int, position=int, symbol=int, done=int, nonterminal=int, group=int, rule=int)
+    @cython.locals(scan_first=int, group_base=int, predicted=int, pending=int, index=int, item=int, position=int, symbol=int, done=int, nonterminal=int, group=int, rule=int, text=int)
     cdef int _close(self, int set_id) except -1
+    cdef int _expand(self, int nonterminal, int scan_first) except -1
+    @cython.locals(scan=int)
+    cdef int _are_captured(self, int scan_first) except -1
     @cython.locals(scan=int, state=int, only=int, common=int, automata=AutomatonStore)
     cdef int _common_byte(self, int scan_first) except -2
+    @cython.locals(used=int)
     cdef int _predict(self, int nonterminal, int group_base, int predicted) except -1
     cdef int _add_pending(self, int pending, int group, int position, int address) except -1
     cdef int _add_scan(self, int position, int state, int group) except -1
     @cython.locals(used=int, group=int, index=int, size=int, slot=int)
-    cdef int _make_groups(self, int group_base, int count, int pending) except -1
+    cdef int _make_groups(self, int group_base, int count, int pending, int text) except -1
+    @cython.locals(changed=bint, group=int, waiting=int)
+    cdef void _mark_captures(self, int group_base) noexcept

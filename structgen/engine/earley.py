@@ -12,16 +12,21 @@ more cannot matter to the future, and right recursion runs in a finite number of
 
 Source of the rest: Earley 1970; Aycock and Horspool 2002 for doing without nullable rules (the normal form removes
 them here); the compaction of finished sets follows the `kbnf` crate.
+
+A set inside of a captured symbol (`engine/rules.py`) has a *text* besides its kernel: the bytes since the outermost
+capture began. While masks are made, the text of what has just ended is not known (many tokens end it); such sets have
+one of three kinds of no text: UNKNOWN, AFTER a capture whose text does not matter yet, and SUSPECT where it may have
+mattered, so that tokens that lead there have to be looked at one by one.
 """
 
 from __future__ import annotations
 
-from array import array
-
 from structgen.engine.arrays import grown, zeros
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.grammar import END, GrammarTables, terminal_number
+from structgen.engine.grammar import CAPTURES, END
+from structgen.engine.rules import Rules
 from structgen.engine.term_kinds import NO_BYTE
+from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, NO_TEXT, SUSPECT, UNKNOWN_TEXT
+from structgen.engine.texts import Texts
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
@@ -38,6 +43,7 @@ class ItemSetStore:
 
     Attributes:
         automata: the store that the terminals' states belong to.
+        rules: the grammar; other stores may use the same object.
         start_set: the set before the first byte.
         set_count: sets made so far; set 0 is dead, from which nothing can be accepted.
         accepting: int32 by set; 1 where the text so far is a whole text of the language.
@@ -47,33 +53,33 @@ class ItemSetStore:
         steps: how many steps were computed rather than remembered (a work counter for benchmarks).
     """
 
-    def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
-        self.automata = automata
+    def __init__(self, rules: Rules, limits: Limits, *, accepts_empty: bool) -> None:
+        self.rules = rules
+        self.automata = rules.automata
+        self.texts = Texts()
         self._max_sets = limits.item_sets
         self._max_items = limits.set_items
-        self._load_grammar(tables)
+        self._predicted_at = zeros(64)
+        self._predicted_group = zeros(64)
+        self._load_rules()
         self._make_pools()
         self.steps = 0
         self._serial = 0
         self._new_set_from_work()  # number 0: the dead set, an empty kernel
         self._close(DEAD_SET)
-        self._begin()
-        self._add_item(len(self._symbols) - 2, 0, ROOT)
-        self._work_accepting = 1 if tables.accepts_empty else 0
+        self._begin(NO_TEXT)
+        self._add_item(rules.start_position, 0, ROOT)
+        self._work_accepting = 1 if accepts_empty else 0
         self.start_set = self._finish_set()
 
-    def _load_grammar(self, tables: GrammarTables) -> None:
-        """Reads the tables, and adds the rule `whole text -> start` at their end."""
-        starts = [self.automata.add(regex) for regex in tables.terminals]
-        symbols = array("i", tables.symbols)
-        symbols.extend((tables.start, END))
-        self._symbols = symbols
-        self._start_state = array("i", [starts[terminal_number(s)] if s <= -2 else 0 for s in symbols])
-        self._first_rule = array("i", tables.first_rule)
-        self._rule_starts = array("i", tables.rule_starts if len(tables.rule_starts) else [0])
-        nonterminals = len(tables.first_rule) - 1
-        self._predicted_at = zeros(nonterminals)
-        self._predicted_group = zeros(nonterminals)
+    def _load_rules(self) -> None:
+        """Takes the arrays of the rules, which are others whenever they have grown."""
+        rules = self.rules
+        self._symbols = rules.symbols
+        self._start_state = rules.start_state
+        self._first_rule = rules.first_rule
+        self._last_rule = rules.last_rule
+        self._rule_starts = rules.rule_starts
 
     def _make_pools(self) -> None:
         # sets
@@ -82,6 +88,8 @@ class ItemSetStore:
         self.first_scan = zeros(256, UNKNOWN)
         self.last_scan = zeros(256)
         self.only_byte = zeros(256, UNKNOWN)
+        self.text = zeros(256)
+        self.captures = zeros(256)
         self._first_kernel = zeros(256)
         self._last_kernel = zeros(256)
         self._set_hash = zeros(256)
@@ -112,6 +120,8 @@ class ItemSetStore:
         self._group_top = zeros(1024, UNKNOWN)
         self._group_top[ROOT] = ROOT
         self._group_mark = zeros(1024)
+        self._group_text = zeros(1024)
+        self.group_captures = zeros(1024)
         self._wait_size = 0
         self._wait_position = zeros(1024)
         self._wait_group = zeros(1024)
@@ -119,6 +129,8 @@ class ItemSetStore:
         self._work = zeros(256)
         self._work_size = 0
         self._work_accepting = 0
+        self._work_text = NO_TEXT
+        self._work_kind = NO_TEXT
         self._stack = zeros(256)
         self._agenda = zeros(256)
         self._pending = zeros(1024)
@@ -194,7 +206,7 @@ class ItemSetStore:
     def _step(self, set_id: int, byte: int) -> int:
         automata = self.automata
         self.steps += 1
-        self._begin()
+        self._begin(self._text_after(set_id, byte))
         for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
             state = automata.next(self.scan_state[scan], byte)
             if state == 0:
@@ -206,32 +218,52 @@ class ItemSetStore:
                 self._advance(self.scan_position[scan], self.scan_group[scan])
         return self._finish_set()
 
+    def _text_after(self, set_id: int, byte: int) -> int:
+        """The text of the captures that are open after one more byte."""
+        text = self.text[set_id]
+        if text < EMPTY_TEXT:
+            if text != NO_TEXT or not self.captures[set_id]:
+                return text
+            text = EMPTY_TEXT
+        return self.texts.append(text, byte)
+
     def after(self, set_id: int, state: int) -> int:
-        """The set after the terminals that are in `state` have ended here."""
+        """The set after the terminals that are in `state` have ended here, whatever their last bytes were."""
         if self.first_scan[set_id] < 0:
             self._close(set_id)
-        self._begin()
+        text = self.text[set_id]
+        if self.captures[set_id] and text not in (AFTER, SUSPECT):
+            text = UNKNOWN_TEXT
+        self._begin(text)
         for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
             if self.scan_state[scan] == state:
                 self._advance(self.scan_position[scan], self.scan_group[scan])
         return self._finish_set()
 
-    def _begin(self) -> None:
+    def _begin(self, text: int) -> None:
         self._serial += 1
         self._work_size = 0
         self._work_accepting = 0
+        self._work_text = text
+        self._work_kind = text if text in (AFTER, SUSPECT) else NO_TEXT
 
     def _advance(self, position: int, group: int) -> None:
         """Moves the dot past the symbol at `position`, and completes whatever that completes."""
         top = 0
         self._stack[0] = position
         self._stack[1] = group
-        size = 2
+        self._stack[2] = NO_TEXT
+        size = 3
         while size:
-            size -= 2
+            size -= 3
             position = self._stack[size] + 1
             group = self._stack[size + 1]
-            if self._symbols[position] != END:
+            symbol = self._symbols[position]
+            if symbol != END:
+                if symbol <= CAPTURES:
+                    position = self._continue(CAPTURES - symbol, self._stack[size + 2])
+                    if position < 0:
+                        continue
                 top = self._top(group)
                 self._add_item(position, self._start_state[position], top)
             elif group == ROOT:
@@ -240,12 +272,25 @@ class ItemSetStore:
                 self._group_mark[group] = self._serial
                 first = self._group_first[group]
                 last = self._group_last[group]
-                while size + 2 * (last - first) > len(self._stack):
+                while size + 3 * (last - first) > len(self._stack):
                     self._stack = grown(self._stack, size)
                 for waiting in range(first, last):
                     self._stack[size] = self._wait_position[waiting]
                     self._stack[size + 1] = self._wait_group[waiting]
-                    size += 2
+                    self._stack[size + 2] = self._group_text[group]
+                    size += 3
+
+    def _continue(self, capture: int, start: int) -> int:
+        """The position after a captured symbol that has ended and began when the text was `start`; -1 for none."""
+        text = self._work_text
+        if text >= EMPTY_TEXT:
+            position = self.rules.continuation(capture, self.texts.between(start, text))
+        else:
+            is_known = text == UNKNOWN_TEXT and self.rules.is_endless(capture)
+            self._work_kind = AFTER if is_known and self._work_kind != SUSPECT else SUSPECT
+            position = self.rules.continuation(capture, None)
+        self._load_rules()
+        return position
 
     def _top(self, group: int) -> int:
         """The address that is told in the end when `group` is told: tail calls removed.
@@ -329,7 +374,8 @@ class ItemSetStore:
         """The number of the set whose kernel is in `_work`; kernels are compared as sets, by the items' marks."""
         if self._work_size == 0 and not self._work_accepting:
             return DEAD_SET
-        h = self._work_size + 7 * self._work_accepting
+        self._settle_text()
+        h = self._work_size + 7 * self._work_accepting + 40503 * self._work_text
         for index in range(self._work_size):
             item = self._work[index]
             h += (item * 40503 ^ (item >> 5)) & 0xFFFFFF
@@ -350,10 +396,30 @@ class ItemSetStore:
             self._rehash_sets()
         return set_id
 
+    def _settle_text(self) -> None:
+        """What the set in the making has as its text: only what is inside of a capture has one."""
+        text = self._work_text
+        kind = self._work_kind
+        if text == NO_TEXT and kind == NO_TEXT:
+            return
+        inside = False
+        for index in range(self._work_size):
+            if self.group_captures[self._item_group[self._work[index]]]:
+                inside = True
+                break
+        if kind == NO_TEXT:
+            self._work_text = text if inside else NO_TEXT
+        elif text == AFTER and inside:  # a byte of the next capture, which may have to differ from the last
+            self._work_text = SUSPECT
+        else:
+            self._work_text = kind
+
     def _is_work(self, set_id: int) -> bool:
         first = self._first_kernel[set_id]
         last = self._last_kernel[set_id]
         if last - first != self._work_size or self.accepting[set_id] != self._work_accepting:
+            return False
+        if self.text[set_id] != self._work_text:
             return False
         for index in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
             if self._item_mark[self._kernel[index]] != self._serial:
@@ -385,6 +451,7 @@ class ItemSetStore:
         self._kernel_size += self._work_size
         self._last_kernel[set_id] = self._kernel_size
         self.accepting[set_id] = self._work_accepting
+        self.text[set_id] = self._work_text
         self.set_count = set_id + 1
         return set_id
 
@@ -393,6 +460,8 @@ class ItemSetStore:
         self.first_scan = grown(self.first_scan, used, UNKNOWN)
         self.last_scan = grown(self.last_scan, used)
         self.only_byte = grown(self.only_byte, used, UNKNOWN)
+        self.text = grown(self.text, used)
+        self.captures = grown(self.captures, used)
         self._first_kernel = grown(self._first_kernel, used)
         self._last_kernel = grown(self._last_kernel, used)
         self._set_hash = grown(self._set_hash, used)
@@ -409,14 +478,14 @@ class ItemSetStore:
         Cost: in the number of items that still wait for something, so in the depth of nesting.
 
         Args:
-            other: of the same grammar, over the same automata.
+            other: with the same rules.
             set_id: its number there.
 
         Raises:
             LimitExceededError: there are too many sets already.
         """
         number = self._adopt_groups(other, set_id)
-        self._begin()
+        self._begin(self._adopt_text(other, other.text[set_id]))
         for index in range(other._first_kernel[set_id], other._last_kernel[set_id]):
             item = other._kernel[index]
             self._add_item(other._item_position[item], other._item_state[item], number[other._item_group[item]])
@@ -443,8 +512,18 @@ class ItemSetStore:
             for waiting in range(other._group_first[group], other._group_last[group]):
                 address = number[other._wait_group[waiting]]
                 pending = self._add_pending(pending, base + index, other._wait_position[waiting], address)
-        self._make_groups(base, len(found), pending)
+        self._make_groups(base, len(found), pending, NO_TEXT)
+        for index in range(len(found)):
+            self._group_text[base + index] = self._adopt_text(other, other._group_text[found[index]])
         return number
+
+    def _adopt_text(self, other: ItemSetStore, text: int) -> int:
+        if text <= EMPTY_TEXT:
+            return text
+        mine = EMPTY_TEXT
+        for byte in other.texts.between(EMPTY_TEXT, text):
+            mine = self.texts.append(mine, byte)
+        return mine
 
     # -- prediction -------------------------------------------------------------------------------------------------
 
@@ -478,7 +557,9 @@ class ItemSetStore:
             nonterminal = self._agenda[done]
             group = self._predicted_group[nonterminal]
             done += 1
-            for rule in range(self._first_rule[nonterminal], self._first_rule[nonterminal + 1]):
+            if self._first_rule[nonterminal] < 0:
+                self._expand(nonterminal, scan_first)
+            for rule in range(self._first_rule[nonterminal], self._last_rule[nonterminal]):
                 position = self._rule_starts[rule]
                 symbol = self._symbols[position]
                 if symbol < 0:
@@ -489,10 +570,30 @@ class ItemSetStore:
             if self._scan_size - scan_first + pending > self._max_items * 3:
                 self._scan_size = scan_first
                 raise LimitExceededError("set_items", self._max_items)
-        self._make_groups(group_base, predicted, pending)
+        text = self.text[set_id]
+        self._make_groups(group_base, predicted, pending, EMPTY_TEXT if text == NO_TEXT else text)
+        self.captures[set_id] = self._are_captured(scan_first)
         self.only_byte[set_id] = self._common_byte(scan_first)
         self.last_scan[set_id] = self._scan_size
         self.first_scan[set_id] = scan_first
+
+    def _expand(self, nonterminal: int, scan_first: int) -> None:
+        """Makes the bodies of a lazy nonterminal; where that fails, the set stays open."""
+        try:
+            self.rules.expand(nonterminal)
+        except BaseException:
+            self._scan_size = scan_first
+            raise
+        finally:
+            self._load_rules()
+
+    def _are_captured(self, scan_first: int) -> int:
+        """Whether any item from `scan_first` on is inside of a capture, or begins one."""
+        if self.rules.has_captures:
+            for scan in range(scan_first, self._scan_size):
+                if self.group_captures[self.scan_group[scan]]:
+                    return 1
+        return 0
 
     def _common_byte(self, scan_first: int) -> int:
         """The one byte on which every item from `scan_first` on moves; 256 when there is no item, -1 otherwise."""
@@ -509,6 +610,10 @@ class ItemSetStore:
 
     def _predict(self, nonterminal: int, group_base: int, predicted: int) -> int:
         """Puts a nonterminal on the agenda, once a closure, and gives it the next group."""
+        while nonterminal >= len(self._predicted_at):
+            used = len(self._predicted_at)
+            self._predicted_at = grown(self._predicted_at, used)
+            self._predicted_group = grown(self._predicted_group, used)
         if self._predicted_at[nonterminal] == self._serial:
             return predicted
         self._predicted_at[nonterminal] = self._serial
@@ -537,18 +642,22 @@ class ItemSetStore:
         self.scan_group[size] = group
         self._scan_size = size + 1
 
-    def _make_groups(self, group_base: int, count: int, pending: int) -> None:
+    def _make_groups(self, group_base: int, count: int, pending: int, text: int) -> None:
         while group_base + count > len(self._group_first):
             used = self._group_count
             self._group_first = grown(self._group_first, used)
             self._group_last = grown(self._group_last, used)
             self._group_top = grown(self._group_top, used, UNKNOWN)
             self._group_mark = grown(self._group_mark, used)
+            self._group_text = grown(self._group_text, used)
+            self.group_captures = grown(self.group_captures, used)
         while self._wait_size + pending // 3 > len(self._wait_position):
             self._wait_position = grown(self._wait_position, self._wait_size)
             self._wait_group = grown(self._wait_group, self._wait_size)
         for group in range(group_base, group_base + count):
             self._group_last[group] = 0
+            self._group_text[group] = text
+            self.group_captures[group] = 0
         for index in range(0, pending, 3):
             self._group_last[self._pending[index]] += 1
         size = self._wait_size
@@ -564,3 +673,22 @@ class ItemSetStore:
             self._group_last[group] = slot + 1
         self._wait_size = size
         self._group_count = group_base + count
+        if self.rules.has_captures:
+            self._mark_captures(group_base)
+
+    def _mark_captures(self, group_base: int) -> None:
+        """Finds the groups from `group_base` on that are captured, or wait inside of a capture."""
+        changed = True
+        while changed:
+            changed = False
+            for group in range(group_base, self._group_count):
+                if self.group_captures[group]:
+                    continue
+                for waiting in range(self._group_first[group], self._group_last[group]):
+                    if (
+                        self._symbols[self._wait_position[waiting] + 1] <= CAPTURES
+                        or self.group_captures[self._wait_group[waiting]]
+                    ):
+                        self.group_captures[group] = 1
+                        changed = True
+                        break

@@ -3,13 +3,78 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from structgen.engine.regex import Regex
 
-__all__ = ["END", "GrammarTables", "terminal_number", "terminal_symbol"]
+__all__ = [
+    "CAPTURES",
+    "END",
+    "Capture",
+    "GrammarTables",
+    "Lazy",
+    "RuleSource",
+    "Symbol",
+    "terminal_number",
+    "terminal_symbol",
+]
 
 END = -1
+CAPTURES = -(1 << 30)  # the symbol after a captured one is CAPTURES - number of the capture (`engine/rules.py`)
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A nonterminal whose bodies are made when it is first predicted.
+
+    Attributes:
+        key: names it; a `RuleSource` makes its bodies.
+    """
+
+    key: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A symbol whose text decides what follows; the last of its body.
+
+    Attributes:
+        of: what is captured.
+        then: names what follows, for `RuleSource.after`.
+        endless: what follows never depends on the text before a further capture is entered: whatever is captured,
+            something of the same kind is left to capture.
+    """
+
+    of: Regex | Lazy
+    then: Hashable
+    endless: bool
+
+
+Symbol = Regex | Lazy | Capture
+
+
+class RuleSource(Protocol):
+    """Makes the bodies of lazy nonterminals: for one key always the same."""
+
+    def bodies(self, key: Hashable) -> GrammarTables | Sequence[Sequence[Symbol]]:
+        """What a lazy nonterminal derives: tables whose start it is, or its bodies.
+
+        It derives some text, and not the empty one; so does every terminal in a body, but that a body with a terminal
+        that matches nothing is dropped.
+        """
+
+    def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
+        """The key of what follows a capture.
+
+        Args:
+            then: from the `Capture`.
+            text: what was captured; None for something that derives at least what follows any text.
+
+        Returns:
+            None where the text must not be captured.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +93,8 @@ class GrammarTables:
         names: the nonterminals' names, for messages.
         start: number of the start nonterminal.
         accepts_empty: whether the empty text is in the language.
+        lazy: the keys of lazy nonterminals; their numbers follow those of the others.
+        source: makes their bodies.
 
     Invariants: no body is empty; no terminal matches the empty text, or nothing at all; every nonterminal is reached
     from `start`, has a body, and (unless endless rules were kept) derives some text. The language of `start` here
@@ -42,6 +109,8 @@ class GrammarTables:
     names: tuple[str, ...]
     start: int
     accepts_empty: bool
+    lazy: tuple[Hashable, ...] = ()
+    source: RuleSource | None = None
 
 
 def terminal_symbol(number: int) -> int:

@@ -5,7 +5,7 @@ from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.mask_tables cimport Exits, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int FOLLOWED, LOOKED_UP, ROOT_NODE
+cdef int AFTER, FOLLOWED, LOOKED_UP, ROOT_NODE, SUSPECT
 cdef unsigned int ALL_BITS
 
 
@@ -23,6 +23,7 @@ cdef class SetMasks:
     cdef int[::1] _set_at       # by depth, while walking: the set reached
     cdef int[::1] _found
     cdef int _found_size
+    cdef set _suspects          # tokens that have to be looked at one by one for the mask in the making
     cdef int[::1] _seen         # by automaton state: the mask in whose making it was last looked at
     cdef int _serial
     cdef int _followed          # exits followed for the mask in the making
@@ -43,4 +44,9 @@ cdef class SetMasks:
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at="Py_ssize_t", node=int, stop=int, depth=int, target=int, index=int)
     cdef void _walk(self, Exits exits, int set_id) except *
     @cython.locals(trie=Trie)
-    cdef void _add_meant(self, Exits exits, int index) except *
+    cdef void _add_meant(self, Exits exits, int index, bint is_suspect) except *
+    @cython.locals(sets=ItemSetStore, target=int, token=int, byte=int)
+    cdef void _add_suspects(self, int set_id) except *
+    cdef void _suspect_all(self, TerminalMask terminal) except *
+    @cython.locals(text=int)
+    cdef bint _is_suspect(self, int set_id, int scan) except -1

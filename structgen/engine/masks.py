@@ -6,6 +6,9 @@ it, and so on until no token is left:
 
     mask(S) = union over the states q of S:  inside(q)  and  behind(exits(q), S after q)
 
+Tokens that end a capture and then enter another one (`engine/earley.py` calls their sets SUSPECT) are looked at one by
+one: what they may be depends on what has just been captured.
+
 A set in which very many states come next is walked byte by byte instead, all of them at once. A mask is kept as
 the dense parts it shares with other sets and a list of the other tokens.
 """
@@ -20,6 +23,7 @@ from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.mask_tables import Exits, TerminalMask
 from structgen.engine.terminal_masks import TerminalMasks
+from structgen.engine.text_kinds import AFTER, SUSPECT
 
 __all__ = ["SetMask", "SetMasks"]
 
@@ -64,6 +68,7 @@ class SetMasks:
         self._set_at = zeros(terminals.trie.max_depth + 2)
         self._found = zeros(1024)
         self._found_size = 0
+        self._suspects: set[int] = set()
         self._seen = zeros(1024)  # by automaton state: the mask in whose making it was last looked at
         self._serial = 0
         self._followed = 0
@@ -130,6 +135,8 @@ class SetMasks:
             self._add_all(terminal.tokens)
             for exits in terminal.exits:
                 self._follow(mask, exits, sets.after(set_id, state))
+        if self._suspects:
+            self._add_suspects(set_id)
         mask.tokens = head(self._found, self._found_size)
         return mask
 
@@ -142,6 +149,27 @@ class SetMasks:
     def _add_all(self, tokens: array[int]) -> None:
         for index in range(len(tokens)):
             self._add(tokens[index])
+
+    def _add_suspects(self, set_id: int) -> None:
+        """Adds those of the suspects that the grammar allows."""
+        sets = self.sets
+        token_bytes = self.terminals.vocabulary.token_bytes
+        for token in self._suspects:
+            target = set_id
+            for byte in token_bytes(token) or b"":
+                target = sets.goto(target, byte)
+                if not target:
+                    break
+            if target:
+                self._add(token)
+        self._suspects.clear()
+
+    def _suspect_all(self, terminal: TerminalMask) -> None:
+        self._suspects.update(terminal.tokens)
+        if terminal.has_dense:
+            words = np.zeros(len(self.empty), dtype=np.uint32)
+            self._copy(terminal, words)
+            self._suspects.update(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
 
     def _follow(self, mask: SetMask, exits: Exits, set_id: int) -> None:
         """Adds the tokens behind some exits that the grammar allows from `set_id` on."""
@@ -164,11 +192,19 @@ class SetMasks:
             if not is_new:
                 continue
             terminal = self.terminals.behind(exits, state)
-            if terminal.has_dense:
-                mask.parts.append(terminal)
-            self._add_all(terminal.tokens)
+            if self._is_suspect(set_id, scan):
+                self._suspect_all(terminal)
+            else:
+                if terminal.has_dense:
+                    mask.parts.append(terminal)
+                self._add_all(terminal.tokens)
             for further in terminal.exits:
                 self._follow(mask, further, sets.after(set_id, state))
+
+    def _is_suspect(self, set_id: int, scan: int) -> bool:
+        """Whether the tokens that go on with a scannable item may depend on what was captured just before."""
+        text = self.sets.text[set_id]
+        return text == SUSPECT or (text == AFTER and self.sets.group_captures[self.sets.scan_group[scan]] != 0)
 
     def _walk(self, exits: Exits, set_id: int) -> None:
         """The same for a set with many items: byte by byte, all items at once."""
@@ -192,11 +228,11 @@ class SetMasks:
                     node = trie.end[node]
                     continue
                 for index in range(trie.token_start[node], trie.token_start[node + 1]):
-                    self._add_meant(exits, index)
+                    self._add_meant(exits, index, sets.text[target] == SUSPECT)
                 places[depth] = target
                 node += 1
 
-    def _add_meant(self, exits: Exits, index: int) -> None:
+    def _add_meant(self, exits: Exits, index: int, is_suspect: bool) -> None:
         """Adds a token of the trie, if the exits mean it."""
         trie = exits.trie
         if trie.has_counts:
@@ -204,4 +240,7 @@ class SetMasks:
                 return
             if exits.removed is not None and trie.tokens[index] in exits.removed:
                 return
-        self._add(trie.tokens[index])
+        if is_suspect:
+            self._suspects.add(trie.tokens[index])
+        else:
+            self._add(trie.tokens[index])

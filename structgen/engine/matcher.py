@@ -270,7 +270,7 @@ class Matcher:
             dropped = compiled.sets
             compiled.renew_sets()
             self._take_place(compiled.sets.adopt(dropped, self._set))
-        elif error.limit == "automaton_states":
+        elif error.limit in ("automaton_states", "grammar_symbols"):
             compiled.renew()
             self._read_again()
         else:
@@ -289,7 +289,7 @@ class Matcher:
         try:
             self._read_again()
         except LimitExceededError as error:
-            if error.limit != "automaton_states":
+            if error.limit not in ("automaton_states", "grammar_symbols"):
                 raise
             compiled.renew()  # other texts may have taken the room
             self._read_again()

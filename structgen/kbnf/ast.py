@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 
+from structgen.engine.grammar import RuleSource
 from structgen.engine.regex import Regex
 
 __all__ = [
@@ -13,6 +15,7 @@ __all__ = [
     "Except",
     "Expression",
     "Grammar",
+    "LazyReference",
     "Literal",
     "OneOrMore",
     "Option",
@@ -126,6 +129,17 @@ class Bounded:
     max: int | None
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class LazyReference:
+    """A nonterminal whose bodies the grammar's `source` makes when it is first predicted. Not in KBNF's syntax.
+
+    Attributes:
+        key: names it for the source.
+    """
+
+    key: Hashable
+
+
 Expression = (
     Literal
     | RegexTerminal
@@ -139,6 +153,7 @@ Expression = (
     | ZeroOrMore
     | OneOrMore
     | Bounded
+    | LazyReference
 )
 
 
@@ -157,7 +172,9 @@ class Grammar:
     Attributes:
         rules: in the order of the text.
         start: name of the start nonterminal.
+        source: makes the bodies of lazy nonterminals, where there are any.
     """
 
     rules: tuple[Rule, ...]
     start: str = "start"
+    source: RuleSource | None = field(default=None, compare=False, repr=False)

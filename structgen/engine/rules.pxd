@@ -1,0 +1,46 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata cimport AutomatonStore
+
+cdef int CAPTURES, END, NOT_MADE, TERMINAL
+
+
+cdef class Rules:
+    cdef readonly AutomatonStore automata
+    cdef public int[::1] symbols
+    cdef public int[::1] start_state
+    cdef public int[::1] first_rule
+    cdef public int[::1] last_rule
+    cdef public int[::1] rule_starts
+    cdef readonly int size
+    cdef readonly int start_position
+    cdef readonly bint has_captures
+    cdef object _source
+    cdef int _max_symbols
+    cdef int _rule_count
+    cdef int _nonterminals
+    cdef dict _keys
+    cdef dict _numbers
+    cdef list _captures
+    cdef dict _continuations
+
+    @cython.locals(start=int)
+    cpdef int expand(self, int nonterminal) except -1
+    @cython.locals(position=int, nonterminal=int)
+    cpdef int continuation(self, int number, text) except -2
+    cpdef bint is_endless(self, int number) except -1
+    @cython.locals(states=list, count=int, base=int, lazy=list, at=int, symbol=int, nonterminal=int, rule=int)
+    cdef int _extend(self, tables) except -1
+    @cython.locals(symbol=int, state=int)
+    cdef int _write_bodies(self, int nonterminal, bodies) except -1
+    @cython.locals(out=list, state=int, captured=int)
+    cdef list _symbols_of(self, body)
+    @cython.locals(state=int, nonterminal=int)
+    cdef int _captured(self, of) except -2
+    @cython.locals(number=int)
+    cdef int _lazy(self, key) except -1
+    @cython.locals(number=int)
+    cdef int _new_nonterminal(self) except -1
+    cdef int _begin_rule(self, int position) except -1
+    cdef int _write(self, int symbol) except -1

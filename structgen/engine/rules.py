@@ -1,0 +1,198 @@
+"""The rules of a grammar as flat arrays that grow: bodies of lazy nonterminals are added when first predicted.
+
+A grammar need not be written down before it is used. What is large or endless as a whole, and small along any one text
+(properties in any order, items that must differ), is a family of nonterminals, each named by a key that says what was
+seen before; its bodies are made when the engine predicts it. Where the key depends on text (which items were there?), a
+*capture* takes it: what follows the captured symbol is named by `RuleSource.after` once its text is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from structgen.engine.arrays import grown, zeros
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.grammar import CAPTURES, END, Capture, GrammarTables, Lazy, Symbol, terminal_number
+from structgen.engine.regex import Regex
+from structgen.errors import LimitExceededError
+from structgen.limits import Limits
+
+__all__ = ["Rules"]
+
+NOT_MADE = -1
+TERMINAL = -2
+
+
+class Rules:
+    """All rules that have been made for one grammar, shared by its stores of Earley sets.
+
+    Attributes:
+        symbols: int32, bodies one after another, each ended by -1; >= 0 nonterminals, -2 terminals, at CAPTURES and
+            below captures.
+        start_state: int32 by position, the automaton's start state before a terminal.
+        first_rule, last_rule: int32 by nonterminal, its bodies in `rule_starts`; -1 where they are not made yet.
+        rule_starts: int32, positions in `symbols`.
+        start_position: where the rule `whole text -> start` stands.
+        has_captures: whether any body has a capture.
+    """
+
+    def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
+        self.automata = automata
+        self._source = tables.source
+        self._max_symbols = limits.grammar_symbols
+        self.symbols = zeros(256)
+        self.start_state = zeros(256)
+        self.size = 0
+        self.rule_starts = zeros(64)
+        self._rule_count = 0
+        self.first_rule = zeros(64, NOT_MADE)
+        self.last_rule = zeros(64, NOT_MADE)
+        self._nonterminals = 0
+        self._keys: dict[int, Hashable] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._captures: list[Capture] = []
+        self._continuations: dict[Hashable, int] = {}
+        self.has_captures = False
+        start = self._extend(tables)
+        self.start_position = self.size
+        self._write(start)
+        self._write(END)
+
+    def expand(self, nonterminal: int) -> None:
+        """Makes the bodies of a lazy nonterminal.
+
+        Raises:
+            LimitExceededError: grammar_symbols, or what its source raises.
+        """
+        if self._source is None:
+            raise ValueError(f"nonterminal {nonterminal} has no bodies, and nothing makes them")
+        made = self._source.bodies(self._keys[nonterminal])
+        if isinstance(made, GrammarTables):
+            start = self._extend(made)
+            self.first_rule[nonterminal] = self.first_rule[start]
+            self.last_rule[nonterminal] = self.last_rule[start]
+        else:
+            self._write_bodies(nonterminal, made)
+
+    def continuation(self, number: int, text: bytes | None) -> int:
+        """The position at which a body goes on after its captured symbol; -1 where that text must not be captured."""
+        if self._source is None:
+            return NOT_MADE
+        key = self._source.after(self._captures[number].then, text)
+        if key is None:
+            return NOT_MADE
+        position = self._continuations.get(key, NOT_MADE)
+        if position < 0:
+            nonterminal = self._lazy(key)
+            position = self._continuations[key] = self.size
+            self._write(nonterminal)
+            self._write(END)
+        return position
+
+    def is_endless(self, number: int) -> bool:
+        """Whether what follows a capture does not depend on its text; see `Capture`."""
+        return self._captures[number].endless
+
+    def _extend(self, tables: GrammarTables) -> int:
+        """Adds all rules of some tables; returns the number of their start."""
+        states = [self.automata.add(regex) for regex in tables.terminals]
+        count = len(tables.first_rule) - 1
+        base = self._nonterminals
+        for _ in range(count):
+            self._new_nonterminal()
+        lazy = [self._lazy(key) for key in tables.lazy]
+        at = self.size
+        for symbol in tables.symbols:
+            if symbol <= TERMINAL:
+                self._write(TERMINAL)
+                self.start_state[self.size - 1] = states[terminal_number(symbol)]
+            else:
+                self._write(symbol if symbol < 0 else base + symbol if symbol < count else lazy[symbol - count])
+        for nonterminal in range(count):
+            self.first_rule[base + nonterminal] = self._rule_count
+            for rule in range(tables.first_rule[nonterminal], tables.first_rule[nonterminal + 1]):
+                self._begin_rule(at + tables.rule_starts[rule])
+            self.last_rule[base + nonterminal] = self._rule_count
+        return base + tables.start
+
+    def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol]]) -> None:
+        # Captured terminals become nonterminals first: the rules of one nonterminal stand together.
+        ready = [self._symbols_of(body) for body in bodies]
+        self.first_rule[nonterminal] = self._rule_count
+        for symbols in ready:
+            if symbols is None:
+                continue
+            self._begin_rule(self.size)
+            for symbol, state in symbols:
+                self._write(symbol)
+                self.start_state[self.size - 1] = state
+            self._write(END)
+        self.last_rule[nonterminal] = self._rule_count
+
+    def _symbols_of(self, body: Sequence[Symbol]) -> list[tuple[int, int]] | None:
+        """The symbols of a body, each with a terminal's start state; None where a terminal matches nothing."""
+        out: list[tuple[int, int]] = []
+        for part in body:
+            if isinstance(part, Lazy):
+                out.append((self._lazy(part.key), 0))
+            elif isinstance(part, Capture):
+                captured = self._captured(part.of)
+                if captured < 0:
+                    return None
+                out.append((captured, 0))
+                out.append((CAPTURES - len(self._captures), 0))
+                self._captures.append(part)
+                self.has_captures = True
+            else:
+                state = self.automata.add(part)
+                if state == 0:
+                    return None
+                out.append((TERMINAL, state))
+        return out
+
+    def _captured(self, of: Regex | Lazy) -> int:
+        """The nonterminal of a captured symbol; -1 for a terminal that matches nothing."""
+        if isinstance(of, Lazy):
+            return self._lazy(of.key)
+        state = self.automata.add(of)
+        if state == 0:
+            return NOT_MADE
+        nonterminal = self._new_nonterminal()
+        self.first_rule[nonterminal] = self._rule_count
+        self._begin_rule(self.size)
+        self.last_rule[nonterminal] = self._rule_count
+        self._write(TERMINAL)
+        self.start_state[self.size - 1] = state
+        self._write(END)
+        return nonterminal
+
+    def _lazy(self, key: Hashable) -> int:
+        """The nonterminal of a key."""
+        number = self._numbers.get(key, NOT_MADE)
+        if number < 0:
+            number = self._numbers[key] = self._new_nonterminal()
+            self._keys[number] = key
+        return number
+
+    def _new_nonterminal(self) -> int:
+        number = self._nonterminals
+        if number >= len(self.first_rule):
+            self.first_rule = grown(self.first_rule, number, NOT_MADE)
+            self.last_rule = grown(self.last_rule, number, NOT_MADE)
+        self._nonterminals = number + 1
+        return number
+
+    def _begin_rule(self, position: int) -> None:
+        if self._rule_count >= len(self.rule_starts):
+            self.rule_starts = grown(self.rule_starts, self._rule_count)
+        self.rule_starts[self._rule_count] = position
+        self._rule_count += 1
+
+    def _write(self, symbol: int) -> None:
+        if self.size >= self._max_symbols + 16:  # the tables of the grammar itself were within the limit
+            raise LimitExceededError("grammar_symbols", self._max_symbols)
+        if self.size >= len(self.symbols):
+            self.symbols = grown(self.symbols, self.size)
+            self.start_state = grown(self.start_state, self.size)
+        self.symbols[self.size] = symbol
+        self.size += 1
