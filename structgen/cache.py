@@ -13,17 +13,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from decimal import Decimal
-from typing import Any, TypeVar, get_args, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from structgen.constraint import Constraint, parse_text
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, SchemaError
-from structgen.grammars import Grammar, Whitespace
+from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 from structgen.limits import Deadline, Limits
-from structgen.schema import Source, resolve, schema_to_kbnf
+from structgen.schema import Source, json_schema_to_kbnf, resolve
+from structgen.schema.options import SchemaArguments, SchemaOptions
 
 __all__ = ["CompileCache", "clear_cache", "compile"]
 
@@ -130,28 +131,29 @@ def clear_cache() -> None:
 
 @overload
 def compile(
-    schema: type[T], vocabulary: Vocabulary, *, whitespace: Whitespace = ..., limits: Limits | None = ...
+    schema: type[T], vocabulary: Vocabulary, *, limits: Limits | None = ..., **options: Unpack[SchemaArguments]
 ) -> Constraint[T]: ...
 @overload
 def compile(
-    schema: Any, vocabulary: Vocabulary, *, whitespace: Whitespace = ..., limits: Limits | None = ...
+    schema: Any, vocabulary: Vocabulary, *, limits: Limits | None = ..., **options: Unpack[SchemaArguments]
 ) -> Constraint[Any]: ...
 def compile(
-    schema: Any, vocabulary: Vocabulary, *, whitespace: Whitespace = "any", limits: Limits | None = None
+    schema: Any, vocabulary: Vocabulary, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]
 ) -> Constraint[Any]:
     """Compiles a schema, a type or a grammar for a vocabulary; the same content is compiled once.
 
     Args:
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, or a `Grammar`.
         vocabulary: the tokens of the model.
-        whitespace: white space in JSON: "any" (at most 64 characters a gap), "compact" (none), or "single" (as
-            `json.dumps` writes it). Grammars are not touched by it.
         limits: bounds on size and time.
+        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `lenient`,
+            `registry`. Grammars are not touched by them.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
         GrammarError: the grammar makes no sense.
         LimitExceededError: it is larger, or takes longer, than `limits` allow.
+        ValueError, TypeError: an option has a value that it cannot have.
 
     Example:
         >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"1", 1: b"2", 2: b""}, eos_token_ids=[2])
@@ -160,12 +162,11 @@ def compile(
     """
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
-    if whitespace not in get_args(Whitespace):
-        raise ValueError(f"whitespace must be one of {', '.join(get_args(Whitespace))}, not {whitespace!r}")
+    checked = SchemaOptions(**options)
     limits = limits or Limits()
     if isinstance(schema, Grammar):
         return _compile_grammar(schema, vocabulary, limits)
-    return _compile_schema(schema, vocabulary, whitespace, limits)
+    return _compile_schema(schema, vocabulary, checked, limits)
 
 
 def _compile_grammar(grammar: Grammar, vocabulary: Vocabulary, limits: Limits) -> Constraint[str]:
@@ -176,15 +177,17 @@ def _compile_grammar(grammar: Grammar, vocabulary: Vocabulary, limits: Limits) -
     return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), parse_text, is_json=False)
 
 
-def _compile_schema(schema: Any, vocabulary: Vocabulary, whitespace: Whitespace, limits: Limits) -> Constraint[Any]:
-    source = resolve(schema, limits=limits)
+def _compile_schema(schema: Any, vocabulary: Vocabulary, options: SchemaOptions, limits: Limits) -> Constraint[Any]:
+    source = resolve(schema, limits=limits, options=options)
 
     def make() -> CompiledGrammar:
         deadline = limits.deadline()
-        tree = schema_to_kbnf(source, whitespace=whitespace, limits=limits, deadline=deadline)
+        tree = json_schema_to_kbnf(source.json_schema, source.options, limits=limits, deadline=deadline)
         return _build(tree, vocabulary, limits, deadline, eager=False)
 
-    key = ("schema", _content(source, limits), whitespace, vocabulary.fingerprint, limits)
+    if options.registry is not None:  # what it holds and gives may change
+        return Constraint(make(), source.parse, is_json=True)
+    key = ("schema", _content(source, limits), source.options, vocabulary.fingerprint, limits)
     return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True)
 
 

@@ -12,9 +12,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structgen.errors import IncompleteOutputError, StructgenError
+
+if TYPE_CHECKING:
+    from structgen.schema.options import SchemaArguments
 
 __all__ = ["main"]
 
@@ -95,9 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument("--top-p", type=float, metavar="P", help="sample among the tokens that make up P of 1")
     generate.add_argument("--top-k", type=int, metavar="K", help="sample among the K most probable tokens")
     generate.add_argument("--seed", type=int, help="make sampling repeatable")
-    generate.add_argument(
-        "--whitespace", choices=("single", "compact", "any"), default="single", help="white space in the JSON (single)"
-    )
+    _add_reading(generate, "single")
     generate.set_defaults(command=_generate)
 
     export = commands.add_parser(
@@ -109,11 +110,43 @@ def _parser() -> argparse.ArgumentParser:
     )
     export.add_argument("--to", required=True, choices=("kbnf",), help="the grammar's dialect")
     export.add_argument("schema", metavar="FILE|MODULE:Model", help=_SCHEMA_HELP)
-    export.add_argument(
-        "--whitespace", choices=("any", "compact", "single"), default="any", help="white space in the JSON (any)"
-    )
+    _add_reading(export, "any")
     export.set_defaults(command=_export)
     return parser
+
+
+def _add_reading(parser: argparse.ArgumentParser, whitespace: str) -> None:
+    """The options about the schema's reading; see `structgen.schema.options.SchemaArguments`."""
+    parser.add_argument(
+        "--whitespace",
+        choices=("any", "compact", "single"),
+        default=whitespace,
+        help=f"white space in the JSON ({whitespace})",
+    )
+    parser.add_argument(
+        "--property-order",
+        choices=("schema", "any"),
+        default="schema",
+        help="order of an object's keys: the schema's (default), or any",
+    )
+    parser.add_argument(
+        "--formats",
+        choices=("assert", "strict", "annotate"),
+        default="assert",
+        help="enforce the formats that are known (default), refuse the unknown ones too, or enforce none",
+    )
+    parser.add_argument(
+        "--lenient", action="store_true", help="widen what is unsupported in the schema, with a warning, not refuse it"
+    )
+
+
+def _reading(options: argparse.Namespace) -> SchemaArguments:
+    return {
+        "whitespace": options.whitespace,
+        "property_order": options.property_order,
+        "formats": options.formats,
+        "lenient": options.lenient,
+    }
 
 
 def _model_help() -> str:
@@ -136,12 +169,12 @@ def _generate(options: argparse.Namespace) -> None:
         generator: Generator[Any] = Generator(
             model,
             schema,
-            whitespace=options.whitespace,
             max_new_tokens=options.max_new_tokens,
             temperature=options.temperature,
             top_p=options.top_p,
             top_k=options.top_k,
             seed=options.seed,
+            **_reading(options),
         )
     except ValueError as error:
         raise _UsageError(str(error)) from error
@@ -154,7 +187,7 @@ def _generate(options: argparse.Namespace) -> None:
 def _export(options: argparse.Namespace) -> None:
     from structgen.grammars import to_kbnf
 
-    print(to_kbnf(_read_schema(options.schema), whitespace=options.whitespace))
+    print(to_kbnf(_read_schema(options.schema), **_reading(options)))
 
 
 def _load(name: str) -> Any:

@@ -15,9 +15,9 @@ import pydantic_core
 
 from structgen.errors import FunctionDefinitionError
 from structgen.generation import GenerationOptions, Generator
-from structgen.grammars import Whitespace
 from structgen.limits import Limits
 from structgen.models.loading import default_model
+from structgen.schema.options import SchemaArguments
 
 if TYPE_CHECKING:
     from structgen.models.base import Model
@@ -28,16 +28,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class FunctionOptions(GenerationOptions, total=False):
+class FunctionOptions(GenerationOptions, SchemaArguments, total=False):
     """Keyword arguments of `@fn` and `TypedFunction.with_options`: those of `Generator`, and the model.
 
     Attributes:
         model: the model; by default that of `structgen.set_default_model`, or else SmolLM2.
-        whitespace, limits: see `Generator`.
+        limits: see `Generator`.
     """
 
     model: Model | None
-    whitespace: Whitespace
     limits: Limits | None
 
 

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
 
 import jsonschema
 import pydantic
@@ -16,14 +16,14 @@ from structgen.cache import compile
 from structgen.constraint import Constraint
 from structgen.decoding import Decoder, FinishReason
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
-from structgen.grammars import Whitespace
 from structgen.limits import Limits
 from structgen.sampling import Sampler
+from structgen.schema.options import SchemaArguments
 
 if TYPE_CHECKING:
     from structgen.models.base import Model, Prompt
 
-__all__ = ["GenerationOptions", "Generator", "Result", "Usage", "generate", "partial_json"]
+__all__ = ["GenerationOptions", "Generator", "GeneratorOptions", "Result", "Usage", "generate", "partial_json"]
 
 T = TypeVar("T")
 
@@ -47,6 +47,10 @@ class GenerationOptions(TypedDict, total=False):
     seed: int | None
     stop: str | Sequence[str]
     raw: bool
+
+
+class GeneratorOptions(GenerationOptions, SchemaArguments, total=False):
+    """Keyword arguments of `Generator` and `generate`: how a run samples, and how its schema is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +99,8 @@ class Generator(Generic[T]):
         model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`, or what
             `structgen.compile` gave for the model's vocabulary.
-        whitespace: white space in JSON; with "single", as `json.dumps` writes it, keys and punctuation are forced and
-            cost no step of the model. "compact" and "any" too.
         limits: bounds on what the schema may cost.
-        options: see `GenerationOptions`; each run may override them.
+        options: see `GenerationOptions`, which each run may override, and `SchemaArguments`.
 
     Raises:
         SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
@@ -116,9 +118,8 @@ class Generator(Generic[T]):
         model: Model,
         schema: type[T] | Constraint[T],
         *,
-        whitespace: Whitespace = ...,
         limits: Limits | None = ...,
-        **options: Unpack[GenerationOptions],
+        **options: Unpack[GeneratorOptions],
     ) -> None: ...
     @overload
     def __init__(
@@ -126,22 +127,21 @@ class Generator(Generic[T]):
         model: Model,
         schema: Any,
         *,
-        whitespace: Whitespace = ...,
         limits: Limits | None = ...,
-        **options: Unpack[GenerationOptions],
+        **options: Unpack[GeneratorOptions],
     ) -> None: ...
     def __init__(
         self,
         model: Model,
         schema: Any,
         *,
-        whitespace: Whitespace = "single",
         limits: Limits | None = None,
-        **options: Unpack[GenerationOptions],
+        **options: Unpack[GeneratorOptions],
     ) -> None:
-        self._options = _Options(**options)
+        reading = {name: options.pop(name) for name in SchemaArguments.__annotations__ if name in options}  # type: ignore[misc]
+        self._options = _Options(**cast(GenerationOptions, options))
         self._model = model
-        self._constraint: Constraint[T] = _constraint(schema, model, whitespace, limits)
+        self._constraint: Constraint[T] = _constraint(schema, model, cast(SchemaArguments, reading), limits)
 
     def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
         """The value alone; see `run`."""
@@ -210,9 +210,8 @@ def generate(
     prompt: Prompt,
     schema: type[T] | Constraint[T],
     *,
-    whitespace: Whitespace = ...,
     limits: Limits | None = ...,
-    **options: Unpack[GenerationOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> T: ...
 @overload
 def generate(
@@ -220,18 +219,16 @@ def generate(
     prompt: Prompt,
     schema: Any,
     *,
-    whitespace: Whitespace = ...,
     limits: Limits | None = ...,
-    **options: Unpack[GenerationOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> Any: ...
 def generate(
     model: Model,
     prompt: Prompt,
     schema: Any,
     *,
-    whitespace: Whitespace = "single",
     limits: Limits | None = None,
-    **options: Unpack[GenerationOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> Any:
     """Runs a model on a prompt and returns a validated value of the schema.
 
@@ -240,9 +237,9 @@ def generate(
         prompt: a text (one user message, where the model has a chat template) or chat messages.
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`, or what
             `structgen.compile` gave.
-        whitespace: white space in JSON: "single", as `json.dumps` writes it, is the quickest.
         limits: bounds on what the schema may cost.
-        options: see `GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`, `stop`, `raw`.
+        options: see `GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`, `stop`, `raw`;
+            and `SchemaArguments`: `whitespace`, `property_order`, `formats`, `lenient`, `registry`.
 
     Returns:
         An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.
@@ -258,7 +255,7 @@ def generate(
         >>> structgen.generate(model, "Is 'I love it' positive?", Literal["yes", "no"])       # doctest: +SKIP
         'yes'
     """
-    generator: Generator[Any] = Generator(model, schema, whitespace=whitespace, limits=limits, **options)
+    generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
     return generator(prompt)
 
 
@@ -309,9 +306,10 @@ class _Options:
         return (self.stop,) if isinstance(self.stop, str) else self.stop
 
 
-def _constraint(schema: Any, model: Model, whitespace: Whitespace, limits: Limits | None) -> Constraint[Any]:
+def _constraint(schema: Any, model: Model, options: SchemaArguments, limits: Limits | None) -> Constraint[Any]:
     if not isinstance(schema, Constraint):
-        return compile(schema, model.vocabulary, whitespace=whitespace, limits=limits)
+        options.setdefault("whitespace", "single")
+        return compile(schema, model.vocabulary, limits=limits, **options)
     if schema.vocabulary.fingerprint != model.vocabulary.fingerprint:
         raise ValueError("the schema was compiled for another vocabulary than the model's")
     return schema

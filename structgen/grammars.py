@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.kbnf import ast
 from structgen.limits import Limits
 
-__all__ = ["Grammar", "Whitespace", "to_kbnf"]
+if TYPE_CHECKING:
+    from structgen.schema.options import SchemaArguments
 
-Whitespace = Literal["any", "compact", "single"]
+__all__ = ["Grammar", "to_kbnf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Grammar:
         return f"Grammar.{self.kind}({self.source!r})"
 
 
-def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", end: str = "", limits: Limits | None = None) -> str:
+def to_kbnf(schema: Any, *, end: str = "", limits: Limits | None = None, **options: Unpack[SchemaArguments]) -> str:
     r"""Writes a schema or a type as KBNF text, for engines that read it.
 
     The published `kbnf` engine accepts the text with the same language, up to one thing: it ends *eagerly*, at the
@@ -93,9 +94,10 @@ def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", end: str = "", limit
 
     Args:
         schema: a Pydantic model, a type, or a JSON Schema.
-        whitespace: "any" (at most 64 characters a gap), "compact" (none), or "single" (as `json.dumps` writes it).
         end: what has to follow the value.
         limits: bounds on the schema's size.
+        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `lenient`,
+            `registry`.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
@@ -108,7 +110,7 @@ def to_kbnf(schema: Any, *, whitespace: Whitespace = "any", end: str = "", limit
     from structgen.schema import schema_to_kbnf
 
     limits = limits or Limits()
-    grammar = schema_to_kbnf(schema, whitespace=whitespace, start="value" if end else "start", limits=limits)
+    grammar = schema_to_kbnf(schema, start="value" if end else "start", limits=limits, **options)
     if end:
         whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
         grammar = ast.Grammar((ast.Rule("start", whole), *grammar.rules))

@@ -35,6 +35,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.numbers import exact
+from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.refs import Place, pointer
 
 __all__ = ["REGEX_DIALECT", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
@@ -85,13 +86,16 @@ def unsupported(message: str, place: Place, keyword: str, hint: str = "") -> Uns
     return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword, hint=hint)
 
 
-def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline) -> Shape:
+def base_shape(
+    schema: dict[str, Any], place: Place, node_of: NodeOf, options: SchemaOptions, limits: Limits, deadline: Deadline
+) -> Shape:
     """The values that satisfy `type` and the keywords about single types.
 
     Args:
         schema: the subschema, of keywords that its dialect knows.
         place: where it is.
         node_of: the node of a child schema.
+        options: how `format` is read.
         limits: bounds on the regexes of patterns.
         deadline: checked while patterns of keys are told apart.
 
@@ -106,7 +110,7 @@ def base_shape(schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Li
     arrays: tuple[ArraySet, ...] = ()
     objects: tuple[ObjectSet, ...] = ()
     if types & _STRING:
-        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, limits)
+        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, options, limits)
     if types & _ARRAY:
         arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, place, node_of)
     if types & _OBJECT:
@@ -206,29 +210,34 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
     return found
 
 
-def _strings(schema: dict[str, Any], place: Place, limits: Limits) -> tuple[StringSet, ...]:
+def _strings(schema: dict[str, Any], place: Place, options: SchemaOptions, limits: Limits) -> tuple[StringSet, ...]:
     low, high = _count(schema, "minLength", place) or 0, _count(schema, "maxLength", place)
     within: list[Language] = []
     if "pattern" in schema:
         dialect = schema.get(REGEX_DIALECT, "ecma")
         within.append(language_of(schema["pattern"], dialect, place, "pattern", limits))
     if "format" in schema:
-        language = _format(schema["format"], place)
+        language = _format(schema["format"], place, options.formats)
         if language is not None:
             within.append(language)
     found = StringSet(low, high, tuple(within))
     return () if found.is_empty() else (found,)
 
 
-def _format(name: Any, place: Place) -> Language | None:
+def _format(name: Any, place: Place, reading: Formats) -> Language | None:
+    """The language of a format; None where it is a comment."""
     if not isinstance(name, str):
         raise _fail("format must be a string", place, "format")
     if name.startswith(formats.UNSUPPORTED):
         keyword = name[len(formats.UNSUPPORTED) + 1 :]
         raise unsupported(f"{keyword} cannot be expressed", place, keyword)
+    if reading == "annotate":
+        return None
     if name in formats.REFUSED:
         raise unsupported(f"the format {name!r} cannot be expressed", place, "format")
     language = formats.language(name)
+    if language is None and reading == "strict":
+        raise unsupported(f"the format {name!r} is not known", place, "format")
     if language is None and name not in formats.ANNOTATIONS:
         warnings.warn(
             f"unknown format {name!r} (at #{pointer(place)}): taken as a comment", SchemaWarning, stacklevel=2

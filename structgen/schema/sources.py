@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jsonschema
 import pydantic
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+from referencing import Registry
 
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.dialects import dialect_of, has_older_forms
+from structgen.schema.options import SchemaOptions
 from structgen.schema.pydantic_schema import ExactJsonSchema
 from structgen.schema.validation import validator_class
 
@@ -26,35 +28,37 @@ class Source:
 
     Attributes:
         json_schema: the JSON Schema whose texts are generated.
+        options: how it is read: what the caller chose, but that a type's own validator enforces formats whatever the
+            caller says.
         parse: from JSON text to the value: an instance for models and types, JSON data for a JSON Schema. Raises the
             validator's own error (`pydantic.ValidationError`, `jsonschema.ValidationError`, `json.JSONDecodeError`).
     """
 
     json_schema: dict[str, Any] | bool
+    options: SchemaOptions
     parse: Callable[[str], Any]
 
 
-def resolve(schema_or_type: Any, *, limits: Limits | None = None) -> Source:
+def resolve(schema_or_type: Any, *, limits: Limits | None = None, options: SchemaOptions | None = None) -> Source:
     """The JSON Schema of whatever a caller gives, and the final validator.
 
     Args:
         schema_or_type: a Pydantic model, a dataclass, a `TypedDict`, a `NamedTuple`, a `TypeAdapter`, any annotation
             that Pydantic understands; or a JSON Schema as a dict, a boolean, or JSON text.
         limits: bounds; named in errors.
+        options: how it shall be read.
 
     Raises:
         SchemaError: JSON text that does not parse, or something that is no schema.
         UnsupportedSchemaError: a type of which Pydantic makes no schema.
         LimitExceededError: JSON text that nests too deep.
     """
-    limits = limits or Limits()
+    options = options or SchemaOptions()
     if isinstance(schema_or_type, (str, bytes)):
-        schema_or_type = _read(schema_or_type, limits)
-    if isinstance(schema_or_type, bool):
-        return Source(schema_or_type, _json_parser(schema_or_type))
-    if isinstance(schema_or_type, dict):
-        return Source(schema_or_type, _json_parser(schema_or_type))
-    return _from_type(schema_or_type)
+        schema_or_type = _read(schema_or_type, limits or Limits())
+    if isinstance(schema_or_type, (bool, dict)):
+        return Source(schema_or_type, options, _json_parser(schema_or_type, options))
+    return _from_type(schema_or_type, options)
 
 
 def _read(text: str | bytes, limits: Limits) -> Any:
@@ -69,14 +73,15 @@ def _read(text: str | bytes, limits: Limits) -> Any:
     return value
 
 
-def _json_parser(schema: dict[str, Any] | bool) -> Callable[[str], Any]:
+def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Callable[[str], Any]:
     """Reads and validates JSON data; the validator is made at the first call, once."""
     validators: list[jsonschema.protocols.Validator] = []
 
     def parse(text: str) -> Any:
         if not validators:
             cls = validator_class(dialect_of(schema).name or has_older_forms(schema))
-            validators.append(cls(schema, format_checker=cls.FORMAT_CHECKER))
+            checker = None if options.formats == "annotate" else cls.FORMAT_CHECKER
+            validators.append(cls(schema, format_checker=checker, registry=options.registry or Registry()))
         value = json.loads(text)
         validators[0].validate(value)
         return value
@@ -84,7 +89,7 @@ def _json_parser(schema: dict[str, Any] | bool) -> Callable[[str], Any]:
     return parse
 
 
-def _from_type(given: Any) -> Source:
+def _from_type(given: Any, options: SchemaOptions) -> Source:
     adapter: pydantic.TypeAdapter[Any]
     try:
         adapter = given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
@@ -92,4 +97,5 @@ def _from_type(given: Any) -> Source:
     except (PydanticInvalidForJsonSchema, PydanticUserError, NameError) as error:
         name = getattr(given, "__name__", None) or repr(given)
         raise UnsupportedSchemaError(f"no schema can be made of {name}: {error}", pointer="", keyword="type") from error
-    return Source(json_schema, adapter.validate_json)
+    formats = "assert" if options.formats == "annotate" else options.formats
+    return Source(json_schema, replace(options, formats=formats), adapter.validate_json)

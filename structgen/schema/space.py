@@ -33,6 +33,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.keywords import REGEX_DIALECT, base_shape, unsupported, value_shape
+from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import ROOT, Document, Place, pointer
 
 __all__ = ["Space", "array_holds", "object_holds"]
@@ -57,12 +58,14 @@ class Space:
 
     Args:
         document: the schema.
+        options: how `format` is read, and what becomes of the unsupported.
         limits: `schema_nodes` bounds the parts made, `schema_depth` how deep subschemas of one value may nest.
         deadline: checked once in a while.
     """
 
-    def __init__(self, document: Document, limits: Limits, deadline: Deadline) -> None:
+    def __init__(self, document: Document, options: SchemaOptions, limits: Limits, deadline: Deadline) -> None:
         self.document = document
+        self.options = options
         self.limits = limits
         self.deadline = deadline
         self._atoms: list[tuple[Any, Place]] = [(True, ROOT), (True, ROOT)]
@@ -193,7 +196,7 @@ class Space:
         combining = [key for key in known if key in _COMBINING]
         result = EVERYTHING if atom > 0 else NOTHING
         if len(combining) < len(known):
-            base = base_shape(known, place, self.node, self.limits, self.deadline)
+            base = base_shape(known, place, self.node, self.options, self.limits, self.deadline)
             result = base if atom > 0 else self._complement(base, place)
         for key in combining:
             rule = self._rules.get(key)

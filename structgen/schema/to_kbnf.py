@@ -18,8 +18,9 @@ from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, ArraySet, Inexpressible, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.dialects import UNDECLARED, dialect_of
 from structgen.schema.keywords import unsupported
-from structgen.schema.layout import LAYOUTS, Layout
+from structgen.schema.layout import LAYOUTS
 from structgen.schema.objects import object_body
+from structgen.schema.options import SchemaOptions, Whitespace
 from structgen.schema.refs import ROOT, Document, Place, pointer
 from structgen.schema.space import Space, array_holds, object_holds
 from structgen.schema.strings import canonical
@@ -33,8 +34,8 @@ _ANY_VALUE = "json"
 
 def json_schema_to_kbnf(
     json_schema: Any,
+    options: SchemaOptions | None = None,
     *,
-    whitespace: str = "any",
     start: str = _START,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
@@ -43,7 +44,7 @@ def json_schema_to_kbnf(
 
     Args:
         json_schema: a JSON Schema: a dict, or a boolean.
-        whitespace: "any" (up to 64 characters a gap), "compact", or "single" (as `json.dumps` writes it).
+        options: how it is read and written.
         start: the name of the first rule. No other rule is called so, nor `start`.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
@@ -53,22 +54,20 @@ def json_schema_to_kbnf(
         UnsupportedSchemaError: it cannot be expressed exactly.
         UnsatisfiableSchemaError: no value satisfies it.
         LimitExceededError: it costs more than `limits` allow.
-        ValueError: an unknown `whitespace`, or a `start` that cannot be a name.
+        ValueError: a `start` that cannot be a name.
     """
-    layout = LAYOUTS.get(whitespace)
-    if layout is None:
-        raise ValueError(f"whitespace must be one of {', '.join(LAYOUTS)}, not {whitespace!r}")
+    options = options or SchemaOptions()
     if not (start.isascii() and start.isidentifier()) or start.startswith(_ANY_VALUE):
         raise ValueError(f"start must be an identifier that does not begin with {_ANY_VALUE!r}, not {start!r}")
     limits = limits or Limits()
-    space = Space(Document(json_schema, dialect_of(json_schema)), limits, deadline or limits.deadline())
+    space = Space(Document(json_schema, dialect_of(json_schema)), options, limits, deadline or limits.deadline())
     try:
         root = space.node(json_schema, ROOT)
         shapes, productive = space.explore(root)
         if root not in productive:
             place, keyword = _culprit(space, root, productive)
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
-        return _Writer(space, shapes, productive, layout).write(root, start)
+        return _Writer(space, shapes, productive, options).write(root, start)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
@@ -94,8 +93,9 @@ def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Place, st
 class _Writer:
     """Writes the rules of the nodes that a root reaches."""
 
-    def __init__(self, space: Space, shapes: dict[Node, Shape], productive: set[Node], layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, space: Space, shapes: dict[Node, Shape], productive: set[Node], options: SchemaOptions) -> None:
+        self.options = options
+        self.layout = LAYOUTS[options.whitespace]
         self.productive = productive
         self._space = space
         self._shapes = shapes
@@ -130,7 +130,7 @@ class _Writer:
                 self._space.deadline.check()
         rules = tuple(self.rules)
         if self._uses_any:
-            rules += _any_rules(self.layout)
+            rules += _any_rules(self.options.whitespace)
         return ast.Grammar(rules, start)
 
     def value(self, node: Node) -> ast.Expression:
@@ -326,9 +326,10 @@ def _union(regexes: list[Regex]) -> Regex:
 
 
 @cache
-def _any_rules(layout: Layout) -> tuple[ast.Rule, ...]:
+def _any_rules(whitespace: Whitespace) -> tuple[ast.Rule, ...]:
     """The rules of any JSON value, made once for each layout."""
     limits = Limits()
-    space = Space(Document(True, UNDECLARED), limits, limits.deadline())
+    options = SchemaOptions(whitespace=whitespace)
+    space = Space(Document(True, UNDECLARED), options, limits, limits.deadline())
     shapes, productive = space.explore(ANY)
-    return _Writer(space, shapes, productive, layout).write(ANY, _ANY_VALUE).rules
+    return _Writer(space, shapes, productive, options).write(ANY, _ANY_VALUE).rules

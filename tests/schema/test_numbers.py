@@ -15,6 +15,7 @@ from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import NumberSet
 from structgen.schema.keywords import base_shape
 from structgen.schema.numbers import decimal_text, exact, integer_range, number_range
+from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import ROOT
 from structgen.schema.terminals import NUMBER, number_regex
 
@@ -145,9 +146,11 @@ BOUNDS = [
 def test_texts_near_a_bound_are_valid_as_readers_round_them(walks, keyword, bound):
     schema = {"type": "number", keyword: bound}
     validator = jsonschema.Draft202012Validator(schema)
-    store = AutomatonStore()
+    store, bounds = AutomatonStore(), (SchemaOptions(), Limits(), Deadline(9))
     for text in (*walks(schema, 15, seed=3, whitespace="compact"), *_near(bound)):
-        state = store.add(number_regex(base_shape(schema, ROOT, lambda *_: (), Limits(), Deadline(9)).numbers[0]))
+        state = store.add(
+            number_regex(base_shape(schema, ROOT, lambda *_: (), *bounds).numbers[0])
+        )
         if store.matches(state, text.encode()):
             assert validator.is_valid(json.loads(text)), text
             assert validator.is_valid(float(text)) or abs(bound) > 2**53, text

@@ -1,0 +1,68 @@
+"""What a caller chooses about the reading of a schema: `SchemaOptions`, the same for every entrance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict, get_args
+
+from referencing import Registry
+
+__all__ = ["Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
+
+Whitespace = Literal["any", "compact", "single"]
+PropertyOrder = Literal["schema", "any"]
+Formats = Literal["assert", "strict", "annotate"]
+
+
+class SchemaArguments(TypedDict, total=False):
+    """How a schema is read and written: keyword arguments of `compile`, `generate`, `Generator`, `@fn`, `to_kbnf`.
+
+    Attributes:
+        whitespace: white space in JSON: "any" (at most 64 characters a gap), "compact" (none), or "single" (as
+            `json.dumps` writes it: keys and punctuation are forced, and cost no step of a model). `compile` and
+            `to_kbnf` take "any" by default, what runs a model "single".
+        property_order: "schema", the default: keys come in the schema's order. "any": in every order.
+        formats: "assert", the default: the `format`s that are known are enforced, unknown ones are comments, with a
+            warning each. "strict": a format that cannot be enforced is an `UnsupportedSchemaError`. "annotate": none
+            is enforced, as the standard has it by default.
+        lenient: with True, what is unsupported is widened instead of refused, with a `SchemaWarning` that says what
+            was dropped. The validator still checks the answer.
+        registry: the schemas, by URI, that references may lead to outside of the schema: a `referencing.Registry`.
+            The metaschemas of the drafts are always known. Nothing is ever fetched.
+    """
+
+    whitespace: Whitespace
+    property_order: PropertyOrder
+    formats: Formats
+    lenient: bool
+    registry: Registry[Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaOptions:
+    """`SchemaArguments` with their defaults, checked.
+
+    Raises:
+        ValueError: a word that is none of those an option knows.
+        TypeError: an unknown option, or `lenient` or `registry` of another type.
+    """
+
+    whitespace: Whitespace = "any"
+    property_order: PropertyOrder = "schema"
+    formats: Formats = "assert"
+    lenient: bool = False
+    registry: Registry[Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name, words in (("whitespace", Whitespace), ("property_order", PropertyOrder), ("formats", Formats)):
+            value = getattr(self, name)
+            if value not in get_args(words):
+                raise ValueError(f"{name} must be one of {', '.join(get_args(words))}, not {value!r}")
+        if not isinstance(self.lenient, bool):
+            raise TypeError(f"lenient must be True or False, not {self.lenient!r}")
+        if self.registry is not None and not isinstance(self.registry, Registry):
+            raise TypeError(f"registry must be a referencing.Registry, not {type(self.registry).__name__}")
+
+    def without_registry(self) -> SchemaOptions:
+        """The same options as a key of caches; what the registry holds is compared by content."""
+        return replace(self, registry=None)
