@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from structgen.engine.regex_parser import parse_regex
@@ -17,34 +16,43 @@ from structgen.limits import Deadline, Limits
 from structgen.schema import formats
 from structgen.schema.algebra import (
     ALL_ARRAYS,
-    ALL_NUMBERS,
     ALL_OBJECTS,
     ALL_STRINGS,
     ANY,
-    INTEGERS,
     NONE,
     OPEN,
     ArraySet,
     KeyClass,
     Language,
     Node,
+    Number,
     NumberSet,
     ObjectSet,
     Shape,
     StringSet,
     meet,
 )
-from structgen.schema.numbers import exact
+from structgen.schema.algebra.numbers import ANY_FORM
+from structgen.schema.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.refs import Place, pointer
 
-__all__ = ["REGEX_DIALECT", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
+__all__ = [
+    "OWN_KEYWORDS",
+    "REGEX_DIALECT",
+    "NodeOf",
+    "SchemaWarning",
+    "base_shape",
+    "language_of",
+    "unsupported",
+    "value_shape",
+]
 
 REGEX_DIALECT = "x-structgen-regex"
 """The keyword by which `sources` says in which dialect a `pattern` is written; ECMA-262 without it."""
 
-MAX_BOUND_DIGITS = 308
-_EXACT_INTEGERS = 2**53
+OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM})
+"""Keywords of no draft, by which `sources` says what a type means."""
 
 _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
 _TYPES = {
@@ -58,7 +66,6 @@ _TYPES = {
 }
 _ALL_TYPES = (1 << 7) - 1
 
-_NUMBER_KEYS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format"})
 _ARRAY_KEYS = frozenset(
     {"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems"}
@@ -105,7 +112,7 @@ def base_shape(
     """
     types = _types(schema["type"], place) if "type" in schema else _ALL_TYPES
     keys = schema.keys()
-    numbers = _numbers(schema, place, types) if types & (_NUMBER | _INTEGER) else ()
+    numbers = number_sets(schema, place, integer=not types & _NUMBER) if types & (_NUMBER | _INTEGER) else ()
     strings: tuple[StringSet, ...] = ()
     arrays: tuple[ArraySet, ...] = ()
     objects: tuple[ObjectSet, ...] = ()
@@ -127,47 +134,6 @@ def _types(value: Any, place: Place) -> int:
             raise _fail(f"{name!r} is no JSON type", place, "type")
         types |= bit
     return types
-
-
-# --- numbers ---------------------------------------------------------------------------------------------------------
-
-
-def _bound(schema: dict[str, Any], keyword: str, place: Place) -> int | Fraction | None:
-    value = schema.get(keyword)
-    if value is None or isinstance(value, bool):
-        if keyword in schema and not (isinstance(value, bool) and keyword.startswith("exclusive")):
-            raise _fail(f"{keyword} must be a number", place, keyword)
-        return None
-    try:
-        number = exact(value)
-        if isinstance(value, float) and abs(value) > _EXACT_INTEGERS:
-            number = int(value)  # validators compare integers with the double itself
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise _fail(f"{keyword} must be a finite number", place, keyword) from error
-    if abs(number) >= 10 ** (MAX_BOUND_DIGITS + 1):
-        raise unsupported(f"{keyword} is beyond the range of numbers", place, keyword)
-    return number
-
-
-def _numbers(schema: dict[str, Any], place: Place, types: int) -> tuple[NumberSet, ...]:
-    integer = not types & _NUMBER
-    if _NUMBER_KEYS.isdisjoint(schema.keys()):
-        return INTEGERS if integer else ALL_NUMBERS
-    low, high = _bound(schema, "minimum", place), _bound(schema, "maximum", place)
-    low_open, high_open = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
-    found = NumberSet(low, low_open, high, high_open, 1 if integer else None).reduced()
-    others: list[NumberSet] = []
-    if "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
-        above, below = _bound(schema, "exclusiveMinimum", place), _bound(schema, "exclusiveMaximum", place)
-        others.append(NumberSet(above, above is not None, below, below is not None))
-    step = _bound(schema, "multipleOf", place)
-    if step is not None:
-        if step <= 0:
-            raise _fail("multipleOf must be above 0", place, "multipleOf")
-        others.append(NumberSet(multiple=step))
-    for other in others:
-        found = found.intersect(other) if found is not None else None
-    return () if found is None else (found,)
 
 
 # --- strings ---------------------------------------------------------------------------------------------------------
@@ -376,10 +342,10 @@ def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[S
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def value_shape(values: list[Any], place: Place, keyword: str, node_of: NodeOf) -> Shape:
-    """Exactly these JSON values."""
+def value_shape(values: list[Any], place: Place, keyword: str, node_of: NodeOf, written: int = ANY_FORM) -> Shape:
+    """Exactly these JSON values, numbers in some forms."""
     texts: dict[str, None] = {}
-    numbers: list[tuple[int | Fraction, str]] = []
+    numbers: list[Number] = []
     arrays: list[ArraySet] = []
     objects: list[ObjectSet] = []
     null, booleans = False, 0
@@ -398,27 +364,17 @@ def value_shape(values: list[Any], place: Place, keyword: str, node_of: NodeOf) 
             members = {name: node_of({"enum": [item]}, inside) for name, item in value.items()}
             objects.append(ObjectSet(members, (), tuple(members)))
         else:
-            numbers.extend(_number_texts(value, place, keyword))
+            numbers.append(number_of(value, place, keyword))
     return Shape(
         null,
         booleans,
-        (NumberSet(values=tuple(dict.fromkeys(numbers))),) if numbers else (),
+        _listed(numbers, written),
         (StringSet(texts=tuple(texts)),) if texts else (),
         tuple(arrays),
         tuple(objects),
     )
 
 
-def _number_texts(value: Any, place: Place, keyword: str) -> list[tuple[int | Fraction, str]]:
-    """A number with the texts for it: as Python writes it, and a whole float also as an integer."""
-    try:
-        number = exact(value)
-    except (ValueError, TypeError) as error:
-        raise _fail(f"{value!r} is no JSON value", place, keyword) from error
-    texts = [(number, repr(value) if isinstance(value, float) else str(value))]
-    if isinstance(value, float) and isinstance(number, int) and abs(number) < 10**_PLAIN_DIGITS:
-        texts.insert(0, (number, str(number)))
-    return texts
-
-
-_PLAIN_DIGITS = 16
+def _listed(numbers: list[Number], written: int) -> tuple[NumberSet, ...]:
+    found = NumberSet(values=tuple(dict.fromkeys(numbers)), written=written).reduced()
+    return () if found is None else (found,)

@@ -1,12 +1,12 @@
-"""Exact regexes for JSON numbers: integer ranges, decimal ranges with open or closed ends, multiples.
+"""Exact regexes for JSON numbers: integer ranges, decimal ranges with open or closed ends.
 
 Written forms, and their bounds (they keep a model from spinning in digits, and doubles finite):
 
-- integers: digits only, no `-0`, at most `INTEGER_DIGITS` digits;
+- integers in digits: at most `INTEGER_DIGITS` digits, more where a bound has more;
 - numbers without a bound: at most `INTEGER_DIGITS` digits before the point and `FRACTION_DIGITS` after it, with an
-  exponent of at most two digits; and scientific form, one digit before the point, with exponents from -307 to 307;
-- bounded numbers: plain decimals, and scientific form for the decades that lie inside the bounds as a whole, and for
-  parts of decades below 1e-4 and from 1e16 on, where programs use this form.
+  exponent of at most two digits;
+- all numbers: plain decimals, and scientific form: one digit before the point, which is 0 for zero only, at most
+  `MANTISSA_DIGITS` after it, exponents from -323 to 308, or two digits for zero.
 
 Readers round to doubles. That is monotone, so a closed bound that is a double itself cannot be crossed by it. Every
 other bound becomes the nearest closed one that is a double; only 0 stays open, as nothing here is small enough to round
@@ -34,17 +34,28 @@ from structgen.engine.regex import (
 )
 from structgen.schema.strings import byte_set
 
-__all__ = ["FRACTION_DIGITS", "INTEGER_DIGITS", "Number", "decimal_text", "exact", "integer_range", "number_range"]
+__all__ = [
+    "EXACT_INTEGERS",
+    "FRACTION_DIGITS",
+    "INTEGER_DIGITS",
+    "MANTISSA_DIGITS",
+    "Number",
+    "decade",
+    "decimal_text",
+    "exact",
+    "exponent_range",
+    "integer_range",
+    "integral_range",
+    "number_range",
+    "read_as_doubles",
+]
 
 INTEGER_DIGITS = 64
 FRACTION_DIGITS = 20
-_MANTISSA_DIGITS = (
-    16  # after the point in scientific form; with the digit before it, what a double's shortest form needs
-)
+MANTISSA_DIGITS = 16  # with the digit before the point, what a double's shortest form needs
 _LONGEST_FRACTION = 64  # digits after the point where a bound has more of them
-_EXACT_INTEGERS = 2**53  # up to it every integer is a double
-_EXPONENTS = 307
-_PLAIN_DECADES = (4, 16)  # programs write numbers from 1e-4 up to 1e16 in plain form
+EXACT_INTEGERS = 2**53  # up to it every integer is a double
+_SMALLEST_EXPONENT = -323
 
 Number = int | Fraction
 
@@ -56,7 +67,10 @@ _ZERO = Literal(b"0")
 
 
 def exact(value: Any) -> Number:
-    """The number that a JSON value means: a float stands for its shortest decimal form.
+    """The number that a JSON value means.
+
+    A float stands for its shortest decimal form; above 2**53, where doubles are integers, for itself, as Python and
+    validators compare it with integers.
 
     Raises:
         ValueError: NaN or infinite.
@@ -67,7 +81,7 @@ def exact(value: Any) -> Number:
     if isinstance(value, int):
         return value
     if isinstance(value, float):
-        value = Decimal(repr(value))
+        value = Decimal(value if abs(value) > EXACT_INTEGERS else repr(value))
     if isinstance(value, Decimal) and not value.is_finite():
         raise ValueError("not a finite number")
     fraction = Fraction(value)
@@ -242,7 +256,7 @@ def _plain(low: Number, low_open: bool, high: Number | None, high_open: bool, co
     )
 
 
-def _exponent_range(low: int, high: int) -> Regex:
+def exponent_range(low: int, high: int) -> Regex:
     """The exponents `low` to `high`, with the sign and the leading zero that programs write: e5, e+5, e+05, E5."""
     parts: list[Regex] = []
     zeros = optional(_ZERO)
@@ -253,39 +267,51 @@ def _exponent_range(low: int, high: int) -> Regex:
     return sequence(byte_set("eE"), choice(*parts))
 
 
-def _decade(value: Number) -> int:
+def decade(value: Number) -> int:
     """The exponent e with 10**e <= value < 10**(e + 1), for a value > 0."""
     fraction = Fraction(value)
     guess = len(str(fraction.numerator)) - len(str(fraction.denominator))
     return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
-def _scientific(low: Number, low_open: bool, high: Number | None, high_open: bool) -> Regex:
-    """`d.ddde±x`: the decades inside the bounds as a whole, and parts of those for which programs use this form."""
-    first, first_whole = -_EXPONENTS, True
+def _scientific(low: Number, low_open: bool, high: Number | None, high_open: bool, whole: bool = False) -> Regex:
+    """`d.ddde±x` between two bounds, `low` >= 0; only integers if `whole`."""
+    if high is None or high > _LARGEST:
+        high, high_open = _LARGEST, False
+    if high <= 0:
+        return NOTHING
+    first, first_whole = (0 if whole else _SMALLEST_EXPONENT), True
     if low > 0:
-        first = _decade(low)
-        first_whole = Fraction(10) ** first == low and not low_open
-    last, last_whole = _EXPONENTS, True
-    if high is not None:
-        if high <= 0:
-            return NOTHING
-        last, last_whole = _decade(high), False
-    parts: list[Regex] = []
-    whole_from, whole_to = max(first + (not first_whole), -_EXPONENTS), min(last - (not last_whole), _EXPONENTS)
-    if whole_from <= whole_to:
-        mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, _MANTISSA_DIGITS))))
-        parts.append(sequence(mantissa, _exponent_range(whole_from, whole_to)))
-    for exponent in sorted({first, last} - set(range(whole_from, whole_to + 1))):
-        if first <= exponent <= last and not -_PLAIN_DECADES[0] <= exponent < _PLAIN_DECADES[1]:
+        first = decade(low)
+        first_whole = not low_open and low == Fraction(10) ** first
+    last = decade(high)
+    parts = [_decades(first + (not first_whole), last - 1, whole)]
+    for exponent in sorted({first, last}) if not first_whole else [last]:
+        if first <= exponent <= last:
             unit = Fraction(10) ** exponent
-            least, least_open = (low / unit, low_open) if exponent == first else (Fraction(1), False)
-            most, most_open = (
-                (high / unit, high_open) if high is not None and exponent == last else (Fraction(10), True)
+            least, least_open = (low / unit, low_open) if exponent == first and low else (Fraction(1), False)
+            most, most_open = (high / unit, high_open) if exponent == last else (Fraction(10), True)
+            count = min(exponent, MANTISSA_DIGITS) if whole else MANTISSA_DIGITS
+            parts.append(
+                sequence(_plain(least, least_open, most, most_open, count), exponent_range(exponent, exponent))
             )
-            part = _plain(least, least_open, most, most_open, _MANTISSA_DIGITS)
-            parts.append(sequence(part, _exponent_range(exponent, exponent)))
     return choice(*parts)
+
+
+@lru_cache(maxsize=1024)
+def _decades(first: int, last: int, whole: bool) -> Regex:
+    """All numbers of some decades in scientific form; only integers if `whole`."""
+    if first > last:
+        return NOTHING
+    if not whole:
+        return sequence(
+            _NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MANTISSA_DIGITS))), exponent_range(first, last)
+        )
+    parts = [sequence(optional(sequence(_POINT, Repeat(_ZERO, 1, MANTISSA_DIGITS))), exponent_range(first, last))]
+    for used in range(1, min(last, MANTISSA_DIGITS) + 1):  # as many digits after the point as the exponent takes up
+        digits = sequence(repeat(_DIGIT, used - 1, used - 1), _NONZERO, repeat(_ZERO, 0, MANTISSA_DIGITS - used))
+        parts.append(sequence(_POINT, digits, exponent_range(max(first, used), last)))
+    return sequence(_NONZERO, choice(*parts))
 
 
 def _magnitudes(low: Number, low_open: bool, high: Number | None, high_open: bool, places: int | None) -> Regex:
@@ -300,37 +326,51 @@ def _magnitudes(low: Number, low_open: bool, high: Number | None, high_open: boo
 
 
 def _double_from(bound: Number, is_open: bool) -> Number | None:
-    """The least double from which on numbers are above a bound however they are read; None when there is none.
-
-    A reader may compare the double itself, or the shortest decimal that stands for it: both are above the bound, but
-    where the bound is a large double itself.
-    """
+    """The least number that a double stands for at or above a bound; None when there is none."""
     try:
         value = float(bound)
     except OverflowError:
-        return None if bound > 0 else -int(_LARGEST)
+        return None if bound > 0 else -_LARGEST
     if not is_open and bound == int(value):
         return bound
-    value = math.nextafter(value, -math.inf)
+    value = max(math.nextafter(value, -math.inf), -_LARGEST_DOUBLE)
     while value < math.inf:
         number = exact(value)
-        if abs(value) > _EXACT_INTEGERS:
-            number = min(number, int(value))
         if number > bound or (number == bound and not is_open):
             return number
         value = math.nextafter(value, math.inf)
     return None
 
 
-_LARGEST = math.nextafter(math.inf, 0)
+_LARGEST_DOUBLE = math.nextafter(math.inf, 0)
+_LARGEST = int(_LARGEST_DOUBLE)
+
+
+def read_as_doubles(
+    low: Number | None, low_open: bool, high: Number | None, high_open: bool
+) -> tuple[Number | None, bool, Number | None, bool] | None:
+    """Bounds such that what is between them is between the given ones when it is read as a double; None: nothing is."""
+    if low:
+        low, low_open = _double_from(low, low_open), False
+        if low is None:
+            return None
+    if high:
+        below = _double_from(-high, high_open)
+        if below is None:
+            return None
+        high, high_open = -below, False
+    return low, low_open, high, high_open
+
+
+_ZERO_EXPONENT = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 2))
+_ZERO_FORMS = sequence(_ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS))), optional(_ZERO_EXPONENT))
 
 
 def _free() -> Regex:
     """Any number of a documented size."""
     fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, FRACTION_DIGITS)))
-    short = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 2))
     plain = sequence(
-        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1))), fraction, optional(short)
+        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1))), fraction, optional(_ZERO_EXPONENT)
     )
     return sequence(optional(_MINUS), choice(plain, _scientific(0, True, None, False)))
 
@@ -354,15 +394,11 @@ def number_range(
     """
     if low is None and high is None and places is None:
         return _FREE
-    if places is None and low:
-        low, low_open = _double_from(low, low_open), False
-        if low is None:
+    if places is None:
+        bounds = read_as_doubles(low, low_open, high, high_open)
+        if bounds is None:
             return NOTHING
-    if places is None and high:
-        below = _double_from(-high, high_open)
-        if below is None:
-            return NOTHING
-        high, high_open = -below, False
+        low, low_open, high, high_open = bounds
     parts: list[Regex] = []
     if high is None or high > 0 or (high == 0 and not high_open):
         from_zero = low is None or low < 0
@@ -372,7 +408,49 @@ def number_range(
         near: Number = 0 if high is None or high >= 0 else -high
         far = None if low is None else -low
         parts.append(sequence(_MINUS, _magnitudes(near, to_zero or high_open, far, low_open, places)))
+    if places is None and _has_zero(low, low_open, high, high_open):
+        parts.append(sequence(optional(_MINUS), _ZERO_FORMS))
     return choice(*parts)
+
+
+def _has_zero(low: Number | None, low_open: bool, high: Number | None, high_open: bool) -> bool:
+    above = low is None or low < 0 or (low == 0 and not low_open)
+    return above and (high is None or high > 0 or (high == 0 and not high_open))
+
+
+@lru_cache(maxsize=1024)
+def integral_range(low: int | None, high: int | None) -> Regex:
+    """Integers between two bounds (None: none) in any form: 1, 1.0, 1e0, -0."""
+    parts = [integer_range(low, high)]
+    bounds = read_as_doubles(low, False, high, False)
+    if bounds is None:
+        return parts[0]
+    least, most = bounds[0], bounds[2]  # integers, as bounds that are integers become
+    zeros = sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS))
+    if (least, most) == (low, high):
+        parts[0] = sequence(parts[0], optional(zeros))
+    else:
+        parts.append(sequence(_integers(least, most), zeros))
+    if most is None or most > 0:
+        parts.append(_whole_scientific(max(least or 1, 1), most))
+    if least is None or least < 0:
+        parts.append(sequence(_MINUS, _whole_scientific(max(-(most or -1), 1), None if least is None else -least)))
+    if _has_zero(low, False, high, False):
+        parts.append(sequence(optional(_MINUS), _ZERO_FORMS))
+    return choice(*parts)
+
+
+def _integers(low: Number | None, high: Number | None) -> Regex:
+    return integer_range(None if low is None else int(low), None if high is None else int(high))
+
+
+def _whole_scientific(low: Number, high: Number | None) -> Regex:
+    """Integers from `low` >= 1 with an exponent; without bounds also with more digits before the point."""
+    found = _scientific(low, False, high, False, whole=True)
+    if low > 1 or high is not None:
+        return found
+    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS)))
+    return choice(sequence(_NONZERO, Repeat(_DIGIT, 1, INTEGER_DIGITS - 1), zeros, exponent_range(0, 99)), found)
 
 
 def decimal_text(value: Number) -> str:

@@ -17,6 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from structgen.schema.formats import UNSUPPORTED
 from structgen.schema.keywords import REGEX_DIALECT
+from structgen.schema.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM
 
 __all__ = ["ExactJsonSchema"]
 
@@ -36,6 +37,7 @@ _URL_FORMATS = {
 _TIGHTER_FORMATS = {"email": "x-email", "ipvanyaddress": "x-ip"}
 _IS_BYTES = "x-structgen-bytes"
 """Marks a string that is read as bytes, until formats are settled."""
+_QUOTIENT_DIGITS = 27
 _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
 
 
@@ -82,6 +84,14 @@ class ExactJsonSchema(GenerateJsonSchema):
             result["format"] = "x-ascii"
         return result
 
+    def int_schema(self, schema: Any) -> JsonSchemaValue:
+        """Integers, in digits: strict models read no other form, and no program writes one."""
+        return super().int_schema(schema) | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
+
+    def float_schema(self, schema: Any) -> JsonSchemaValue:
+        """Floats: integers too are rounded when they are read."""
+        return super().float_schema(schema) | {NUMBER_FORM: DOUBLE}
+
     def decimal_schema(self, schema: Any) -> JsonSchemaValue:
         """Decimals: as a number, and, where no multiples are asked for, as a string too."""
         bounds: JsonSchemaValue = {}
@@ -98,7 +108,9 @@ class ExactJsonSchema(GenerateJsonSchema):
             if digits is not None and used is not None:
                 most = Decimal(10) ** (digits - used) - Decimal(1).scaleb(-used)
                 number |= {"minimum": -most, "maximum": most}
-            variants.append({"allOf": [number, {"type": "number", **bounds}]} if bounds else number)
+            variants.append(
+                {"allOf": [number, {"type": "number", **bounds}, *_divisible(bounds)]} if bounds else number
+            )
             if "multipleOf" not in bounds:
                 limits = (digits, used, *(bounds.get(keyword) for keyword in names.values()))
                 variants.append(_text("x-decimal " + " ".join("-" if x is None else str(x) for x in limits)))
@@ -107,7 +119,13 @@ class ExactJsonSchema(GenerateJsonSchema):
     def literal_schema(self, schema: Any) -> JsonSchemaValue:
         """Literals: those that JSON can say. Members of an `Enum` that is no `str`, `int` or `float` are not read."""
         expected = [value for value in schema["expected"] if _is_read(value)]
-        return super().literal_schema({"type": "literal", "expected": expected}) if expected else _refused("literal")
+        if not expected:
+            return _refused("literal")
+        return _in_digits(super().literal_schema({"type": "literal", "expected": expected}))
+
+    def enum_schema(self, schema: Any) -> JsonSchemaValue:
+        """Enumerations."""
+        return _in_digits(super().enum_schema(schema))
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
         """Complex numbers are refused."""
@@ -284,6 +302,20 @@ class ExactJsonSchema(GenerateJsonSchema):
         result = super().generate(schema, mode)
         _tighten(result)
         return result
+
+
+def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
+    """The decimals of which Python computes the remainder: the quotient must have no more digits than its context."""
+    if "multipleOf" not in bounds:
+        return []
+    most = bounds["multipleOf"] * 10**_QUOTIENT_DIGITS
+    return [{"type": "number", "minimum": -most, "maximum": most}]
+
+
+def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
+    """Known integers are written as such, so that they are forced text."""
+    values = result.get("enum", [result.get("const")])
+    return result if any(isinstance(value, float) for value in values) else result | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
 
 
 def _is_read(literal: Any) -> bool:

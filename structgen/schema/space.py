@@ -10,6 +10,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 from structgen.engine.regex import choice
@@ -32,7 +33,9 @@ from structgen.schema.algebra import (
     complements,
     meet,
 )
-from structgen.schema.keywords import REGEX_DIALECT, base_shape, unsupported, value_shape
+from structgen.schema.dialects import has_older_forms
+from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, value_shape
+from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import ROOT, Document, Place, pointer
 
@@ -116,7 +119,7 @@ class Space:
         keywords = self.document.dialect.keywords
         flat: list[Any] = []
         for key, value in schema.items():
-            if key in keywords or key == REGEX_DIALECT:
+            if key in keywords or key in OWN_KEYWORDS:
                 kind = type(value)
                 if kind not in _FLAT_VALUES or key == "$ref":
                     break
@@ -196,7 +199,7 @@ class Space:
         combining = [key for key in known if key in _COMBINING]
         result = EVERYTHING if atom > 0 else NOTHING
         if len(combining) < len(known):
-            base = base_shape(known, place, self.node, self.options, self.limits, self.deadline)
+            base = base_shape(self._as_read(known), place, self.node, self.options, self.limits, self.deadline)
             result = base if atom > 0 else self._complement(base, place)
         for key in combining:
             rule = self._rules.get(key)
@@ -213,7 +216,17 @@ class Space:
         dialect = self.document.dialect
         if dialect.ref_overrides and "$ref" in schema:
             return {"$ref": schema["$ref"]}
-        return {k: v for k, v in schema.items() if k in dialect.keywords or k == REGEX_DIALECT}
+        return {k: v for k, v in schema.items() if k in dialect.keywords or k in OWN_KEYWORDS}
+
+    def _as_read(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """A subschema with what its draft makes of integers: to draft 4, `1.0` is none."""
+        if "type" not in schema or not self._is_draft4:
+            return schema
+        return {NUMBER_FORM: INTEGER_DIGITS_ONLY, **schema}
+
+    @cached_property
+    def _is_draft4(self) -> bool:
+        return (self.document.dialect.name or has_older_forms(self.document.root)) == "draft4"
 
     def _complement(self, shape: Shape, place: Place) -> Shape:
         try:
@@ -284,10 +297,10 @@ class Space:
         values = schema["enum"]
         if not isinstance(values, list):
             raise SchemaError("enum must be a list", pointer=pointer(place), keyword="enum")
-        return value_shape(values, place, "enum", self.node)
+        return value_shape(values, place, "enum", self.node, written_in(schema))
 
     def _const(self, schema: dict[str, Any], place: Place) -> Shape:
-        return value_shape([schema["const"]], place, "const", self.node)
+        return value_shape([schema["const"]], place, "const", self.node, written_in(schema))
 
     def _property_names(self, schema: dict[str, Any], place: Place) -> Shape:
         strings = self.shape(self.node(schema["propertyNames"], (place, "propertyNames"))).strings

@@ -11,20 +11,22 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from structgen.engine.regex import Regex, choice, literal_set
+from structgen.engine.regex import literal_set
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, ArraySet, Inexpressible, Node, NumberSet, ObjectSet, Shape, StringSet
+from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.dialects import UNDECLARED, dialect_of
 from structgen.schema.keywords import unsupported
 from structgen.schema.layout import LAYOUTS
+from structgen.schema.number_terminals import numbers_regex
 from structgen.schema.objects import object_body
 from structgen.schema.options import SchemaOptions, Whitespace
 from structgen.schema.refs import ROOT, Document, Place, pointer
 from structgen.schema.space import Space, array_holds, object_holds
 from structgen.schema.strings import canonical
-from structgen.schema.terminals import number_regex, string_regex
+from structgen.schema.terminals import string_regex
 
 __all__ = ["json_schema_to_kbnf"]
 
@@ -306,10 +308,10 @@ def _terminals(shape: Shape) -> list[ast.Expression]:
             raise Inexpressible("enum") from error
     numbers: list[NumberSet] = []
     for number in shape.numbers:
-        if number.values is None:
+        if number.values is None or number.written != DIGITS:
             numbers.append(number)
         else:
-            known.extend(text.encode() for _, text in number.values)
+            known.extend(b"%d" % value for value in number.values)
     parts: list[ast.Expression] = []
     if len(known) == 1:
         parts.append(ast.Literal(known[0]))
@@ -317,12 +319,8 @@ def _terminals(shape: Shape) -> list[ast.Expression]:
         parts.append(ast.RegexTerminal(literal_set(known)))
     parts.extend(ast.RegexTerminal(string_regex(part)) for part in strings)
     if numbers:
-        parts.append(ast.RegexTerminal(_union([number_regex(part) for part in numbers])))
+        parts.append(ast.RegexTerminal(numbers_regex(tuple(numbers))))
     return parts
-
-
-def _union(regexes: list[Regex]) -> Regex:
-    return regexes[0] if len(regexes) == 1 else choice(*regexes)
 
 
 @cache

@@ -182,7 +182,11 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (Annotated[Decimal, Field(ge=1, lt=2)], ["1", "1.99", '"1.5"', '"1.00"'], ["2", "0.99", '"2"', '"2.0"', '"0.99"']),
     (Annotated[Decimal, Field(gt=0, max_digits=5, decimal_places=2)], ['"0.01"', "1"], ['"0"', "0", '"1000"', '"-1"']),
     (Annotated[Decimal, Field(multiple_of=Decimal("0.25"), ge=0)], ["1.25"], ['"1.25"', "1.3"]),
-    (Annotated[float, Field(multiple_of=0.01, ge=0, le=10)], ["9", "9.0", "9.00", "0.1", "0.10"], ["9.000", "10.01"]),
+    (
+        Annotated[float, Field(multiple_of=0.01, ge=0, le=10)],
+        ["9", "9.0", "9.00", "0.1", "0.10", "9.000", "1e-1"],
+        ["10.01", "1e-3"],
+    ),
     (
         Annotated[float, Field(gt=2**53, lt=2**53 + 10)],
         ["9007199254740994", "9007199254740996.0"],

@@ -1,15 +1,21 @@
-"""Sets of numbers: an interval, integrality, multiples; or finitely many values."""
+"""Sets of numbers: an interval, integrality, multiples; or finitely many values. And how they may be written."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, gcd
 
-__all__ = ["ALL_NUMBERS", "INTEGERS", "Number", "NumberSet"]
+__all__ = ["ALL_NUMBERS", "ANY_FORM", "DIGITS", "INTEGERS", "OTHER_FORMS", "Number", "NumberSet"]
 
 Number = int | Fraction
+
+DIGITS = 1
+"""Integers as `-?[0-9]+`."""
+OTHER_FORMS = 2
+"""Numbers with a point or an exponent."""
+ANY_FORM = DIGITS | OTHER_FORMS
 
 _INTEGRAL = (int, type(None))
 
@@ -23,8 +29,9 @@ class NumberSet:
         low_open, high_open: whether the bound itself is left out.
         multiple: the numbers are multiples of it (1 for integers), or None.
         outside: the numbers are multiples of none of these.
-        values: the numbers are these, each with the text to write it; or None. More than one text for a value is
-            several entries.
+        values: the numbers are these, each once; or None.
+        written: the forms in which they may be written, of `DIGITS` and `OTHER_FORMS`. To draft 4, and to types that
+            know integers, `1.0` is none.
     """
 
     low: Number | None = None
@@ -33,7 +40,8 @@ class NumberSet:
     high_open: bool = False
     multiple: Number | None = None
     outside: tuple[Number, ...] = ()
-    values: tuple[tuple[Number, str], ...] | None = None
+    values: tuple[Number, ...] | None = None
+    written: int = ANY_FORM
 
     @property
     def is_integer(self) -> bool:
@@ -41,19 +49,22 @@ class NumberSet:
         return self.multiple is not None and Fraction(self.multiple).denominator == 1
 
     def contains(self, value: Number) -> bool:
-        """Whether a number is a member."""
+        """Whether a number is a member, in one form or another."""
         if self.low is not None and (value < self.low or (value == self.low and self.low_open)):
             return False
         if self.high is not None and (value > self.high or (value == self.high and self.high_open)):
             return False
         if self.multiple is not None and value % self.multiple:
             return False
-        if self.values is not None and all(value != known for known, _ in self.values):
+        if self.values is not None and value not in self.values:
             return False
         return all(value % divisor for divisor in self.outside)
 
     def intersect(self, other: NumberSet) -> NumberSet | None:
-        """The numbers in both, or None when there are none (which is found out exactly but for `outside`)."""
+        """The numbers in both, or None when there are none."""
+        written = self.written & other.written
+        if not written:
+            return None
         if self.values is not None or other.values is not None:
             return self._filter(other) if self.values is not None else other._filter(self)
         low, low_open = self.low, self.low_open
@@ -66,19 +77,23 @@ class NumberSet:
         if other.multiple is not None:
             multiple = other.multiple if multiple is None else _common_multiple(multiple, other.multiple)
         outside = self.outside + tuple(d for d in other.outside if d not in self.outside)
-        return NumberSet(low, low_open, high, high_open, multiple, outside).reduced()
+        return NumberSet(low, low_open, high, high_open, multiple, outside, None, written).reduced()
 
     def _filter(self, other: NumberSet) -> NumberSet | None:
         values = self.values or ()
         if other.values is not None:
-            known = {value for value, _ in other.values}
-            kept = tuple(pair for pair in values if pair[0] in known)
+            known = set(other.values)
+            kept = tuple(value for value in values if value in known)
         else:
-            kept = tuple(pair for pair in values if other.contains(pair[0]))
-        return NumberSet(values=kept) if kept else None
+            kept = tuple(value for value in values if other.contains(value))
+        return NumberSet(values=kept, written=self.written & other.written).reduced()
 
     def reduced(self) -> NumberSet | None:
         """The same set with bounds that are members where multiples are asked for, or None when it is empty."""
+        if self.written == DIGITS and not self.is_integer:
+            return self._digits_only()
+        if self.values is not None:
+            return self if self.values else None
         multiple = self.multiple
         if multiple is not None:
             if any(not multiple % divisor for divisor in self.outside):
@@ -93,20 +108,63 @@ class NumberSet:
             if high is not None:
                 steps = high / Fraction(multiple)
                 high = multiple * (ceil(steps) - 1 if self.high_open else floor(steps))
+            low, high = _whole(low), _whole(high)
             if low != self.low or high != self.high or self.low_open or self.high_open:
-                return NumberSet(low, False, high, False, multiple, self.outside).reduced()
+                return NumberSet(low, False, high, False, multiple, self.outside, None, self.written).reduced()
         if self.low is not None and self.high is not None:
             if self.low > self.high or (self.low == self.high and (self.low_open or self.high_open)):
                 return None
-            if self.low == self.high and any(not self.low % divisor for divisor in self.outside):
+            if self.outside and not self._has_member(self.low, self.high):
                 return None
         return self
 
+    def _digits_only(self) -> NumberSet | None:
+        """What is written in digits is an integer."""
+        if self.values is not None:
+            kept = tuple(value for value in self.values if not value % 1)
+            return replace(self, values=kept) if kept else None
+        multiple = 1 if self.multiple is None else _common_multiple(1, self.multiple)
+        return replace(self, multiple=multiple).reduced()
+
+    def _has_member(self, low: Number, high: Number) -> bool:
+        """Whether there is a member between two bounds that would be members if `outside` did not forbid it.
+
+        k divisors spare at least one of 2**k neighbours, if they do not forbid all (Kanold's bound of Jacobsthal's
+        function).
+        """
+        if self.multiple is None:
+            return low < high or all(low % divisor for divisor in self.outside)
+        neighbours = min(int((high - low) / self.multiple), 2 ** len(self.outside))
+        steps = (low + i * self.multiple for i in range(neighbours + 1))
+        return any(all(value % divisor for divisor in self.outside) for value in steps)
+
+    def size(self) -> int | None:
+        """A number that is not below that of the members; None when they are endless."""
+        if self.values is not None:
+            return len(self.values)
+        if self.low is None or self.high is None:
+            return None
+        if self.multiple is None:
+            return 1 if self.low == self.high else None
+        return floor(self.high / Fraction(self.multiple)) - ceil(self.low / Fraction(self.multiple)) + 1
+
+    def listed(self) -> list[Number]:
+        """The members of a set that has a `size`, in order."""
+        if self.values is not None:
+            return sorted(self.values)
+        if self.low is None or self.high is None:
+            return []
+        if self.multiple is None:
+            return [self.low] if self.contains(self.low) else []
+        step = self.multiple
+        steps = range(ceil(self.low / Fraction(step)), floor(self.high / Fraction(step)) + 1)
+        return [step * number for number in steps if self.contains(step * number)]
+
     def complement(self) -> list[NumberSet]:
         """Sets whose union is every other number."""
+        parts = [NumberSet(written=ANY_FORM & ~self.written)] if self.written != ANY_FORM else []
         if self.values is not None:
-            return _gaps(sorted({value for value, _ in self.values}))
-        parts: list[NumberSet] = []
+            return [*parts, *_gaps(sorted(self.values))]
         if self.low is not None:
             parts.append(NumberSet(high=self.low, high_open=not self.low_open))
         if self.high is not None:
@@ -123,6 +181,11 @@ def _common_multiple(left: Number, right: Number) -> Number:
     x, y = int(a * denominator), int(b * denominator)
     common = Fraction(x * y // gcd(x, y), denominator)
     return common.numerator if common.denominator == 1 else common
+
+
+def _whole(value: Number | None) -> Number | None:
+    """An integer as such: sets are compared by equality, and written by type."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 def _gaps(values: list[Number]) -> list[NumberSet]:
