@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from structgen.engine.bitmask import allocate_token_bitmask
 from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matcher import Matcher
 from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import TokenRejectedError
 
 __all__ = ["DeadEnd", "Sampler", "Walk", "byte_vocabulary"]
 
 _CLOSING = b'"}]>'
 _OPENING = b"[{,"
+_PATIENCE = 40  # bytes of a string that does not end by itself, until its end is searched for
+_SEARCHED = 4000  # Earley sets looked at in that search
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_PRINTABLE = bytes(byte for byte in range(32, 127) if byte not in b'"\\')
 
 
 class DeadEnd(AssertionError):
@@ -41,18 +48,22 @@ class Sampler:
         vocabulary: with at least one end token.
         longest: bytes after which a walk is given up.
         late: bytes after which a text is brought to its end: quotes and closing brackets become likely.
+        repeats: how often a string begins as an earlier one of the text, whole: keys and items that must differ. Half
+            of the walks then make long arrays and objects.
     """
 
-    def __init__(self, vocabulary: Vocabulary, *, longest: int = 1500, late: int = 120) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, longest: int = 1500, late: int = 120, repeats: float = 0.0) -> None:
         self.vocabulary = vocabulary
         self.longest = longest
         self.late = late
+        self.repeats = repeats
         spellings = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
         self._spellings = spellings
         self._is_end = np.zeros(vocabulary.size, dtype=bool)
         self._is_end[list(vocabulary.eos_token_ids)] = True
         self._flat = np.ones(vocabulary.size)
         self._early = np.array([_odds(text, 6.0, 1.0) for text in spellings])
+        self._wide = np.array([_odds(text, 1.0, 8.0) for text in spellings]) if repeats else self._early
         self._late = np.array([_odds(text, 2000.0, 0.002) for text in spellings])
         self._mask = allocate_token_bitmask(1, vocabulary.size)
 
@@ -63,8 +74,8 @@ class Sampler:
             DeadEnd: the mask is empty before the end.
         """
         matcher = compiled.matcher()
-        written = bytearray()
-        first = self._flat if rng.random() < 0.25 else self._early
+        written, string = bytearray(), StringLength()
+        first = self._flat if rng.random() < 0.25 else rng.choice((self._early, self._wide))
         while len(written) < self.longest:
             matcher.fill_next_token_bitmask(self._mask, 0)
             allowed = np.unpackbits(self._mask.view(np.uint8)[0], bitorder="little")[: self.vocabulary.size]
@@ -79,6 +90,16 @@ class Sampler:
             token = self._choose(tokens, self._late if is_late else first, rng)
             matcher.accept_token(token)
             written += self._spellings[token]
+            string.read(self._spellings[token])
+            if string.length == 1 and rng.random() < self.repeats:
+                again = _earlier_string(matcher, written, rng)
+                written += again
+                string.read(again)
+            if is_late and string.length > _PATIENCE:
+                ending = shortest_ending(compiled, written)
+                matcher.accept_bytes(ending)
+                written += ending
+                string.read(ending)
         return Walk(bytes(written), False)
 
     @staticmethod
@@ -87,15 +108,71 @@ class Sampler:
         return int(tokens[min(np.searchsorted(summed, rng.random() * summed[-1]), len(tokens) - 1)])
 
 
+class StringLength:
+    """Counts the bytes of the JSON string that a growing text is in."""
+
+    def __init__(self) -> None:
+        self.length = 0  # with the opening quote; 0 outside of strings
+        self._is_escaped = False
+
+    def read(self, text: bytes) -> None:
+        """Goes on by some bytes."""
+        for byte in text:
+            if self._is_escaped:
+                self._is_escaped = False
+            elif byte == 0x22:
+                self.length = -1 if self.length else 0
+            elif byte == 0x5C:
+                self._is_escaped = True
+            self.length += 1 if self.length or byte == 0x22 else 0
+
+
+def _earlier_string(matcher: Matcher, text: bytearray, rng: random.Random) -> bytes:
+    """Goes on with the content of an earlier string, if there is one and the grammar lets it through."""
+    earlier = _STRING.findall(text)
+    again = bytes(rng.choice(earlier)) if earlier else b""
+    try:
+        matcher.accept_bytes(again)
+    except TokenRejectedError:
+        return b""
+    return again
+
+
+def shortest_ending(compiled: CompiledGrammar, text: bytes | bytearray) -> bytes:
+    """The shortest text that ends the JSON string in which a text breaks off; nothing where none was found.
+
+    For patterns that ask for something that chance never writes. Only printable ASCII is tried.
+    """
+    sets = compiled.sets
+    place = sets.start_set
+    for byte in text:
+        place = sets.goto(place, byte)
+    before: dict[int, tuple[int, int]] = {place: (place, 0)}
+    queue = [place]
+    for here in queue:
+        if sets.goto(here, 0x22):
+            path = bytearray(b'"')
+            while here != place:
+                here, byte = before[here]
+                path.append(byte)
+            return bytes(reversed(path))
+        for byte in _PRINTABLE:
+            there = sets.goto(here, byte)
+            if there and there not in before and len(before) < _SEARCHED:
+                before[there] = (here, byte)
+                queue.append(there)
+    return b""
+
+
 def _odds(text: bytes, closing: float, opening: float) -> float:
     """How likely a token is: rare for control characters and beyond ASCII, so that ASCII is met often enough."""
     if not text:
         return 1.0
     odds = 1.0
-    if any(byte < 32 or byte > 126 for byte in text):
+    if text.isspace():
+        odds = 0.05 * opening
+    elif any(byte < 32 or byte > 126 for byte in text):
         odds = 0.02 if len(text) == 1 else 0.2
-    elif text.isspace():
-        odds = 0.05
     if text[-1] in _CLOSING:
         odds *= closing
     if text[-1] in _OPENING or (closing > 10 and text[-1] == 0x5C):
