@@ -138,7 +138,7 @@ class CompiledGrammar:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
 
     def renew(self) -> None:
-        """Drops automata, lazy rules, sets and masks, and begins anew; matchers find their place again by themselves."""
+        """Drops automata, lazy rules, sets and masks; matchers find their place again by themselves."""
         self._begin()
         self.previous = None
         self.epoch += 1

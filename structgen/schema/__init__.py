@@ -29,6 +29,7 @@ def schema_to_kbnf(
     schema_or_type: Any,
     *,
     start: str = "start",
+    is_printed: bool = False,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     **options: Unpack[SchemaArguments],
@@ -38,6 +39,7 @@ def schema_to_kbnf(
     Args:
         schema_or_type: what `resolve` takes, or a `Source` that it gave.
         start: the name of the first rule. No other rule is called so, nor `start`.
+        is_printed: whether the grammar has to stand by itself, without rules that are made in use.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
         options: see `SchemaArguments`.
@@ -57,4 +59,6 @@ def schema_to_kbnf(
         source = replace(schema_or_type, options=replace(schema_or_type.options, **options))
     else:
         source = resolve(schema_or_type, limits=limits, options=SchemaOptions(**options))
-    return json_schema_to_kbnf(source.json_schema, source.options, start=start, limits=limits, deadline=deadline)
+    return json_schema_to_kbnf(
+        source.json_schema, source.options, start=start, is_printed=is_printed, limits=limits, deadline=deadline
+    )

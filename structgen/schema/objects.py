@@ -1,25 +1,40 @@
-"""The rules of one set of objects. See `to_kbnf` for the chain that they form."""
+"""The rules of one set of objects.
+
+Properties in the schema's order, no counts: a chain of two rules for each, so that a grammar's size is linear in the
+schema's. After a pair, `then_i` closes the object or writes a comma and goes on to `pair_i`, which writes property i or
+passes to `pair_{i+1}`. Required properties stand in sequence, so that their keys and the punctuation around them are
+forced text. Keys that the schema does not name come last.
+
+All else takes rules that are named by what was written before (`ObjectPlaces`), made when predicted: properties in any
+order, counts, keys that must differ, values that must be somewhere.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
 
-from structgen.engine.regex import NOTHING
+from structgen.engine.grammar import Capture, Lazy, Symbol
+from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
-from structgen.schema.algebra import NONE, Inexpressible, Node, ObjectSet, StringSet
+from structgen.schema.algebra import NONE, Case, Inexpressible, Node, ObjectSet, StringSet
 from structgen.schema.layout import Layout
+from structgen.schema.lazy import LazyRules, regex_of
 from structgen.schema.terminals import key_regex
+from structgen.schema.values import Value, members, read_value
 
-__all__ = ["Writer", "object_body"]
+__all__ = ["ObjectPlaces", "Writer", "object_body"]
 
-MAX_COUNTED = 20_000
-"""States of a chain that counts its properties."""
 _LONGEST_BODY = 128
+_MANY_KEYS = 10_000
+"""Keys of a class are counted up to so many; more are taken to be without end."""
+_STATES_SEARCHED = 50_000
 
 
 class Writer(Protocol):
     """What the rules of objects need from the writer of a grammar."""
 
+    lazy: LazyRules
     layout: Layout
     productive: set[Node]
     rules: list[ast.Rule]
@@ -30,67 +45,360 @@ class Writer(Protocol):
     def fresh(self, base: str) -> str:
         """A nonterminal's name that is not used yet."""
 
+    def place(self, number: int, kind: str, state: State) -> ast.Expression:
+        """What a place of lazy rules derives."""
 
-class _Chain:
-    """The properties of a set of objects in order, and what its other keys derive.
+
+class State(NamedTuple):
+    """What was written of an object, as far as it matters for what follows.
 
     Attributes:
-        keys, values, required: one entry for each property that can be there, in order.
-        pair: a key that the schema does not name, its colon and its value; None when there is none.
+        place: in the schema's order, the index of the next property; in any order, bit i: property i was written.
+        written: how many pairs, where that matters; without an upper bound up to the lower one.
+        given: which of `ObjectSet.somewhere` were given.
+        seen: the keys that the schema does not name.
+        avoid: objects that are left out of the set and begin as this one does.
     """
 
-    def __init__(self, writer: Writer, part: ObjectSet, name: str) -> None:
-        self.writer = writer
-        self.layout = writer.layout
-        self.name = name
-        self.low, self.high = part.low, part.high
-        needed = set(part.required)
-        nodes = dict(part.properties)
-        for key in part.required:
-            nodes.setdefault(key, part.at(key))
-        present = [(key, node) for key, node in nodes.items() if node != NONE and node in writer.productive]
-        if self.high is not None and self.high <= len(needed):
-            present = [(key, node) for key, node in present if key in needed]
-        self.keys = [key for key, _ in present]
-        self.values = [writer.value(node) for _, node in present]
-        self.required = [key in needed for key in self.keys]
-        self.pair: ast.Expression | None = None
-        if self.high is None or self.high > len(needed):
-            pairs: list[ast.Expression] = []
-            for keys, node in part.classes:
-                if node in writer.productive:
-                    key_terminal = ast.RegexTerminal(key_regex(keys, list(nodes)))
-                    pairs.append(ast.Sequence((key_terminal, self.layout.colon, writer.value(node))))
-            if pairs:
-                self.pair = pairs[0] if len(pairs) == 1 else ast.Choice(tuple(pairs))
-        self.asked = [self._asked(part, keys, node, list(nodes)) for keys, node in part.somewhere]
+    place: int
+    written: int = 0
+    given: frozenset[int] = frozenset()
+    seen: frozenset[str] = frozenset()
+    avoid: frozenset[Value] = frozenset()
 
-    def _asked(
-        self, part: ObjectSet, keys: StringSet, node: Node, names: list[str]
-    ) -> tuple[dict[str, ast.Expression], ast.Expression | None]:
-        """For what must be somewhere: the values that give it, by key; and the pair that does, of another key."""
-        named, others = part.witnesses(keys, node)
-        values = {key: self.writer.value(both) for key, both in named.items() if both in self.writer.productive}
-        pairs: list[ast.Expression] = []
-        for inside, both in others if self.pair is not None else ():
-            if both in self.writer.productive:
-                key_terminal = ast.RegexTerminal(key_regex(inside, names))
-                pairs.append(ast.Sequence((key_terminal, self.layout.colon, self.writer.value(both))))
-        return values, (None if not pairs else pairs[0] if len(pairs) == 1 else ast.Choice(tuple(pairs)))
+
+class _Property(NamedTuple):
+    key: str
+    node: Node
+    cases: list[Case]
+    is_required: bool
+
+
+class _Class(NamedTuple):
+    """Keys without a property: `size` of them, up to `_MANY_KEYS`.
+
+    Attributes:
+        mark: begins what stands for any of its keys among those that a state has seen, where states are searched.
+    """
+
+    keys: StringSet
+    cases: list[Case]
+    size: int
+    mark: str
+
+    def left(self, seen: frozenset[str]) -> int:
+        """How many of its keys were not seen."""
+        return self.size - sum(key.startswith(self.mark) or self.keys.contains(key) for key in seen)
 
     @property
-    def counts(self) -> bool:
-        """Whether it matters which keys, or how many, were written before."""
-        if self.asked or self.low > sum(self.required):
-            return True
-        return self.high is not None and (self.pair is not None or self.high < len(self.keys))
+    def is_endless(self) -> bool:
+        """Whether there are always more."""
+        return self.size >= _MANY_KEYS
 
-    def rule(self, suffix: str, alternatives: list[ast.Expression]) -> ast.Expression:
-        """A new rule, as a reference to it; a single alternative stands for itself."""
-        name = self.writer.fresh(f"{self.name}_{suffix}")
-        body = alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
-        self.writer.rules.append(ast.Rule(name, body))
-        return ast.Reference(name)
+
+class _Pair(NamedTuple):
+    """A pair that may come next.
+
+    Attributes:
+        key: its key; None for any key of the class that was not seen.
+        node: what its value is in, but for `values`.
+        state: after it.
+    """
+
+    key: str | None
+    node: Node
+    values: frozenset[Value]
+    state: State
+
+
+class ObjectPlaces:
+    """The rules of a set of objects by `State`. Kinds of places: "first", before the object; "pair", where a pair must
+    follow; "then", after a pair.
+    """
+
+    def __init__(self, lazy: LazyRules, part: ObjectSet, number: int) -> None:
+        self._lazy = lazy
+        self._number = number
+        self._layout = lazy.layout
+        self.any_order = lazy.options.property_order == "any"
+        self.low, self.high = part.low, part.high
+        self._asked = frozenset(range(len(part.somewhere)))
+        needed = set(part.required)
+        names = list(dict.fromkeys((*part.properties, *part.required)))
+        self.properties = [
+            _Property(key, part.at(key), self._held(part.cases(key)), key in needed)
+            for key in names
+            if part.at(key) != NONE and lazy.holds(part.at(key))
+        ]
+        if self.high is not None and self.high <= len(needed):
+            self.properties = [entry for entry in self.properties if entry.is_required]
+        self._names = names
+        self.classes = self._classes(part) if self.high is None or self.high > len(needed) else []
+        self._keys = [regex_of(self._layout.key(entry.key)) for entry in self.properties]
+        self._first_keys = [key_regex(found.keys, names) for found in self.classes]
+        self.counts = self.low > len(needed) or self.high is not None
+        self._required = sum(1 << index for index, entry in enumerate(self.properties) if entry.is_required)
+        self._required_from = [0]
+        for entry in reversed(self.properties):
+            self._required_from.append(self._required_from[-1] + entry.is_required)
+        self._required_from.reverse()
+        self._alive: dict[State, bool] = {}
+
+    def _held(self, cases: list[Case]) -> list[Case]:
+        return [case for case in cases if self._lazy.holds(case[1])]
+
+    def _classes(self, part: ObjectSet) -> list[_Class]:
+        unnamed = StringSet(excluded=tuple(self._names))
+        found: list[_Class] = []
+        for keys, cases in part.key_cases():
+            held = self._held(cases)
+            inside = keys.intersect(unnamed) if held else None
+            if inside is not None:
+                found.append(_Class(keys, held, inside.count(_MANY_KEYS), f"\0{len(found)}:"))
+        return found
+
+    def start(self, avoid: frozenset[Value] = frozenset()) -> State:
+        """See `Places`."""
+        return State(0, avoid=avoid)
+
+    def open_state(self) -> State:
+        """In the schema's order and without counts: after all properties that it names."""
+        return State(len(self.properties))
+
+    # --- what may follow ---------------------------------------------------------------------------------------------
+
+    def _missing(self, state: State) -> int:
+        """How many required properties are still to be written."""
+        if self.any_order:
+            return (self._required & ~state.place).bit_count()
+        return self._required_from[state.place]
+
+    def _is_closable(self, state: State) -> bool:
+        if self._missing(state) or (state.written < self.low and self.counts) or state.given != self._asked:
+            return False
+        return all(len(other[1]) != state.written for other in state.avoid)
+
+    def is_alive(self, state: State, *, writes: bool = False) -> bool:
+        """See `Places`; with `writes`, whether an object can be written that has another pair."""
+        if not state.avoid and state.given == self._asked:
+            return self._fits(state, writes)
+        if not writes and self._is_closable(state):
+            return True
+        return any(self._can_end(pair.state) for pair in self._pairs(state))
+
+    def _fits(self, state: State, writes: bool) -> bool:
+        """Where nothing but counts and required properties matters."""
+        need = max(self.low - state.written if self.counts else 0, self._missing(state), int(writes))
+        if self.high is not None and state.written + need > self.high:
+            return False
+        if not need:
+            return True
+        if self.any_order:
+            left = len(self.properties) - state.place.bit_count()
+        else:
+            left = len(self.properties) - state.place
+        left += sum(found.size if found.is_endless else found.left(state.seen) for found in self.classes)
+        return need <= left
+
+    def _can_end(self, state: State) -> bool:
+        """Whether an object can be ended from a state: a search, remembered."""
+        found = self._alive.get(state)
+        if found is not None:
+            return found
+        came_from: dict[State, State | None] = {state: None}
+        waiting = [state]
+        end: State | None = None
+        while waiting and end is None:
+            here = waiting.pop()
+            simple = not here.avoid and here.given == self._asked
+            if self._alive.get(here) or self._is_closable(here) or (simple and self._fits(here, False)):
+                end = here
+            elif here not in self._alive and not simple:
+                for pair in self._pairs(here):
+                    if pair.state not in came_from:
+                        came_from[pair.state] = here
+                        waiting.append(pair.state)
+            if len(came_from) > _STATES_SEARCHED:
+                raise LimitExceededError("schema_nodes", self._lazy.space.limits.schema_nodes)
+        if end is None:
+            self._alive.update(dict.fromkeys(came_from, False))
+            return False
+        step: State | None = end
+        while step is not None:
+            self._alive[step] = True
+            step = came_from[step]
+        return True
+
+    def _pairs(self, state: State) -> Iterator[_Pair]:
+        """All pairs that may come next, whether or not the object can be ended after them."""
+        if self.high is not None and state.written >= self.high:
+            return
+        here = state
+        for index in range(len(self.properties)):
+            if self.any_order:
+                if not state.place >> index & 1:
+                    yield from self._named(index, state)
+            elif index >= state.place:
+                yield from self._named(index, here)
+                if self.properties[index].is_required:
+                    return
+                here = self._skipped(here)
+        for found in self.classes:
+            if found.left(here.seen) > 0:
+                yield from self._unnamed(found, here, None)
+            for key in self._open_keys(found, here):
+                yield from self._unnamed(found, here, key)
+
+    def _skipped(self, state: State) -> State:
+        """The state after passing by a property."""
+        key = self.properties[state.place].key
+        avoid = frozenset(other for other in state.avoid if key not in members(other)) if state.avoid else state.avoid
+        return state._replace(place=state.place + 1, avoid=avoid)
+
+    def _named(self, index: int, state: State) -> Iterator[_Pair]:
+        entry = self.properties[index]
+        place = state.place | 1 << index if self.any_order else index + 1
+        yield from self._valued(entry.key, entry.node, entry.cases, state._replace(place=place))
+
+    def _unnamed(self, found: _Class, state: State, key: str | None) -> Iterator[_Pair]:
+        node = found.cases[0][1] if len(found.cases) == 1 else None
+        if key is None:
+            seen = state.seen if found.is_endless else state.seen | {f"{found.mark}{len(state.seen)}"}
+            after = state._replace(seen=seen, avoid=frozenset())
+        else:
+            after = state._replace(seen=state.seen | {key})
+        yield from self._valued(key, node, found.cases, after)
+
+    def _valued(self, key: str | None, node: Node | None, cases: list[Case], state: State) -> Iterator[_Pair]:
+        """A key's pairs, by what their values give and which objects to avoid go on so; `state` is after the key."""
+        if node is not None and (not self._asked or state.given == self._asked):
+            cases = [(frozenset(), node)]
+        for given, mine in cases:
+            after = state._replace(given=state.given | given, written=state.written + 1)
+            same: dict[Value, list[Value]] = {}
+            for other in state.avoid:
+                value = members(other).get(key) if key is not None else None
+                if value is not None:
+                    same.setdefault(value, []).append(other)
+            for value, others in same.items():
+                const = self._lazy.const(value, mine)
+                if self._lazy.holds(const):
+                    yield _Pair(key, const, frozenset(), self._normal(after._replace(avoid=frozenset(others))))
+            values = frozenset(same)
+            if self._lazy.holds_without(mine, values):
+                yield _Pair(key, mine, values, self._normal(after._replace(avoid=frozenset())))
+
+    def _normal(self, state: State) -> State:
+        """Equal for states after which the same follows."""
+        if state.avoid or self.high is not None:
+            return state
+        return state._replace(written=min(state.written, self.low) if self.counts else 0)
+
+    def _open_keys(self, found: _Class, state: State) -> list[str]:
+        """Keys of a class that objects to avoid have, and were not written yet."""
+        if not state.avoid:
+            return []
+        keys = {key for other in state.avoid for key in members(other)} - state.seen - set(self._names)
+        return sorted(key for key in keys if found.keys.contains(key))
+
+    # --- rules -------------------------------------------------------------------------------------------------------
+
+    def bodies(self, kind: str, state: State) -> Sequence[Sequence[Symbol]]:
+        """See `Places`."""
+        layout = self._layout
+        if kind == "pair":
+            return self._pair_bodies(state)
+        if kind.startswith("value"):
+            return self._value_bodies(int(kind[5:]), state)
+        begin, end, sign = (
+            ((regex_of(layout.open_object),), layout.end_object, ())
+            if kind == "first"
+            else ((), layout.close_object, (regex_of(layout.comma),))
+        )
+        found: list[Sequence[Symbol]] = [(*begin, regex_of(end))] if self._is_closable(state) else []
+        if self.is_alive(state, writes=True):
+            found.append((*begin, *sign, self._lazy_place("pair", state)))
+        return found
+
+    def _lazy_place(self, kind: str, state: State) -> Lazy:
+        return Lazy((self._number, kind, state))
+
+    def _pair_bodies(self, state: State) -> list[Sequence[Symbol]]:
+        found: list[Sequence[Symbol]] = []
+        size = len(self.properties)
+        if not self.any_order and state.place < size:
+            found += self._named_bodies(state.place, state)
+            if not self.properties[state.place].is_required:
+                further = self._skipped(state)
+                if self.is_alive(further, writes=True):
+                    found.append((self._lazy_place("pair", further),))
+            return found
+        if self.any_order:
+            for index in range(size):
+                if not state.place >> index & 1:
+                    found += self._named_bodies(index, state)
+        for index in range(len(self.classes)):
+            found += self._open_bodies(index, state)
+        return found
+
+    def _named_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
+        return [(self._keys[index], *self._rest(pair)) for pair in self._named(index, state) if self._goes_on(pair)]
+
+    def _goes_on(self, pair: _Pair) -> bool:
+        return (self.high is None or pair.state.written <= self.high) and self.is_alive(pair.state)
+
+    def _rest(self, pair: _Pair) -> tuple[Symbol, Symbol]:
+        value = self._lazy.symbol_without(pair.node, pair.values)
+        return value, self._lazy_place("then", pair.state)
+
+    def _open_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
+        """Pairs whose keys the schema does not name."""
+        found = self.classes[index]
+        out: list[Sequence[Symbol]] = []
+        expected = self._open_keys(found, state)
+        for key in expected:
+            regex = regex_of(self._layout.key(key))
+            out += [(regex, *self._rest(pair)) for pair in self._unnamed(found, state, key) if self._goes_on(pair)]
+        unseen = next((pair for pair in self._unnamed(found, state, None) if self._goes_on(pair)), None)
+        if unseen is None or found.left(state.seen) <= len(expected):
+            return out
+        if not self._lazy.captures:
+            return [*out, *self._repeatable(index, state)]
+        keys = self._first_keys[index]
+        if state.seen or expected:
+            keys = key_regex(found.keys, [*self._names, *sorted(state.seen), *expected])
+        then = (self._number, (index, state._replace(avoid=frozenset())))
+        return [*out, (Capture(keys, then, found.is_endless),)]
+
+    def _repeatable(self, index: int, state: State) -> list[Sequence[Symbol]]:
+        """Where nothing can be captured, a key may come twice, and is then one key, with the last value."""
+        if self.low - state.written > 1 and self.counts:
+            raise Inexpressible("minProperties")
+        if self._asked:
+            raise Inexpressible("not")
+        colon = regex_of(self._layout.colon)
+        pairs = self._unnamed(self.classes[index], state, None)
+        return [
+            (self._first_keys[index], colon, *self._rest(pair._replace(state=pair.state._replace(seen=frozenset()))))
+            for pair in pairs
+            if self._goes_on(pair)
+        ]
+
+    def after(self, then: tuple[int, State], text: bytes | None) -> tuple[str, State]:
+        """See `Places`: after a key that the schema does not name."""
+        index, state = then
+        if text is not None:
+            state = state._replace(seen=state.seen | {read_value(text)[1]})
+        return f"value{index}", state
+
+    def _value_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
+        """After the key, which `state` has seen: the colon, the value, and what follows."""
+        colon = regex_of(self._layout.colon)
+        pairs = self._valued(None, None, self.classes[index].cases, state)
+        return [(colon, *self._rest(pair)) for pair in pairs if self._goes_on(pair)]
+
+
+# --- the chain -------------------------------------------------------------------------------------------------------
 
 
 def object_body(writer: Writer, part: ObjectSet, name: str) -> ast.Expression:
@@ -102,44 +410,44 @@ def object_body(writer: Writer, part: ObjectSet, name: str) -> ast.Expression:
         name: what the rules' names begin with.
 
     Raises:
-        Inexpressible: counts of keys that no context-free grammar checks.
+        Inexpressible: a pattern of keys that no automaton does, or what a printed grammar cannot count.
         UnicodeEncodeError: a key with a lone surrogate.
     """
-    chain = _Chain(writer, part, name)
-    return _counted(chain) if chain.counts else _uncounted(chain)
+    places, number = writer.lazy.places(part)
+    if not isinstance(places, ObjectPlaces):
+        raise TypeError("the rules of an object are those of something else")
+    size = len(places.properties)
+    if places.counts or part.somewhere or (places.any_order and size + len(places.classes) > 1):
+        return writer.place(number, "first", places.start())
+    return _chain(writer, places, number, name)
 
 
-def _sequence(parts: list[ast.Expression]) -> ast.Expression:
-    return parts[0] if len(parts) == 1 else ast.Sequence(tuple(parts))
-
-
-def _uncounted(chain: _Chain) -> ast.Expression:
+def _chain(writer: Writer, places: ObjectPlaces, number: int, name: str) -> ast.Expression:
     """The chain from its end: `then` is what follows a pair, `pair` what follows a comma (None: nothing can)."""
-    layout, keys, values, required = chain.layout, chain.keys, chain.values, chain.required
+    layout = writer.layout
     then: list[ast.Expression] = [layout.close_object]
     pair: list[ast.Expression] | None = None
-    if chain.pair is not None:
-        more = chain.writer.fresh(f"{chain.name}_more")
-        again = ast.Sequence((layout.comma, chain.pair, ast.Reference(more)))
-        chain.writer.rules.append(ast.Rule(more, ast.Choice((layout.close_object, again))))
-        then = [ast.Reference(more)]
-        pair = [chain.pair, ast.Reference(more)]
+    if places.classes:
+        state = places.open_state()
+        then, pair = [writer.place(number, "then", state)], [writer.place(number, "pair", state)]
     may_end = True
-    for i in range(len(keys) - 1, -1, -1):
+    for index in range(len(places.properties) - 1, -1, -1):
+        entry = places.properties[index]
+        value = writer.value(entry.node)
         if len(then) > _LONGEST_BODY:
-            then = [chain.rule(f"then_{i + 1}", [_sequence(then)])]
-        mine = [layout.key(keys[i]), values[i], *then]
-        if required[i]:
-            then = [layout.key(keys[i], ","), values[i], *then]
+            then = [_rule(writer, f"{name}_then_{index + 1}", [_sequence(then)])]
+        mine = [layout.key(entry.key), value, *then]
+        if entry.is_required:
+            then = [layout.key(entry.key, ","), value, *then]
             pair, may_end = mine, False
             continue
         alternatives = [_sequence(mine)] if pair is None else [_sequence(mine), _sequence(pair)]
-        pair = [chain.rule(f"pair_{i}", alternatives)]
+        pair = [_rule(writer, f"{name}_pair_{index}", alternatives)]
         then = [layout.comma, *pair]
         if may_end:
-            then = [chain.rule(f"then_{i}", [layout.close_object, _sequence(then)])]
-    if required and required[0] and pair is not None:
-        return _sequence([layout.key(keys[0], "{"), *pair[1:]])
+            then = [_rule(writer, f"{name}_then_{index}", [layout.close_object, _sequence(then)])]
+    if places.properties and places.properties[0].is_required and pair is not None:
+        return _sequence([layout.key(places.properties[0].key, "{"), *pair[1:]])
     if not may_end and pair is not None:
         return _sequence([layout.open_object, *pair])
     if pair is None:
@@ -147,152 +455,13 @@ def _uncounted(chain: _Chain) -> ast.Expression:
     return ast.Sequence((layout.open_object, ast.Choice((layout.end_object, _sequence(pair)))))
 
 
-_State = tuple[int, int]
-"""How many pairs were written, and (bit i) whether what is asked somewhere, number i, was among them."""
+def _sequence(parts: list[ast.Expression]) -> ast.Expression:
+    return parts[0] if len(parts) == 1 else ast.Sequence(tuple(parts))
 
 
-class _Counter:
-    """The chain again, with a rule for each state of what was written before, as far as it matters.
-
-    Attributes:
-        then, pair: as in `_uncounted`, by state, of the property that is at work.
-    """
-
-    def __init__(self, chain: _Chain) -> None:
-        self.chain = chain
-        self.low, self.high = chain.low, chain.high
-        size = len(chain.keys)
-        self.full = (1 << len(chain.asked)) - 1
-        counts = self.low > 0 or self.high is not None
-        self.cap = 0 if not counts else self.low if self.high is None else max(self.low, min(self.high, size))
-        left = 0
-        self.required_left = [0] * (size + 1)
-        for i in range(size - 1, -1, -1):
-            left += chain.required[i]
-            self.required_left[i] = left
-        self.then: dict[_State, list[ast.Expression]] = {}
-        self.pair: dict[_State, list[ast.Expression]] = {}
-
-    def states(self, index: int) -> list[_State]:
-        """What may have been written before property `index`."""
-        before = sum(self.chain.required[:index])
-        counts = range(min(before, self.cap), min(index, self.cap) + 1)
-        return [(count, given) for count in counts for given in range(self.full + 1)]
-
-    def after(self, state: _State, given: int) -> _State:
-        """The state after one more pair: without an upper bound, counts stay at the cap."""
-        count, before = state
-        return (min(count + 1, self.cap) if self.high is None else count + 1), before | given
-
-    def finish(self) -> None:
-        """What follows the last property that the schema names."""
-        layout, chain = self.chain.layout, self.chain
-        for state in self.states(len(chain.keys)):
-            count, given = state
-            need = max(self.low - count, 0)
-            room = None if self.high is None else self.high - count
-            missing = [i for i in range(len(chain.asked)) if not given >> i & 1]
-            if room is not None and room < max(need, bool(missing)):
-                continue
-            if missing:
-                self._finish_asked(state, missing, need, room)
-            elif chain.pair is None or room == 0:
-                if need == 0:
-                    self.then[state] = [layout.close_object]
-            else:
-                if need > 1:  # a key may come twice, and is then one key
-                    raise Inexpressible("minProperties")
-                step = ast.Sequence((layout.comma, chain.pair))
-                self.then[state] = [ast.Bounded(step, need, room), layout.close_object]
-                rest: list[ast.Expression] = (
-                    [] if room == 1 else [ast.Bounded(step, 0, None if room is None else room - 1)]
-                )
-                self.pair[state] = [chain.pair, *rest, layout.close_object]
-
-    def _finish_asked(self, state: _State, missing: list[int], need: int, room: int | None) -> None:
-        """Pairs of which the last gives what is missing: of a key that comes twice the last value counts."""
-        layout, chain = self.chain.layout, self.chain
-        witness = chain.asked[missing[0]][1]
-        if chain.pair is None or any(chain.asked[i][1] is None for i in missing) or witness is None:
-            return
-        if len(missing) > 1:  # one key may give several, which takes the intersection of its classes
-            raise Inexpressible("not")
-        if need > 1:
-            raise Inexpressible("minProperties")
-        most = None if room is None else room - 1
-        more: list[ast.Expression] = []
-        lead: list[ast.Expression] = []
-        if most != 0:
-            more = [ast.Bounded(ast.Sequence((layout.comma, chain.pair)), 0, most)]
-            lead = [ast.Bounded(ast.Sequence((chain.pair, layout.comma)), 0, most)]
-        self.then[state] = [*more, layout.comma, witness, layout.close_object]
-        self.pair[state] = [*lead, witness, layout.close_object]
-
-    def step(self, index: int) -> None:
-        """Goes from what follows property `index` to what precedes it."""
-        layout, chain = self.chain.layout, self.chain
-        key = chain.keys[index]
-        may_end = self.required_left[index] == 0
-        then: dict[_State, list[ast.Expression]] = {}
-        pair: dict[_State, list[ast.Expression]] = {}
-        for state in self.states(index):
-            values = self._values(index, state)
-            suffix = f"{index}_{state[0]}" + (f"_{state[1]}" if self.full else "")
-            if chain.required[index]:
-                if values:
-                    rest = (
-                        values[0] if len(values) == 1 else [chain.rule(f"value_{suffix}", list(map(_sequence, values)))]
-                    )
-                    then[state] = [layout.key(key, ","), *rest]
-                    pair[state] = [layout.key(key), *rest]
-                continue
-            options = [_sequence([layout.key(key), *value]) for value in values]
-            if state in self.pair:
-                options.append(_sequence(self.pair[state]))
-            ends: list[ast.Expression] = []
-            if may_end and state[0] >= self.low and state[1] == self.full:
-                ends.append(layout.close_object)
-            if options:
-                pair[state] = [chain.rule(f"pair_{suffix}", options)]
-                ends.append(_sequence([layout.comma, *pair[state]]))
-            if ends:
-                then[state] = [chain.rule(f"then_{suffix}", ends)]
-        self.then, self.pair = then, pair
-
-    def _values(self, index: int, state: _State) -> list[list[ast.Expression]]:
-        """The values of a property with what follows them: any, and those that give what is asked."""
-        chain = self.chain
-        key, value = chain.keys[index], chain.values[index]
-        always, sometimes = 0, []
-        for number, (named, _) in enumerate(chain.asked):
-            if key in named and not state[1] >> number & 1:
-                if named[key] is value:
-                    always |= 1 << number
-                else:
-                    sometimes.append(number)
-        if len(sometimes) > 1:  # one value may give both, which takes their intersection
-            raise Inexpressible("not")
-        ways: list[list[ast.Expression]] = []
-        for given, way in [(always, value), *((always | 1 << i, chain.asked[i][0][key]) for i in sometimes)]:
-            after = self.then.get(self.after(state, given))
-            if after is not None:
-                ways.append([way, *after])
-        return ways
-
-
-def _counted(chain: _Chain) -> ast.Expression:
-    counter = _Counter(chain)
-    if len(chain.keys) * (counter.cap + 1) * (counter.full + 1) > MAX_COUNTED:
-        raise Inexpressible("minProperties" if chain.low else "maxProperties" if chain.high is not None else "not")
-    counter.finish()
-    for index in range(len(chain.keys) - 1, -1, -1):
-        counter.step(index)
-    layout = chain.layout
-    ways: list[ast.Expression] = []
-    if chain.low == 0 and not any(chain.required) and not chain.asked:
-        ways.append(layout.end_object)
-    if (0, 0) in counter.pair:
-        ways.append(_sequence(counter.pair[0, 0]))
-    if not ways:  # what is asked cannot be given together; the normal form drops the rule
-        return ast.RegexTerminal(NOTHING)
-    return ast.Sequence((layout.open_object, ways[0] if len(ways) == 1 else ast.Choice(tuple(ways))))
+def _rule(writer: Writer, name: str, alternatives: list[ast.Expression]) -> ast.Expression:
+    """A new rule, as a reference to it."""
+    name = writer.fresh(name)
+    body = alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
+    writer.rules.append(ast.Rule(name, body))
+    return ast.Reference(name)

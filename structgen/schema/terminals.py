@@ -6,18 +6,22 @@ from functools import lru_cache
 
 from structgen.engine.regex import (
     Complement,
+    Literal,
     Regex,
     Repeat,
     choice,
     intersection,
+    literal_set,
 )
-from structgen.schema.algebra import Inexpressible, Language, StringSet
-from structgen.schema.number_terminals import INTEGER, NUMBER, number_regex
+from structgen.schema.algebra import Inexpressible, Language, NumberSet, Shape, StringSet
+from structgen.schema.algebra.numbers import DIGITS
+from structgen.schema.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
 from structgen.schema.strings import (
     JSON_CHAR,
     JSON_KEY,
     JSON_STRING,
     any_string,
+    canonical,
     escaped,
     every_form,
     key_outside,
@@ -25,14 +29,14 @@ from structgen.schema.strings import (
     texts_regex,
 )
 
-__all__ = ["INTEGER", "NUMBER", "key_regex", "number_regex", "string_regex"]
+__all__ = ["INTEGER", "NUMBER", "key_regex", "number_regex", "scalar_terminals", "string_regex"]
 
 # --- strings ---------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1024)
-def _escaped_language(language: Language, every: bool) -> Regex:
-    return escaped(language.regex, every=every)
+def _escaped_language(language: Language, outside: bool) -> Regex:
+    return escaped(language.widest, every=True) if outside else escaped(language.regex)
 
 
 def string_regex(strings: StringSet) -> Regex:
@@ -80,3 +84,41 @@ def key_regex(keys: StringSet, names: list[str]) -> Regex:
     body = quoted(_body(keys))
     names = [name for name in names if keys.contains(name)]
     return intersection(body, key_outside(names)) if names else intersection(body, JSON_KEY)
+
+
+# --- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def scalar_terminals(shape: Shape) -> list[Regex]:
+    """The JSON texts of a shape's scalars, as few terminals: all known texts are one table.
+
+    Raises:
+        Inexpressible: what no automaton does.
+    """
+    known: list[bytes] = [b"null"] if shape.null else []
+    if shape.booleans & 2:
+        known.append(b"true")
+    if shape.booleans & 1:
+        known.append(b"false")
+    strings: list[StringSet] = []
+    for part in shape.strings:
+        if part.texts is None:
+            strings.append(part)
+            continue
+        try:
+            known.extend(map(canonical, part.texts))
+        except UnicodeEncodeError as error:
+            raise Inexpressible("enum") from error
+    numbers: list[NumberSet] = []
+    for number in shape.numbers:
+        if number.values is None or number.written != DIGITS:
+            numbers.append(number)
+        else:
+            known.extend(b"%d" % value for value in number.values)
+    parts: list[Regex] = []
+    if known:
+        parts.append(Literal(known[0]) if len(known) == 1 else literal_set(known))
+    parts.extend(map(string_regex, strings))
+    if numbers:
+        parts.append(numbers_regex(tuple(numbers)))
+    return parts

@@ -1,37 +1,36 @@
-"""From shapes to KBNF rules: scalars are terminals, arrays and objects are rules.
-
-Objects have the schema's order. A run of optional properties is a chain of two rules for each, so that a grammar's
-size is linear in the schema's: after a pair, `then_i` closes the object or writes a comma and goes on to `pair_i`,
-which writes property i or passes to `pair_{i+1}`. Required properties stand in sequence, so that their keys and the
-punctuation around them are forced text. Keys that the schema does not name come last.
-"""
+"""From shapes to KBNF rules: scalars are terminals; `arrays` and `objects` write the rules of the others."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-from structgen.engine.regex import literal_set
+from structgen.engine import regex as rx
+from structgen.engine.grammar import Capture, GrammarTables, Lazy, Symbol
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.kbnf import ast
+from structgen.kbnf.normal_form import normalize
 from structgen.limits import Deadline, Limits
-from structgen.schema.algebra import ANY, ArraySet, Inexpressible, Node, NumberSet, ObjectSet, Shape, StringSet
-from structgen.schema.algebra.numbers import DIGITS
+from structgen.schema.algebra import ANY, ArraySet, Inexpressible, Node, ObjectSet, Shape
+from structgen.schema.arrays import ArrayPlaces, array_body
 from structgen.schema.dialects import UNDECLARED, dialect_of
 from structgen.schema.keywords import unsupported
-from structgen.schema.layout import LAYOUTS
-from structgen.schema.number_terminals import numbers_regex
-from structgen.schema.objects import object_body
+from structgen.schema.lazy import LazyRules, Places
+from structgen.schema.objects import ObjectPlaces, object_body
 from structgen.schema.options import SchemaOptions, Whitespace
 from structgen.schema.refs import ROOT, Document, Place, pointer
-from structgen.schema.space import Space, array_holds, object_holds
-from structgen.schema.strings import canonical
-from structgen.schema.terminals import string_regex
+from structgen.schema.space import Space
+from structgen.schema.terminals import scalar_terminals
 
 __all__ = ["json_schema_to_kbnf"]
 
 _START = "start"
 _ANY_VALUE = "json"
+_MOST_PRINTED = 20_000
+"""Lazy rules that are written down for a grammar that has to stand by itself."""
+
+_T = TypeVar("_T")
 
 
 def json_schema_to_kbnf(
@@ -39,6 +38,7 @@ def json_schema_to_kbnf(
     options: SchemaOptions | None = None,
     *,
     start: str = _START,
+    is_printed: bool = False,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
 ) -> ast.Grammar:
@@ -48,6 +48,8 @@ def json_schema_to_kbnf(
         json_schema: a JSON Schema: a dict, or a boolean.
         options: how it is read and written.
         start: the name of the first rule. No other rule is called so, nor `start`.
+        is_printed: whether the grammar has to stand by itself, without rules that are made in use. Then keys that the
+            schema does not name may come twice, and items that must differ are refused.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
 
@@ -65,11 +67,13 @@ def json_schema_to_kbnf(
     space = Space(Document(json_schema, dialect_of(json_schema)), options, limits, deadline or limits.deadline())
     try:
         root = space.node(json_schema, ROOT)
-        shapes, productive = space.explore(root)
-        if root not in productive:
-            place, keyword = _culprit(space, root, productive)
+        writer = _writer(space, root, is_printed=is_printed)
+        if root not in writer.productive:
+            place, keyword = _culprit(space, root, writer.productive)
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
-        return _Writer(space, shapes, productive, options).write(root, start)
+        grammar = writer.write(root, start)
+        writer.check()
+        return grammar
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
@@ -93,20 +97,28 @@ def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Place, st
 
 
 class _Writer:
-    """Writes the rules of the nodes that a root reaches."""
+    """Writes the rules of the nodes that a root reaches.
 
-    def __init__(self, space: Space, shapes: dict[Node, Shape], productive: set[Node], options: SchemaOptions) -> None:
-        self.options = options
-        self.layout = LAYOUTS[options.whitespace]
-        self.productive = productive
-        self._space = space
-        self._shapes = shapes
+    Args:
+        lazy: makes the rules that are not written down.
+        is_printed: whether the grammar has to stand by itself: then lazy rules are written down too.
+    """
+
+    def __init__(self, lazy: LazyRules, *, is_printed: bool) -> None:
+        self.lazy = lazy
+        self.layout = lazy.layout
+        self.productive = lazy.productive
+        self._is_printed = is_printed
+        self._space = lazy.space
+        self._shapes = lazy.shapes
         self._names: set[str] = {_START}
         self._numbers: dict[str, int] = {}  # how far the numbers after a base name have got
         self._values: dict[Node, ast.Expression] = {}
         self._scalars: dict[tuple[Any, ...], list[ast.Expression]] = {}
         self._parts: dict[int, ast.Expression] = {}
         self._work: list[tuple[ArraySet | ObjectSet, str, Node]] = []
+        self._printed: dict[Hashable, str] = {}
+        self._to_print: list[Hashable] = []
         self._uses_any = False
         self._root_name = "value"
         self.rules: list[ast.Rule] = []
@@ -123,17 +135,20 @@ class _Writer:
         else:
             self._values[root] = ast.Reference(start)
             self.rules.append(ast.Rule(start, _alternatives(self._body(shape, root))))
-        while self._work:
+        while self._work or self._to_print:
+            if not self._work:
+                self._print(self._to_print.pop())
+                continue
             part, name, node = self._work.pop()
             position = len(self.rules)
-            body = self._array(part, name) if isinstance(part, ArraySet) else self._object(part, name, node)
+            body = self._compound(part, name, node)
             self.rules.insert(position, ast.Rule(name, body))  # before the rules that it uses, for the reader
             if not len(self.rules) & 255:
                 self._space.deadline.check()
         rules = tuple(self.rules)
         if self._uses_any:
-            rules += _any_rules(self.options.whitespace)
-        return ast.Grammar(rules, start)
+            rules += _any_rules(self.lazy.options.whitespace, self._is_printed)
+        return ast.Grammar(rules, start, None if self._is_printed else self.lazy)
 
     def value(self, node: Node) -> ast.Expression:
         """What derives the values of a node: a terminal, a choice of terminals, or a nonterminal."""
@@ -167,6 +182,35 @@ class _Writer:
         self._names.add(name)
         return name
 
+    def check(self) -> None:
+        """Makes sure that nothing is refused later: not while masks are made.
+
+        Raises:
+            UnsupportedSchemaError: a node that is in no rule yet cannot be expressed.
+        """
+        for node in list(self.productive):
+            shape = self._shapes[node]
+            if shape.arrays or shape.objects:
+                self._checked(lambda shape=shape: self._check_parts(shape), node)  # type: ignore[misc]
+            if shape.numbers or shape.strings:
+                self._scalar(shape, node)
+
+    def _check_parts(self, shape: Shape) -> None:
+        for array in shape.arrays:
+            if array.contains or array.unique:
+                self.lazy.places(array)
+        for part in shape.objects:
+            self.lazy.places(part)
+
+    def _checked(self, made: Callable[[], _T], node: Node) -> _T:
+        """What cannot be expressed becomes an error with its place."""
+        try:
+            return made()
+        except (Inexpressible, UnicodeEncodeError) as error:
+            keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
+            place = self._space.place(node)
+            raise unsupported(f"this {keyword} cannot be expressed exactly", place, keyword) from error
+
     def _base_name(self, node: Node) -> str:
         place = self._space.place(node)
         if place is None:
@@ -186,98 +230,63 @@ class _Writer:
         return found
 
     def _body(self, shape: Shape, node: Node) -> list[ast.Expression]:
-        """The alternatives of a shape: one for each part that has a value."""
+        """The alternatives of a shape."""
         parts = self._scalar(shape, node)
-        for array in shape.arrays:
-            if array_holds(array, self.productive):
-                parts.append(self._part(array, node))
-        for part in shape.objects:
-            if object_holds(part, self.productive):
-                parts.append(self._part(part, node))
+        parts += [self._part(array, node) for array in shape.arrays]
+        parts += [self._part(part, node) for part in shape.objects]
         return parts
 
-    def _object(self, part: ObjectSet, name: str, node: Node) -> ast.Expression:
-        try:
-            return object_body(self, part, name)
-        except (Inexpressible, UnicodeEncodeError) as error:
-            keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
-            raise unsupported(
-                f"this {keyword} cannot be expressed exactly", self._space.place(node), keyword
-            ) from error
-
-    # --- scalars -----------------------------------------------------------------------------------------------------
+    def _compound(self, part: ArraySet | ObjectSet, name: str, node: Node) -> ast.Expression:
+        if isinstance(part, ArraySet):
+            return self._checked(lambda: array_body(self, part, name), node)
+        return self._checked(lambda: object_body(self, part, name), node)
 
     def _scalar(self, shape: Shape, node: Node) -> list[ast.Expression]:
         """The alternatives of a shape that are single terminals; all known texts are one table."""
         key = (shape.null, shape.booleans, shape.numbers, shape.strings)
         found = self._scalars.get(key)
         if found is None:
-            try:
-                found = self._scalars[key] = _terminals(shape)
-            except Inexpressible as error:
-                place = self._space.place(node)
-                raise unsupported(f"this {error.keyword} cannot be expressed exactly", place, error.keyword) from error
+            regexes = self._checked(lambda: scalar_terminals(shape), node)
+            found = self._scalars[key] = list(map(_terminal, regexes))
         return list(found)
 
-    # --- arrays ------------------------------------------------------------------------------------------------------
+    # --- lazy rules --------------------------------------------------------------------------------------------------
 
-    def _array(self, part: ArraySet, name: str) -> ast.Expression:
-        """An array of a part that has one."""
-        layout = self.layout
-        items: list[ast.Expression] = []
-        high = part.high
-        for node in part.prefix:
-            if node not in self.productive:
-                high = len(items) if high is None else min(high, len(items))
-                break
-            items.append(self.value(node))
-        else:
-            if (high is None or high > len(items)) and part.rest not in self.productive:
-                high = len(items) if high is None else min(high, len(items))
-        if high is not None:
-            items = items[:high]
-            if high == 0:
-                return ast.Sequence((layout.open_array, layout.end_array))
-        rest = self.value(part.rest) if high is None or high > len(items) else None
-        first, after = self._items(items, rest, part.low, high, name)
-        if part.low:
-            return ast.Sequence((layout.open_array, *first, *after))
-        return ast.Sequence((layout.open_array, ast.Choice((layout.end_array, ast.Sequence((*first, *after))))))
+    def place(self, number: int, kind: str, state: Hashable) -> ast.Expression:
+        """What a place of lazy rules derives."""
+        return self._lazily((number, kind, state))
 
-    def _items(
-        self, items: list[ast.Expression], rest: ast.Expression | None, low: int, high: int | None, name: str
-    ) -> tuple[list[ast.Expression], list[ast.Expression]]:
-        """The first item, and what may follow it up to the closing bracket."""
-        layout = self.layout
-        size = len(items)
-        if rest is None:
-            after: list[ast.Expression] = [layout.close_array]
-        else:
-            given = max(size, 1)
-            after = self._more(rest, max(low - given, 0), None if high is None else high - given, name)
-        for index in range(size - 1, 0, -1):
-            step = [layout.comma, items[index], *after]
-            if index < low:
-                after = step
-            else:
-                rule = self.fresh(f"{name}_from_{index}")
-                self.rules.append(ast.Rule(rule, ast.Choice((layout.close_array, ast.Sequence(tuple(step))))))
-                after = [ast.Reference(rule)]
-        first = items[0] if items else rest
-        return ([first] if first is not None else []), after
+    def _lazily(self, key: Hashable) -> ast.Expression:
+        if not self._is_printed:
+            return ast.LazyReference(key)
+        name = self._printed.get(key)
+        if name is None:
+            if len(self._printed) >= _MOST_PRINTED:
+                limit = self._space.limits.grammar_symbols
+                raise LimitExceededError("grammar_symbols", limit, message="too many rules to be written down")
+            name = self._printed[key] = self.fresh(self._root_name + "_part")
+            self._to_print.append(key)
+        return ast.Reference(name)
 
-    def _more(self, item: ast.Expression, low: int, high: int | None, name: str) -> list[ast.Expression]:
-        """`low` to `high` further items, each after a comma, and the closing bracket."""
-        layout = self.layout
-        step = ast.Sequence((layout.comma, item))
-        if high is None and low == 0:
-            rule = self.fresh(f"{name}_more")
-            again = ast.Sequence((layout.comma, item, ast.Reference(rule)))
-            self.rules.append(ast.Rule(rule, ast.Choice((layout.close_array, again))))
-            return [ast.Reference(rule)]
-        if high == 0:
-            return [layout.close_array]
-        return [ast.Bounded(step, low, high), layout.close_array]
+    def _print(self, key: Hashable) -> None:
+        """Writes the rule of a lazy nonterminal."""
+        bodies = self.lazy.bodies(key)
+        if isinstance(bodies, GrammarTables):
+            raise TypeError("the values of a node are written by `value`")
+        parts = [ast.Sequence(tuple(map(self._written, body))) for body in bodies]
+        self.rules.append(ast.Rule(self._printed[key], _alternatives(list(parts))))
+
+    def _written(self, symbol: Symbol) -> ast.Expression:
+        if isinstance(symbol, Lazy):
+            node = self.lazy.node_of(symbol)
+            return self.value(node) if node is not None else self._lazily(symbol.key)
+        if isinstance(symbol, Capture):
+            raise TypeError("nothing can be captured in a grammar that is printed")
+        return _terminal(symbol)
+
+
+def _terminal(regex: rx.Regex) -> ast.Expression:
+    return ast.Literal(regex.data) if isinstance(regex, rx.Literal) else ast.RegexTerminal(regex)
 
 
 def _alternatives(parts: list[ast.Expression]) -> ast.Expression:
@@ -291,43 +300,32 @@ def _only_compound(shape: Shape) -> ArraySet | ObjectSet | None:
     return shape.objects[0] if shape.objects else shape.arrays[0]
 
 
-def _terminals(shape: Shape) -> list[ast.Expression]:
-    known: list[bytes] = [b"null"] if shape.null else []
-    if shape.booleans & 2:
-        known.append(b"true")
-    if shape.booleans & 1:
-        known.append(b"false")
-    strings: list[StringSet] = []
-    for part in shape.strings:
-        if part.texts is None:
-            strings.append(part)
-            continue
-        try:
-            known.extend(map(canonical, part.texts))
-        except UnicodeEncodeError as error:
-            raise Inexpressible("enum") from error
-    numbers: list[NumberSet] = []
-    for number in shape.numbers:
-        if number.values is None or number.written != DIGITS:
-            numbers.append(number)
-        else:
-            known.extend(b"%d" % value for value in number.values)
-    parts: list[ast.Expression] = []
-    if len(known) == 1:
-        parts.append(ast.Literal(known[0]))
-    elif known:
-        parts.append(ast.RegexTerminal(literal_set(known)))
-    parts.extend(ast.RegexTerminal(string_regex(part)) for part in strings)
-    if numbers:
-        parts.append(ast.RegexTerminal(numbers_regex(tuple(numbers))))
-    return parts
-
-
 @cache
-def _any_rules(whitespace: Whitespace) -> tuple[ast.Rule, ...]:
+def _any_rules(whitespace: Whitespace, is_printed: bool) -> tuple[ast.Rule, ...]:
     """The rules of any JSON value, made once for each layout."""
     limits = Limits()
     options = SchemaOptions(whitespace=whitespace)
     space = Space(Document(True, UNDECLARED), options, limits, limits.deadline())
-    shapes, productive = space.explore(ANY)
-    return _Writer(space, shapes, productive, options).write(ANY, _ANY_VALUE).rules
+    return _writer(space, ANY, is_printed=is_printed).write(ANY, _ANY_VALUE).rules
+
+
+def _writer(space: Space, root: Node, *, is_printed: bool) -> _Writer:
+    """A writer for all that a root reaches."""
+    shapes, productive = space.explore(root)
+
+    def places_of(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
+        return ArrayPlaces(lazy, part, number) if isinstance(part, ArraySet) else ObjectPlaces(lazy, part, number)
+
+    def tables_of(node: Node) -> GrammarTables:
+        if node == ANY:
+            return _any_tables(space.options.whitespace)
+        return normalize(_Writer(lazy, is_printed=False).write(node), limits=space.limits)
+
+    lazy = LazyRules(space, shapes, productive, places_of=places_of, tables_of=tables_of, captures=not is_printed)
+    return _Writer(lazy, is_printed=is_printed)
+
+
+@cache
+def _any_tables(whitespace: Whitespace) -> GrammarTables:
+    """Any JSON value, for use inside of other grammars."""
+    return normalize(ast.Grammar(_any_rules(whitespace, False), _ANY_VALUE))

@@ -1,0 +1,288 @@
+"""The rules of one set of arrays.
+
+Items after a prefix are a repetition between bounds, in a number of rules that grows with the bounds' logarithm. Where
+items are counted (`contains`) or must differ (`uniqueItems`), rules are named by what was written before, and made when
+predicted (`ArrayPlaces`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from structgen.engine.grammar import Capture, Lazy, Symbol
+from structgen.kbnf import ast
+from structgen.schema.algebra import ArraySet, Contains, Inexpressible, Node
+from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.layout import Layout
+from structgen.schema.lazy import LazyRules, regex_of
+from structgen.schema.values import Value, read_value
+
+__all__ = ["ArrayPlaces", "Writer", "array_body"]
+
+
+class Writer(Protocol):
+    """What the rules of arrays need from the writer of a grammar."""
+
+    lazy: LazyRules
+    layout: Layout
+    productive: set[Node]
+    rules: list[ast.Rule]
+
+    def value(self, node: Node) -> ast.Expression:
+        """What derives the values of a node."""
+
+    def fresh(self, base: str) -> str:
+        """A nonterminal's name that is not used yet."""
+
+    def place(self, number: int, kind: str, state: State) -> ast.Expression:
+        """What a place of lazy rules derives."""
+
+
+class State(NamedTuple):
+    """What was written of an array, as far as it matters for what follows.
+
+    Attributes:
+        written: how many items; where nothing more depends on it, it stays.
+        counts: for each of `ArraySet.contains` how many items added to it; without an upper bound up to the lower one.
+        seen: the items, where they must differ.
+        avoid: arrays that are left out of the set and begin as this one does.
+    """
+
+    written: int
+    counts: tuple[int, ...]
+    seen: frozenset[Value] = frozenset()
+    avoid: frozenset[Value] = frozenset()
+
+
+class _Item(NamedTuple):
+    """An item that may come next: a value of `node` but for `values`, and the state after it."""
+
+    node: Node
+    values: frozenset[Value]
+    state: State
+
+
+class ArrayPlaces:
+    """The rules of a set of arrays by `State`. Kinds of places: "first", before the array; "item", where an item must
+    follow; "then", after one.
+    """
+
+    def __init__(self, lazy: LazyRules, part: ArraySet, number: int) -> None:
+        if part.unique and not lazy.captures:
+            raise Inexpressible("uniqueItems")
+        self._lazy = lazy
+        self._part = part
+        self._number = number
+        self._layout = lazy.layout
+        self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
+        self._alive: dict[State, bool] = {}
+        nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)]
+        self._is_endless = all(map(lazy.is_endless, nodes))
+
+    def start(self, avoid: frozenset[Value] = frozenset()) -> State:
+        """See `Places`."""
+        return State(0, (0,) * len(self._part.contains), avoid=avoid)
+
+    # --- what may follow ---------------------------------------------------------------------------------------------
+
+    def _is_closable(self, state: State) -> bool:
+        part = self._part
+        if state.written < part.low or (part.high is not None and state.written > part.high):
+            return False
+        for count, asked in zip(state.counts, part.contains, strict=True):
+            if count < asked.low or (asked.high is not None and count > asked.high):
+                return False
+        return all(len(other[1]) != state.written for other in state.avoid)
+
+    def is_alive(self, state: State) -> bool:
+        """See `Places`."""
+        found = self._alive.get(state)
+        if found is None:
+            if state.avoid:
+                found = self._is_closable(state) or any(True for _ in self._items(state))
+            else:
+                found = self._can_be_met(state)
+            self._alive[state] = found
+        return found
+
+    def _can_be_met(self, state: State) -> bool:
+        """Whether what is left to be written can be: it is a set of arrays itself."""
+        part = self._part
+        left = ArraySet(
+            part.prefix[state.written :],
+            part.rest,
+            max(part.low - state.written, 0),
+            None if part.high is None else part.high - state.written,
+            tuple(
+                Contains(
+                    max(asked.start - state.written, 0),
+                    asked.node,
+                    max(asked.low - count, 0),
+                    None if asked.high is None else asked.high - count,
+                )
+                for asked, count in zip(part.contains, state.counts, strict=True)
+            ),
+            part.unique,
+        )
+        if (left.high is not None and left.high < left.low) or any(
+            asked.high is not None and asked.high < asked.low for asked in left.contains
+        ):
+            return False
+        return can_be_met(left, self._lazy.holds, lambda node: self._left(node, state.seen))
+
+    def _left(self, node: Node, seen: frozenset[Value]) -> int | None:
+        """How many more values of a node there can be, where items must differ."""
+        if not self._part.unique:
+            return None
+        size = self._lazy.space.sizes.count(node)
+        if size is None or not seen:
+            return size
+        return max(size - sum(self._lazy.holds(self._lazy.const(value, node)) for value in seen), 0)
+
+    def _items(self, state: State) -> Iterator[_Item]:
+        """All items that may come next, after which the array can be ended."""
+        part = self._part
+        if part.high is not None and state.written >= part.high:
+            return
+        for given, node in part.cases(min(state.written, part.settled)):
+            if not self._lazy.holds(node):
+                continue
+            after = self._after(state, given)
+            same: dict[Value, list[Value]] = {}
+            for other in state.avoid:
+                if len(other[1]) > state.written:
+                    same.setdefault(other[1][state.written], []).append(other)
+            for value, others in same.items():
+                const = self._lazy.const(value, node)
+                if value not in state.seen and self._lazy.holds(const):
+                    item = _Item(const, frozenset(), after._replace(avoid=frozenset(others)))
+                    if self.is_alive(item.state):
+                        yield item
+            values = state.seen.union(same)
+            item = _Item(node, values, self._normal(after._replace(avoid=frozenset())))
+            if self._lazy.holds_without(node, values) and self._goes_on(item):
+                yield item
+
+    def _goes_on(self, item: _Item) -> bool:
+        """Whether the array can be ended after some value of the item."""
+        if not self._part.unique:
+            return self.is_alive(item.state)
+        return self._can_be_met(item.state)
+
+    def _after(self, state: State, given: frozenset[int]) -> State:
+        counts = tuple(
+            count + 1 if number in given and (asked.high is not None or count < asked.low) else count
+            for number, (count, asked) in enumerate(zip(state.counts, self._part.contains, strict=True))
+        )
+        return state._replace(written=state.written + 1, counts=counts)
+
+    def _normal(self, state: State) -> State:
+        """Equal for states after which the same follows."""
+        return state if state.avoid else state._replace(written=min(state.written, self._cap))
+
+    # --- rules -------------------------------------------------------------------------------------------------------
+
+    def bodies(self, kind: str, state: State) -> Sequence[Sequence[Symbol]]:
+        """See `Places`."""
+        layout = self._layout
+        if kind == "item":
+            return [self._body(item, state) for item in self._items(state)]
+        item = Lazy((self._number, "item", state))
+        goes_on = any(True for _ in self._items(state))
+        if kind == "first":
+            begin = regex_of(layout.open_array)
+            found: list[Sequence[Symbol]] = [(begin, regex_of(layout.end_array))] if self._is_closable(state) else []
+            return [*found, (begin, item)] if goes_on else found
+        found = [(regex_of(layout.close_array),)] if self._is_closable(state) else []
+        return [*found, (regex_of(layout.comma), item)] if goes_on else found
+
+    def _body(self, item: _Item, before: State) -> Sequence[Symbol]:
+        symbol = self._lazy.symbol_without(item.node, item.values)
+        if not self._part.unique:
+            return symbol, Lazy((self._number, "then", item.state))
+        if isinstance(symbol, Capture):
+            raise TypeError("a captured symbol cannot be captured as a whole")
+        return (Capture(symbol, (self._number, item.state._replace(seen=before.seen)), self._is_endless),)
+
+    def after(self, then: State, text: bytes | None) -> tuple[str, State]:
+        """See `Places`: after an item that differs from those seen."""
+        if text is None:
+            return "then", then
+        return "then", then._replace(seen=then.seen | {read_value(text)})
+
+
+# --- repetitions -----------------------------------------------------------------------------------------------------
+
+
+def array_body(writer: Writer, part: ArraySet, name: str) -> ast.Expression:
+    """An array of a set that has one.
+
+    Args:
+        writer: gets the rules.
+        part: the set.
+        name: what the rules' names begin with.
+
+    Raises:
+        Inexpressible: what a printed grammar cannot say.
+    """
+    if part.contains or part.unique:
+        places, number = writer.lazy.places(part)
+        return writer.place(number, "first", places.start(frozenset()))
+    layout = writer.layout
+    items: list[ast.Expression] = []
+    high = part.high
+    for node in part.prefix:
+        if node not in writer.productive:
+            high = len(items) if high is None else min(high, len(items))
+            break
+        items.append(writer.value(node))
+    else:
+        if (high is None or high > len(items)) and part.rest not in writer.productive:
+            high = len(items) if high is None else min(high, len(items))
+    if high is not None:
+        items = items[:high]
+        if high == 0:
+            return ast.Sequence((layout.open_array, layout.end_array))
+    rest = writer.value(part.rest) if high is None or high > len(items) else None
+    first, after = _items(writer, items, rest, part.low, high, name)
+    if part.low:
+        return ast.Sequence((layout.open_array, *first, *after))
+    return ast.Sequence((layout.open_array, ast.Choice((layout.end_array, ast.Sequence((*first, *after))))))
+
+
+def _items(
+    writer: Writer, items: list[ast.Expression], rest: ast.Expression | None, low: int, high: int | None, name: str
+) -> tuple[list[ast.Expression], list[ast.Expression]]:
+    """The first item, and what may follow it up to the closing bracket."""
+    layout = writer.layout
+    size = len(items)
+    if rest is None:
+        after: list[ast.Expression] = [layout.close_array]
+    else:
+        given = max(size, 1)
+        after = _more(writer, rest, max(low - given, 0), None if high is None else high - given, name)
+    for index in range(size - 1, 0, -1):
+        step = [layout.comma, items[index], *after]
+        if index < low:
+            after = step
+        else:
+            rule = writer.fresh(f"{name}_from_{index}")
+            writer.rules.append(ast.Rule(rule, ast.Choice((layout.close_array, ast.Sequence(tuple(step))))))
+            after = [ast.Reference(rule)]
+    first = items[0] if items else rest
+    return ([first] if first is not None else []), after
+
+
+def _more(writer: Writer, item: ast.Expression, low: int, high: int | None, name: str) -> list[ast.Expression]:
+    """`low` to `high` further items, each after a comma, and the closing bracket."""
+    layout = writer.layout
+    step = ast.Sequence((layout.comma, item))
+    if high is None and low == 0:
+        rule = writer.fresh(f"{name}_more")
+        again = ast.Sequence((layout.comma, item, ast.Reference(rule)))
+        writer.rules.append(ast.Rule(rule, ast.Choice((layout.close_array, again))))
+        return [ast.Reference(rule)]
+    if high == 0:
+        return [layout.close_array]
+    return [ast.Bounded(step, low, high), layout.close_array]

@@ -1,0 +1,231 @@
+"""Rules that are made when the engine predicts them: the source of a schema's lazy nonterminals.
+
+Keys of nonterminals:
+
+("value", node)              the values of a node
+("without", node, values)    the values of a node but for some, which were seen before
+(number, kind, state)        a place in the sets of objects (`objects`) or of arrays (`arrays`) of that number
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
+
+from structgen.engine.grammar import GrammarTables, Lazy, Symbol
+from structgen.engine.regex import Literal, Regex
+from structgen.kbnf import ast
+from structgen.schema.algebra import ALL_OBJECTS, ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet, meet
+from structgen.schema.layout import LAYOUTS
+from structgen.schema.space import Space
+from structgen.schema.terminals import scalar_terminals
+from structgen.schema.values import Value, numbers_of, strings_of, thaw
+
+__all__ = ["LazyRules", "Places", "regex_of"]
+
+Bodies = Sequence[Sequence[Symbol]]
+
+
+class Places(Protocol):
+    """The rules of one set of arrays or of objects, by place: a state says what was written before."""
+
+    def start(self, avoid: frozenset[Value]) -> Any:
+        """The state before the first member; values in `avoid` are left out of the set."""
+
+    def is_alive(self, state: Any) -> bool:
+        """Whether a member of the set can still be written."""
+
+    def bodies(self, kind: str, state: Any) -> Bodies:
+        """What a place derives."""
+
+    def after(self, then: Any, text: bytes | None) -> tuple[str, Any]:
+        """Kind and state after a capture."""
+
+
+def regex_of(terminal: ast.Expression) -> Regex:
+    """The regex of a terminal."""
+    return terminal.regex if isinstance(terminal, ast.RegexTerminal) else Literal(terminal.data)  # type: ignore[union-attr]
+
+
+class LazyRules:
+    """Makes the bodies of lazy nonterminals over one space.
+
+    Args:
+        space: where shapes come from; it stays in use as long as the grammar.
+        shapes, productive: what `Space.explore` said of the root. They grow.
+        places_of: makes the rules of a set of arrays or objects; gets this object, the set and its number.
+        tables_of: compiles the values of a node.
+        captures: whether what was written may decide what follows. Grammars that are printed cannot.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        shapes: dict[Node, Shape],
+        productive: set[Node],
+        *,
+        places_of: Callable[[LazyRules, ArraySet | ObjectSet, int], Places],
+        tables_of: Callable[[Node], GrammarTables],
+        captures: bool = True,
+    ) -> None:
+        self.space = space
+        self.shapes = shapes
+        self.productive = productive
+        self.options = space.options
+        self.layout = LAYOUTS[space.options.whitespace]
+        self.captures = captures
+        self._places_of = places_of
+        self._tables_of = tables_of
+        self._places: list[Places | None] = [None]  # number 0: any object
+        self._numbers: dict[int, tuple[ArraySet | ObjectSet, int]] = {}
+        self._symbols: dict[Node, Symbol] = {}
+        self._consts: dict[Value, Node] = {}
+        self._without: dict[tuple[Node, frozenset[Value]], list[Sequence[Symbol]]] = {}
+
+    # --- what the engine asks ----------------------------------------------------------------------------------------
+
+    def bodies(self, key: Hashable) -> GrammarTables | Bodies:
+        """See `RuleSource`."""
+        first, rest = _parts_of(key)
+        self.space.deadline = self.space.limits.deadline()  # a mask is made, long after the compile
+        if first == "value":
+            return self._tables_of(rest[0])
+        if first == "without":
+            return self._bodies_without(*rest)
+        return self._numbered(first).bodies(*rest)
+
+    def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
+        """See `RuleSource`."""
+        number, (place,) = _parts_of(then)
+        return (number, *self._numbered(number).after(place, text))
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node has a value."""
+        if node not in self.shapes:
+            shapes, productive = self.space.explore(node)
+            self.shapes.update(shapes)
+            self.productive |= productive
+        return node in self.productive
+
+    def symbol(self, node: Node) -> Symbol:
+        """What derives the values of a node that has some."""
+        found = self._symbols.get(node)
+        if found is None:
+            found = self._symbols[node] = self._symbol(node)
+        return found
+
+    def _symbol(self, node: Node) -> Symbol:
+        shape = self.shapes[node]
+        if not shape.arrays and not shape.objects:
+            terminals = scalar_terminals(shape)
+            if len(terminals) == 1:
+                return terminals[0]
+        return Lazy(("value", node))
+
+    def node_of(self, symbol: Lazy) -> Node | None:
+        """The node whose values a lazy nonterminal derives, where that is all it is."""
+        kind, rest = _parts_of(symbol.key)
+        return rest[0] if kind == "value" else None
+
+    def const(self, value: Value, node: Node) -> Node:
+        """The node of one value, if it is in `node`."""
+        found = self._consts.get(value)
+        if found is None:
+            found = self._consts[value] = self.space.node({"const": thaw(value)}, self.space.place(node))
+        return meet(node, found)
+
+    # --- values but for some -----------------------------------------------------------------------------------------
+
+    def symbol_without(self, node: Node, values: frozenset[Value]) -> Symbol:
+        """What derives the values of a node but for some."""
+        return Lazy(("without", node, values)) if values else self.symbol(node)
+
+    def holds_without(self, node: Node, values: frozenset[Value]) -> bool:
+        """Whether a node has other values than some."""
+        return self.holds(node) and (not values or bool(self._bodies_without(node, values)))
+
+    def _bodies_without(self, node: Node, values: frozenset[Value]) -> list[Sequence[Symbol]]:
+        found = self._without.get((node, values))
+        if found is None:
+            found = self._without[node, values] = self._made_without(node, values)
+        return found
+
+    def _made_without(self, node: Node, values: frozenset[Value]) -> list[Sequence[Symbol]]:
+        self.holds(node)
+        shape = self.shapes[node]
+        booleans = shape.booleans
+        for value in values:
+            if value[0] == "boolean":
+                booleans &= ~(2 if value[1] else 1)
+        scalars = Shape(
+            shape.null and ("null",) not in values,
+            booleans,
+            _numbers_without(shape.numbers, values),
+            _strings_without(shape.strings, values),
+        )
+        found: list[Sequence[Symbol]] = [(terminal,) for terminal in scalar_terminals(scalars)]
+        for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
+            avoid = frozenset(value for value in values if value[0] == kind)
+            for part in parts:
+                places, number = self.places(part)
+                state = places.start(avoid)
+                if places.is_alive(state):
+                    found.append((Lazy((number, "first", state)),))
+        return found
+
+    # --- sets of arrays and objects ----------------------------------------------------------------------------------
+
+    def places(self, part: ArraySet | ObjectSet) -> tuple[Places, int]:
+        """The rules of a set of arrays or of objects, and their number."""
+        known = self._numbers.get(id(part))
+        if known is None:
+            if part == ALL_OBJECTS[0]:
+                known = (part, 0)
+            else:
+                known = (part, len(self._places))
+                self._places.append(self._places_of(self, part, known[1]))
+            self._numbers[id(part)] = known
+        return self._numbered(known[1]), known[1]
+
+    def _numbered(self, number: int) -> Places:
+        found = self._places[number]
+        if found is None:  # the rules of any JSON value, which all grammars share, have it without having made it
+            self.holds(ANY)
+            found = self._places[0] = self._places_of(self, ALL_OBJECTS[0], 0)
+        return found
+
+    def is_endless(self, node: Node) -> bool:
+        """Whether a node surely has values without end."""
+        if not self.holds(node):
+            return False
+        shape = self.shapes[node]
+        return any(
+            part.texts is None and part.high is None and not part.within and not part.outside for part in shape.strings
+        ) or any(part.values is None and (part.low is None or part.high is None) for part in shape.numbers)
+
+
+def _parts_of(key: Any) -> tuple[Any, list[Any]]:
+    first, *rest = key
+    return first, rest
+
+
+def _numbers_without(parts: tuple[NumberSet, ...], values: frozenset[Value]) -> tuple[NumberSet, ...]:
+    for number in sorted(numbers_of(values)):
+        gaps = NumberSet(values=(number,)).complement()
+        parts = tuple(
+            both
+            for part in parts
+            for both in ((part.intersect(gap) for gap in gaps) if part.contains(number) else (part,))
+            if both is not None
+        )
+    return parts
+
+
+def _strings_without(parts: tuple[StringSet, ...], values: frozenset[Value]) -> tuple[StringSet, ...]:
+    texts = strings_of(values)
+    if not texts:
+        return parts
+    others = StringSet(excluded=texts)
+    return tuple(both for part in parts if (both := part.intersect(others)) is not None)
