@@ -37,11 +37,12 @@ __all__ = ["MAX_DIVISOR", "digits_of_multiples", "is_large", "other_forms", "ste
 
 MAX_DIVISOR = 5000
 """Divisors above it, without zeros at their ends and the point, are too large for automata: a state a remainder."""
+MAX_ODD_FACTOR = 64
+"""Multiples of a step with a larger factor that is prime to ten are not written with an exponent."""
 MULTIPLE_DIGITS = 18
 """Integers that are multiples have at most so many digits, or as the divisor has and half of them."""
 SAFE_DIGITS = 15
-_SMALLEST_EXPONENT = -307
-_LARGEST_EXPONENT = 307
+_EXPONENTS = (-307, 307)
 
 _DIGIT = byte_set("0123456789")
 _NONZERO = byte_set("123456789")
@@ -97,9 +98,9 @@ def other_forms(
     if low is not None or high is not None:
         found = intersection(found, number_range(low, low_open, high, high_open))
     if step is not None:
-        found = intersection(found, _multiples(step))
+        found = intersection(found, _multiples(step, _factors(Fraction(step))[0] <= MAX_ODD_FACTOR))
     for other in outside:
-        found = difference(found, _multiples(other))
+        found = difference(found, _multiples(other, True))
     return found
 
 
@@ -110,7 +111,7 @@ def _safe(largest: int) -> Regex:
         whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, SAFE_DIGITS - places - 1)))
         plain.append(sequence(whole, _POINT, repeat(_DIGIT, places, places)))
     mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, SAFE_DIGITS - 1))))
-    scientific = sequence(mantissa, exponent_range(_SMALLEST_EXPONENT, largest))
+    scientific = sequence(mantissa, exponent_range(_EXPONENTS[0], largest))
     return sequence(_SIGN, choice(*plain, scientific, _ZERO_WITH_EXPONENT))
 
 
@@ -118,14 +119,17 @@ _ZERO_WITH_EXPONENT = sequence(
     _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, SAFE_DIGITS - 1))), exponent_range(-99, 99)
 )
 _SAFE = _safe(SAFE_DIGITS - 1)
-_SAFE_FRACTIONS = _safe(_LARGEST_EXPONENT)
+_SAFE_FRACTIONS = _safe(_EXPONENTS[1])
 """As all doubles above 2**53 are integers, they are multiples of steps such as 0.01, however they are rounded."""
 
 
 @lru_cache(maxsize=1024)
-def _multiples(step: Number) -> Regex:
-    """The multiples of a step among the texts of `_SAFE_FRACTIONS`, exactly."""
-    forms = choice(*_plain_multiples(Fraction(step)), *_scientific_multiples(Fraction(step)), _ZERO_WITH_EXPONENT)
+def _multiples(step: Number, scientific: bool) -> Regex:
+    """The multiples of a step among the texts of `_SAFE_FRACTIONS`, exactly; or those without an exponent."""
+    odd, prime, power, spared = _factors(Fraction(step))
+    forms = choice(*_plain_multiples(Fraction(step)))
+    if scientific:
+        forms = choice(forms, *_scientific_multiples(odd, prime, power, spared), _ZERO_WITH_EXPONENT)
     return sequence(_SIGN, forms)
 
 
@@ -144,19 +148,17 @@ def _plain_multiples(step: Fraction) -> Iterator[Regex]:
         yield sequence(_whole_multiples(step.numerator), _POINT, plus(_ZERO))
 
 
-def _scientific_multiples(step: Fraction) -> Iterator[Regex]:
+def _scientific_multiples(odd: int, prime: int, least: int, spared: int) -> Iterator[Regex]:
     """With an exponent: for each number of digits after the point, without zeros at the end."""
-    odd, prime, least, spared = _factors(step)
     for used in range(SAFE_DIGITS):
         digits: Regex = _NONZERO
         if used:
             digits = sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO)
         zeros: Regex = star(_ZERO) if used else optional(sequence(_POINT, plus(_ZERO)))
         for power in range(spared + 1):
-            first = max(used + least - power, _SMALLEST_EXPONENT)
-            if first <= _LARGEST_EXPONENT:
-                mantissa = _multiples_of(odd * prime**power, digits)
-                yield sequence(mantissa, zeros, exponent_range(first, _LARGEST_EXPONENT))
+            first = max(used + least - power, _EXPONENTS[0])
+            if first <= _EXPONENTS[1]:
+                yield sequence(_multiples_of(odd * prime**power, digits), zeros, exponent_range(first, _EXPONENTS[1]))
 
 
 def _factors(step: Fraction) -> tuple[int, int, int, int]:

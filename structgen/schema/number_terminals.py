@@ -27,7 +27,6 @@ from structgen.schema.numbers import (
     FRACTION_DIGITS,
     INTEGER_DIGITS,
     MANTISSA_DIGITS,
-    decade,
     decimal_text,
     exponent_range,
     integer_range,
@@ -41,12 +40,12 @@ __all__ = ["INTEGER", "MAX_LISTED", "NUMBER", "number_regex", "numbers_regex"]
 INTEGER = integral_range(None, None)
 NUMBER = number_range(None, False, None, False)
 
-MAX_LISTED = 4096
+MAX_LISTED = 1024
 """Multiples of a divisor that is too large for automata: so many, those nearest to 0."""
 _FEW = 64
+_LONGEST_TEXT = 64
 _SAFE_DIGITS = 15
 _ANY = ByteSet((1 << 256) - 1)
-_PLAIN_DIGITS = 64
 _MINUS = Literal(b"-")
 _ZERO = Literal(b"0")
 _ZEROS = sequence(Literal(b"."), Repeat(_ZERO, 1, FRACTION_DIGITS))
@@ -171,18 +170,19 @@ def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:
     whole: list[bytes] = []  # in digits only
     pointed: list[bytes] = []
     fractions: list[bytes] = []
-    decades: dict[int, list[Number]] = {}
+    decades: dict[int, list[str]] = {}
     for value in values:
         if isinstance(value, int) and written & DIGITS:
             whole.append(b"%d" % value)
         if written & OTHER_FORMS and _is_read_back(value):
-            shown = _shortest(value)
-            if isinstance(shown, int):
-                pointed.append(b"%d" % shown)
-            elif abs(shown) >= Fraction(1, 10**FRACTION_DIGITS):
-                fractions.append(decimal_text(shown).encode())
-            if shown:
-                decades.setdefault(decade(max(shown, -shown)), []).append(shown)
+            text = decimal_text(_shortest(value))
+            if "." not in text:
+                pointed.append(text.encode())
+            elif len(text) <= _LONGEST_TEXT:
+                fractions.append(text.encode())
+            if value:
+                exponent, mantissa = _scientific(text)
+                decades.setdefault(exponent, []).append(mantissa)
     parts: list[Regex] = [_table(whole)] if whole else []
     short = [text for text in pointed if len(text) <= INTEGER_DIGITS]
     if short:
@@ -217,17 +217,22 @@ def _shortest(value: Number) -> Number:
     return _reduced(Fraction(Decimal(repr(float(value)))))
 
 
-def _in_decade(exponent: int, values: list[Number]) -> Regex:
+def _scientific(text: str) -> tuple[int, str]:
+    """The exponent and the mantissa of a number other than 0 in plain digits."""
+    sign, digits = ("-", text[1:]) if text[0] == "-" else ("", text)
+    whole, _, fraction = digits.partition(".")
+    significant = (whole + fraction).lstrip("0")
+    exponent = len(significant) - len(fraction) - 1
+    significant = significant.rstrip("0")
+    return exponent, sign + significant[0] + ("." + significant[1:] if significant[1:] else "")
+
+
+def _in_decade(exponent: int, mantissas: list[str]) -> Regex:
     """Scientific form of numbers of one decade."""
-    single: list[bytes] = []
-    several: list[bytes] = []
-    unit = Fraction(10) ** exponent
-    for value in values:
-        text = decimal_text(_reduced(value / unit)).encode()
-        (several if b"." in text else single).append(text)
-    zeros = Repeat(_ZERO, 0, MANTISSA_DIGITS)
+    single = [text.encode() for text in mantissas if "." not in text]
+    several = [text.encode() for text in mantissas if "." in text]
     parts = [sequence(_table(single), optional(_ZEROS))] if single else []
-    parts += [sequence(_table(several), zeros)] if several else []
+    parts += [sequence(_table(several), Repeat(_ZERO, 0, MANTISSA_DIGITS))] if several else []
     return sequence(choice(*parts), exponent_range(exponent, exponent))
 
 

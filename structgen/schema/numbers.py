@@ -6,7 +6,7 @@ Written forms, and their bounds (they keep a model from spinning in digits, and 
 - numbers without a bound: at most `INTEGER_DIGITS` digits before the point and `FRACTION_DIGITS` after it, with an
   exponent of at most two digits;
 - all numbers: plain decimals, and scientific form: one digit before the point, which is 0 for zero only, at most
-  `MANTISSA_DIGITS` after it, exponents from -323 to 308, or two digits for zero.
+  `MANTISSA_DIGITS` after it, exponents from -323 to 308, with 1.7e308 as the largest number, or two digits for zero.
 
 Readers round to doubles. That is monotone, so a closed bound that is a double itself cannot be crossed by it. Every
 other bound becomes the nearest closed one that is a double; only 0 stays open, as nothing here is small enough to round
@@ -56,6 +56,7 @@ MANTISSA_DIGITS = 16  # with the digit before the point, what a double's shortes
 _LONGEST_FRACTION = 64  # digits after the point where a bound has more of them
 EXACT_INTEGERS = 2**53  # up to it every integer is a double
 _SMALLEST_EXPONENT = -323
+_LARGEST_EXPONENT = 308
 
 Number = int | Fraction
 
@@ -172,13 +173,6 @@ def integer_range(low: int | None, high: int | None) -> Regex:
 _Digits = tuple[int, ...] | None
 
 
-def _trim(digits: tuple[int, ...]) -> tuple[int, ...]:
-    end = len(digits)
-    while end and digits[end - 1] == 0:
-        end -= 1
-    return digits[:end]
-
-
 def _fraction_digits(low: _Digits, low_open: bool, high: _Digits, high_open: bool, count: int) -> tuple[bool, Regex]:
     """Strings of at most `count` digits d with low <= 0.d <= high; bounds are digits without trailing zeros, or None.
 
@@ -211,13 +205,12 @@ def _fraction_digits(low: _Digits, low_open: bool, high: _Digits, high_open: boo
 
 def _decimal_digits(value: Fraction) -> tuple[int, ...]:
     """The digits after the point of a number in [0, 1) whose decimal form ends."""
-    digits: list[int] = []
-    while value:
-        value *= 10
-        digit = value.numerator // value.denominator
-        digits.append(digit)
-        value -= digit
-    return _trim(tuple(digits))
+    numerator, denominator = value.numerator, value.denominator
+    places = 0
+    while 10**places % denominator:
+        places += 1
+    digits = numerator * 10**places // denominator
+    return tuple(map(int, f"{digits:0{places}d}")) if places else ()
 
 
 def _ends(value: Number) -> bool:
@@ -274,10 +267,18 @@ def decade(value: Number) -> int:
     return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
+_LARGEST_DECADE = sequence(
+    Literal(b"1"),
+    optional(sequence(_POINT, byte_set("0123456"), Repeat(_DIGIT, 0, MANTISSA_DIGITS - 1))),
+    exponent_range(_LARGEST_EXPONENT, _LARGEST_EXPONENT),
+)
+
+
 def _scientific(low: Number, low_open: bool, high: Number | None, high_open: bool, whole: bool = False) -> Regex:
     """`d.ddde±x` between two bounds, `low` >= 0; only integers if `whole`."""
-    if high is None or high > _LARGEST:
-        high, high_open = _LARGEST, False
+    largest: list[Regex] = []
+    if high is None:
+        high, high_open, largest = Fraction(10) ** _LARGEST_EXPONENT, True, [_LARGEST_DECADE]
     if high <= 0:
         return NOTHING
     first, first_whole = (0 if whole else _SMALLEST_EXPONENT), True
@@ -285,7 +286,7 @@ def _scientific(low: Number, low_open: bool, high: Number | None, high_open: boo
         first = decade(low)
         first_whole = not low_open and low == Fraction(10) ** first
     last = decade(high)
-    parts = [_decades(first + (not first_whole), last - 1, whole)]
+    parts = [_decades(first + (not first_whole), last - 1, whole), *largest]
     for exponent in sorted({first, last}) if not first_whole else [last]:
         if first <= exponent <= last:
             unit = Fraction(10) ** exponent
@@ -426,6 +427,8 @@ def integral_range(low: int | None, high: int | None) -> Regex:
     if bounds is None:
         return parts[0]
     least, most = bounds[0], bounds[2]  # integers, as bounds that are integers become
+    if least is None and most is None:
+        return _free_integers()
     zeros = sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS))
     if (least, most) == (low, high):
         parts[0] = sequence(parts[0], optional(zeros))
@@ -438,6 +441,13 @@ def integral_range(low: int | None, high: int | None) -> Regex:
     if _has_zero(low, False, high, False):
         parts.append(sequence(optional(_MINUS), _ZERO_FORMS))
     return choice(*parts)
+
+
+def _free_integers() -> Regex:
+    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS)))
+    more = sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1), zeros)
+    short = choice(_ZERO_FORMS, sequence(more, optional(exponent_range(0, 99))))
+    return sequence(optional(_MINUS), choice(short, _scientific(1, False, None, False, whole=True)))
 
 
 def _integers(low: Number | None, high: Number | None) -> Regex:
