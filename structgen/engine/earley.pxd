@@ -7,7 +7,7 @@ from structgen.engine.texts cimport Texts
 
 
 cdef int CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, ROOT, UNKNOWN
-cdef int AFTER, NO_TEXT, SUSPECT, UNKNOWN_TEXT
+cdef int AFTER, CAPTURED, FRESH, NO_TEXT, SUSPECT, UNKNOWN_TEXT
 
 
 cdef class ItemSetStore:
@@ -23,7 +23,7 @@ cdef class ItemSetStore:
     cdef public int[::1] only_byte      # by set, once closed
     cdef public int[::1] text           # by set: number of its text, or a kind of none
     cdef public int[::1] captures       # by set, once closed: whether an item is inside of a capture, or begins one
-    cdef public int[::1] group_captures # by group: whether it is captured, or waits inside of a capture
+    cdef public int[::1] group_captures # by group: CAPTURED and FRESH
     cdef public int[::1] scan_position  # scannable items: dotted rule,
     cdef public int[::1] scan_state     # automaton state,
     cdef public int[::1] scan_group     # return address
@@ -89,7 +89,7 @@ cdef class ItemSetStore:
     cdef void _begin(self, int text) noexcept
     @cython.locals(text=int, is_known=bint, position=int)
     cdef int _continue(self, int capture, int start) except -2
-    @cython.locals(text=int, kind=int, inside=bint, index=int)
+    @cython.locals(text=int, kind=int, captures=int, index=int)
     cdef void _settle_text(self) noexcept
     @cython.locals(top=int, size=int, first=int, last=int, waiting=int, symbol=int)
     cdef int _advance(self, int position, int group) except -1
@@ -130,5 +130,5 @@ cdef class ItemSetStore:
     cdef int _add_scan(self, int position, int state, int group) except -1
     @cython.locals(used=int, group=int, index=int, size=int, slot=int)
     cdef int _make_groups(self, int group_base, int count, int pending, int text) except -1
-    @cython.locals(changed=bint, group=int, waiting=int)
+    @cython.locals(changed=bint, group=int, waiting=int, captures=int)
     cdef void _mark_captures(self, int group_base) noexcept

@@ -36,6 +36,8 @@ __all__ = ["ItemSetStore"]
 DEAD_SET = 0
 ROOT = 0  # the group that stands for the end of the whole text
 UNKNOWN = -1
+CAPTURED = 1  # of a group: it is captured, or waits inside of a capture
+FRESH = 2  # and the capture began after another had ended, of which the text is not known
 
 
 class ItemSetStore:
@@ -402,14 +404,12 @@ class ItemSetStore:
         kind = self._work_kind
         if text == NO_TEXT and kind == NO_TEXT:
             return
-        inside = False
+        captures = 0
         for index in range(self._work_size):
-            if self.group_captures[self._item_group[self._work[index]]]:
-                inside = True
-                break
+            captures |= self.group_captures[self._item_group[self._work[index]]]
         if kind == NO_TEXT:
-            self._work_text = text if inside else NO_TEXT
-        elif text == AFTER and inside:  # a byte of the next capture, which may have to differ from the last
+            self._work_text = text if captures else NO_TEXT
+        elif text == AFTER and captures & FRESH:  # a byte of the next capture, which may have to differ from the last
             self._work_text = SUSPECT
         else:
             self._work_text = kind
@@ -682,13 +682,13 @@ class ItemSetStore:
         while changed:
             changed = False
             for group in range(group_base, self._group_count):
-                if self.group_captures[group]:
-                    continue
+                captures = self.group_captures[group]
                 for waiting in range(self._group_first[group], self._group_last[group]):
-                    if (
-                        self._symbols[self._wait_position[waiting] + 1] <= CAPTURES
-                        or self.group_captures[self._wait_group[waiting]]
-                    ):
-                        self.group_captures[group] = 1
-                        changed = True
-                        break
+                    if self._symbols[self._wait_position[waiting] + 1] <= CAPTURES:
+                        captures |= CAPTURED | FRESH
+                    captures |= self.group_captures[self._wait_group[waiting]]
+                if self._group_text[group] != AFTER:
+                    captures &= CAPTURED
+                if captures != self.group_captures[group]:
+                    self.group_captures[group] = captures
+                    changed = True

@@ -5,7 +5,7 @@ from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.mask_tables cimport Exits, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int AFTER, FOLLOWED, LOOKED_UP, ROOT_NODE, SUSPECT
+cdef int AFTER, FOLLOWED, FRESH, LOOKED_UP, ROOT_NODE, SUSPECT
 cdef unsigned int ALL_BITS
 
 

@@ -28,6 +28,7 @@ from structgen.engine.text_kinds import AFTER, SUSPECT
 __all__ = ["SetMask", "SetMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
+FRESH = 2  # as in `engine/earley.py`
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 LOOKED_UP = 8  # items of a set that are looked up one by one; with more the set is walked
 # So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
@@ -204,7 +205,7 @@ class SetMasks:
     def _is_suspect(self, set_id: int, scan: int) -> bool:
         """Whether the tokens that go on with a scannable item may depend on what was captured just before."""
         text = self.sets.text[set_id]
-        return text == SUSPECT or (text == AFTER and self.sets.group_captures[self.sets.scan_group[scan]] != 0)
+        return text == SUSPECT or (text == AFTER and self.sets.group_captures[self.sets.scan_group[scan]] & FRESH != 0)
 
     def _walk(self, exits: Exits, set_id: int) -> None:
         """The same for a set with many items: byte by byte, all items at once."""

@@ -25,6 +25,8 @@ __all__ = ["LazyRules", "Places", "regex_of"]
 
 Bodies = Sequence[Sequence[Symbol]]
 
+_DEPTH = 4
+
 
 class Places(Protocol):
     """The rules of one set of arrays or of objects, by place: a state says what was written before."""
@@ -196,14 +198,23 @@ class LazyRules:
             found = self._places[0] = self._places_of(self, ALL_OBJECTS[0], 0)
         return found
 
-    def is_endless(self, node: Node) -> bool:
+    def is_endless(self, node: Node, depth: int = _DEPTH) -> bool:
         """Whether a node surely has values without end."""
-        if not self.holds(node):
+        if depth == 0 or not self.holds(node):
             return False
         shape = self.shapes[node]
-        return any(
-            part.texts is None and part.high is None and not part.within and not part.outside for part in shape.strings
-        ) or any(part.values is None and (part.low is None or part.high is None) for part in shape.numbers)
+        return (
+            any(not (part.texts or part.high is not None or part.within or part.outside) for part in shape.strings)
+            or any(part.values is None and (part.low is None or part.high is None) for part in shape.numbers)
+            or any(part.high != 0 and self.is_endless(part.at(0), depth - 1) for part in shape.arrays)
+            or any(self._is_endless_object(part, depth - 1) for part in shape.objects)
+        )
+
+    def _is_endless_object(self, part: ObjectSet, depth: int) -> bool:
+        needed = part.required if part.high is not None and part.high <= len(part.required) else None
+        if any(self.is_endless(part.at(key), depth) for key in needed or part.properties):
+            return True
+        return needed is None and any(self.is_endless(node, depth) for _, node in part.classes)
 
 
 def _parts_of(key: Any) -> tuple[Any, list[Any]]:
