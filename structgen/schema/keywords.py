@@ -22,6 +22,7 @@ from structgen.schema.algebra import (
     NONE,
     OPEN,
     ArraySet,
+    Contains,
     KeyClass,
     Language,
     Node,
@@ -67,13 +68,10 @@ _TYPES = {
 _ALL_TYPES = (1 << 7) - 1
 
 _STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format"})
-_ARRAY_KEYS = frozenset(
-    {"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems"}
-)
+_ARRAY_KEYS = frozenset({"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"})
 _OBJECT_KEYS = frozenset(
     {
         "properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties",
-        "unevaluatedProperties",
     }
 )  # fmt: skip
 
@@ -235,24 +233,19 @@ def _arrays(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Arra
             rest = node_of(schema["additionalItems"], (place, "additionalItems"))
     elif "items" in schema:
         rest = node_of(items, (place, "items"))
-    found = ArraySet(prefix, rest, _count(schema, "minItems", place) or 0, _count(schema, "maxItems", place)).reduced()
-    if found is None:
+    low, high = _count(schema, "minItems", place) or 0, _count(schema, "maxItems", place)
+    contains = _contains(schema, place, node_of)
+    found = ArraySet(prefix, rest, low, high, contains, schema.get("uniqueItems") is True).reduced()
+    return () if found is None else (found,)
+
+
+def _contains(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Contains, ...]:
+    """What `contains` counts, which `minContains` and `maxContains` bound, in the drafts that know them."""
+    if "contains" not in schema:
         return ()
-    if schema.get("uniqueItems") is True and found.high not in (0, 1):
-        raise unsupported("unique items cannot be enforced yet", place, "uniqueItems", "set maxItems to 1, or drop it")
-    for keyword in ("contains", "unevaluatedItems"):
-        if keyword in schema and node_of(schema[keyword], (place, keyword)) != ANY:
-            raise unsupported(f"{keyword} cannot be enforced yet", place, keyword)
-    if "contains" in schema:
-        return _containing_any(schema, place, found)
-    return (found,)
-
-
-def _containing_any(schema: dict[str, Any], place: Place, found: ArraySet) -> tuple[ArraySet, ...]:
-    """`contains: true` counts the items."""
-    low = _count(schema, "minContains", place)
-    both = found.intersect(ArraySet(low=1 if low is None else low, high=_count(schema, "maxContains", place)))
-    return () if both is None else (both,)
+    node = node_of(schema["contains"], (place, "contains"))
+    low, high = _count(schema, "minContains", place), _count(schema, "maxContains", place)
+    return (Contains(0, node, 1 if low is None else low, high),)
 
 
 # --- objects ---------------------------------------------------------------------------------------------------------
@@ -267,8 +260,6 @@ def _names(value: Any, keyword: str, place: Place) -> tuple[str, ...]:
 def _objects(
     schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline
 ) -> tuple[ObjectSet, ...]:
-    if schema.get("unevaluatedProperties", True) not in (True, {}):
-        raise unsupported("unevaluatedProperties cannot be enforced yet", place, "unevaluatedProperties")
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
         raise _fail("properties must be an object", place, "properties")

@@ -10,6 +10,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -22,18 +23,23 @@ from structgen.schema.algebra import (
     EVERYTHING,
     NONE,
     NOTHING,
+    AnyOf,
     ArraySet,
     Inexpressible,
-    KeyClass,
     Language,
     Node,
     ObjectSet,
     Shape,
     StringSet,
+    any_of,
+    complement,
     complements,
     meet,
 )
+from structgen.schema.algebra.counting import TooManyCounts, can_be_met
 from structgen.schema.dialects import has_older_forms
+from structgen.schema.emptiness import Sizes, array_holds, children, holds, object_holds, witnesses
+from structgen.schema.evaluation import Evaluated, Evaluation
 from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, value_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
 from structgen.schema.options import SchemaOptions
@@ -44,7 +50,8 @@ __all__ = ["Space", "array_holds", "object_holds"]
 _COMBINING = frozenset(
     {
         "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "propertyNames", "dependencies",
-        "dependentRequired", "dependentSchemas", "$dynamicRef", "$recursiveRef",
+        "dependentRequired", "dependentSchemas", "$dynamicRef", "$recursiveRef", "unevaluatedProperties",
+        "unevaluatedItems",
     }
 )  # fmt: skip
 _FLAT_VALUES = (str, int, float, bool, type(None))
@@ -77,6 +84,7 @@ class Space:
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self._open: set[Node] = set()
         self._parts = 0
+        self.sizes = Sizes(self._known_shape)
         self._rules: dict[str, Callable[[dict[str, Any], Place], Shape]] = {
             "$ref": self._ref,
             "allOf": self._all_of,
@@ -90,6 +98,8 @@ class Space:
             "dependencies": self._dependencies,
             "dependentRequired": self._dependencies,
             "dependentSchemas": self._dependencies,
+            "unevaluatedProperties": lambda schema, place: self._unevaluated("unevaluatedProperties", schema, place),
+            "unevaluatedItems": lambda schema, place: self._unevaluated("unevaluatedItems", schema, place),
         }
 
     # --- nodes -------------------------------------------------------------------------------------------------------
@@ -146,7 +156,12 @@ class Space:
 
     def place(self, node: Node) -> Place:
         """Where the first subschema of a node is."""
-        return self._atoms[abs(node[0])][1] if node else ROOT
+        while node:
+            atom = node[0]
+            if not isinstance(atom, AnyOf):
+                return self._atoms[abs(atom)][1]
+            node = atom.nodes[0]
+        return ROOT
 
     # --- shapes ------------------------------------------------------------------------------------------------------
 
@@ -189,11 +204,12 @@ class Space:
         if len(node) > 1:
             result = self.shape(node[:1])
             for atom in node[1:]:
-                result = self._spend(result.intersect(self.shape((atom,))))
-                if atom < 0 and 1 < len(result.objects) <= _MAX_ABSORBED:  # complements make many overlapping parts
-                    result = result.absorbed()
+                overlapping = isinstance(atom, AnyOf) or atom < 0  # as the parts of complements often are
+                result = self._both(result, self.shape((atom,)), absorb=overlapping)
             return result
         atom = node[0]
+        if isinstance(atom, AnyOf):
+            return self._union(atom.nodes)
         schema, place = self._atoms[abs(atom)]
         known = self._asserting(schema)
         combining = [key for key in known if key in _COMBINING]
@@ -206,7 +222,7 @@ class Space:
             if rule is None:
                 raise unsupported(f"{key} cannot be expressed yet", place, key)
             if atom > 0:
-                result = self._spend(result.intersect(rule(known, place)))
+                result = self._both(result, rule(known, place))
             else:
                 result = self._spend(result.unite(self._negated(key, rule, known, place)))
         return result
@@ -228,11 +244,50 @@ class Space:
     def _is_draft4(self) -> bool:
         return (self.document.dialect.name or has_older_forms(self.document.root)) == "draft4"
 
+    def _both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
+        """The values in both of two shapes, of which the parts may be many."""
+        pairs = len(left.objects) * len(right.objects) + len(left.arrays) * len(right.arrays)
+        if pairs > 1:
+            self._parts += pairs
+            self._spend(NOTHING)
+        result = left.intersect(right)
+        if absorb and len(result.objects) > 1:
+            result = self._without_dead(result)
+            if len(result.objects) <= _MAX_ABSORBED:
+                result = result.absorbed()
+        return self._spend(result)
+
+    def _without_dead(self, shape: Shape) -> Shape:
+        """A shape without sets of objects in which a required key has no value, where that is seen at once."""
+        alive = tuple(
+            part
+            for part in shape.objects
+            if not any(self._known_scalar(part.at(key)) == NOTHING for key in part.required)
+        )
+        return shape if len(alive) == len(shape.objects) else replace(shape, objects=alive)
+
     def _complement(self, shape: Shape, place: Place) -> Shape:
         try:
-            return shape.complement()
+            if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
+                return shape.complement()
+            result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
+            for array in shape.arrays[1:]:
+                result = self._both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
+            for part in shape.objects:
+                others = tuple(part.complement(self._tags(part)))
+                result = self._both(result, replace(EVERYTHING, objects=others), absorb=True)
         except Inexpressible as error:
             raise unsupported(f"the complement of {error.keyword} cannot be expressed yet", place, "not") from error
+        return result
+
+    def _tags(self, part: ObjectSet) -> list[str]:
+        """The required keys of a set of objects that have few values."""
+        tags: list[str] = []
+        for key in part.required:
+            shape = self._known_scalar(part.properties.get(key, ANY))
+            if shape is not None and not shape.numbers and all(strings.texts for strings in shape.strings):
+                tags.append(key)
+        return tags
 
     # --- keywords that combine ---------------------------------------------------------------------------------------
 
@@ -246,9 +301,15 @@ class Space:
     def _union(self, nodes: Iterable[Node]) -> Shape:
         return self._spend(NOTHING.unite(*map(self.shape, nodes)))
 
+    def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
+        """The node to which a reference leads."""
+        if keyword != "$ref":
+            raise unsupported(f"{keyword} cannot be expressed yet", place, keyword)
+        target, where = self.document.resolve(schema[keyword], schema, place)
+        return self.node(target, where)
+
     def _ref(self, schema: dict[str, Any], place: Place) -> Shape:
-        target, where = self.document.resolve(schema["$ref"], schema, place)
-        return self.shape(self.node(target, where))
+        return self.shape(self.target("$ref", schema, place))
 
     def _all_of(self, schema: dict[str, Any], place: Place) -> Shape:
         result = ANY
@@ -285,13 +346,35 @@ class Space:
     def _not(self, schema: dict[str, Any], place: Place) -> Shape:
         return self._union(complements(self.node(schema["not"], (place, "not"))))
 
-    def _if(self, schema: dict[str, Any], place: Place) -> Shape:
+    def _conditional(self, schema: dict[str, Any], place: Place) -> tuple[Node, Node, Node]:
+        """`if`, `then` and `else`."""
         condition = self.node(schema["if"], (place, "if"))
         then = self.node(schema.get("then", True), (place, "then"))
-        otherwise = self.node(schema.get("else", True), (place, "else"))
+        return condition, then, self.node(schema.get("else", True), (place, "else"))
+
+    def _if(self, schema: dict[str, Any], place: Place) -> Shape:
+        condition, then, otherwise = self._conditional(schema, place)
         if then == ANY and otherwise == ANY:
             return EVERYTHING
         return self._union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
+
+    @staticmethod
+    def _none_of(nodes: list[Node]) -> Node:
+        """The values that are in none of some nodes."""
+        result = ANY
+        for node in nodes:
+            result = meet(result, complement(node))
+        return result
+
+    def _not_one_of(self, nodes: list[Node]) -> list[Node]:
+        """Nodes for "none, or two of them"."""
+        out = [self._none_of(nodes)]
+        for i, node in enumerate(nodes):
+            self.deadline.check()
+            for other in nodes[:i]:
+                if not self._told_apart(node, other) and not self._disjoint(node, other):
+                    out.append(meet(node, other))
+        return out
 
     def _enum(self, schema: dict[str, Any], place: Place) -> Shape:
         values = schema["enum"]
@@ -322,25 +405,63 @@ class Space:
                 inside = ((place, keyword), key)
                 then = _objects(ObjectSet({key: ANY}, required=(key,))).intersect(self.shape(self.node(rule, inside)))
                 without = _objects(ObjectSet(properties={key: NONE}))
-                result = self._spend(result.intersect(then.unite(without)))
+                result = self._both(result, then.unite(without))
         return result
+
+    def _unevaluated(self, keyword: str, schema: dict[str, Any], place: Place, *, negated: bool = False) -> Shape:
+        """By the cases of what is evaluated: the values in which the rest is as it must be, or is not.
+
+        The negation is meant for the values that satisfy the keywords beside it: the others are refused anyway.
+        """
+        allowed = self.node(schema[keyword], (place, keyword))
+        if allowed == ANY:
+            return NOTHING if negated else EVERYTHING
+        if keyword == "unevaluatedProperties":
+            evaluation = Evaluation(self, "properties", contains=False)
+        else:
+            evaluation = Evaluation(self, "items", contains=self.document.dialect.name != "2019-09")
+        found: list[Shape] = []
+        for node, evaluated in evaluation.cases(schema, place, own=True):
+            if evaluated.everything:
+                rest = EVERYTHING
+            elif keyword == "unevaluatedItems":
+                items = ArraySet((ANY,) * evaluated.prefix, any_of([allowed, *sorted(evaluated.within)])).reduced()
+                rest = replace(EVERYTHING, arrays=(items,) if items is not None else ())
+            else:
+                rest = self._only_evaluated(evaluated, allowed, place)
+            found.append(self._both(self.shape(node), self._complement(rest, place) if negated else rest))
+        return self._spend(NOTHING.unite(*found))
+
+    def _only_evaluated(self, evaluated: Evaluated, allowed: Node, place: Place) -> Shape:
+        """Objects whose other properties are in a node; and every value that is no object."""
+        names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
+        schema = {
+            "properties": dict.fromkeys(names, True),
+            "patternProperties": dict.fromkeys(patterns, True),
+            "additionalProperties": None,
+        }
+        nodes = lambda child, where: allowed if child is None else ANY  # noqa: E731
+        return base_shape(schema, place, nodes, self.options, self.limits, self.deadline)
 
     def _negated(
         self, key: str, rule: Callable[[dict[str, Any], Place], Shape], schema: dict[str, Any], place: Place
     ) -> Shape:
         """The values that a combining keyword refuses."""
         if key == "$ref":
-            target, where = self.document.resolve(schema["$ref"], schema, place)
-            return self._union(complements(self.node(target, where)))
+            return self._union(complements(self.target(key, schema, place)))
         if key == "not":
             return self.shape(self.node(schema["not"], (place, "not")))
         if key == "allOf":
             return self._union(no for node in self._branches(schema, key, place) for no in complements(node))
         if key == "anyOf":
-            result = EVERYTHING
-            for node in self._branches(schema, key, place):
-                result = self._spend(result.intersect(self._union(complements(node))))
-            return result
+            return self.shape(self._none_of(self._branches(schema, key, place)))
+        if key == "oneOf":
+            return self._union(self._not_one_of(self._branches(schema, key, place)))
+        if key in ("unevaluatedProperties", "unevaluatedItems"):
+            return self._unevaluated(key, schema, place, negated=True)
+        if key == "if":
+            condition, then, otherwise = self._conditional(schema, place)
+            return self._union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
         return self._complement(rule(schema, place), place)
 
     # --- emptiness ---------------------------------------------------------------------------------------------------
@@ -363,18 +484,31 @@ class Space:
 
     def _known_scalar(self, node: Node) -> Shape | None:
         """The shape of a node without arrays and objects; None for others, and for one that is being made."""
+        shape = self._known_shape(node)
+        return None if shape is None or shape.arrays or shape.objects else shape
+
+    def _known_shape(self, node: Node) -> Shape | None:
+        """The shape of a node; None for one that is being made."""
         if node in self._open:
             return None
         try:
-            shape = self.shape(node)
+            return self.shape(node)
         except _SelfReference:
             return None
-        return None if shape.arrays or shape.objects else shape
 
     def _disjoint(self, left: Node, right: Node) -> bool:
         """Whether two nodes have nothing in common, as far as that is found out."""
         both = meet(left, right)
         return both == NONE or not self._may_hold(both, _WITNESS_DEPTH)
+
+    def keywords_of(self, atom: int) -> tuple[dict[str, Any], Place]:
+        """What the subschema of an atom asserts, and where it is."""
+        schema, place = self._atoms[abs(atom)]
+        return self._asserting(schema), place
+
+    def may_hold(self, node: Node) -> bool:
+        """Whether a node may have a value: False is certain."""
+        return self._may_hold(node, _WITNESS_DEPTH)
 
     def _may_hold(self, node: Node, depth: int) -> bool:
         """Whether a node may have a value: False is certain. Looks only at children that must be there."""
@@ -396,10 +530,15 @@ class Space:
         )
 
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
-        return all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1)))
+        if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
+            return False
+        return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth), lambda node: None)
 
     def explore(self, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
-        """The shapes of all nodes that a root reaches, and those of them that have a value (least fixed point)."""
+        """The shapes of all nodes that a root reaches, and those of them that have a value (least fixed point).
+
+        Parts without a value are left out of the shapes.
+        """
         shapes: dict[Node, Shape] = {}
         work = [root]
         while work:
@@ -410,13 +549,13 @@ class Space:
             if len(shapes) & 255 == 0:
                 self.deadline.check()
             if shape.arrays or shape.objects:
-                work.extend(child for child in _children(shape) if child not in shapes)
+                work.extend(child for child in children(shape) if child not in shapes)
         productive: set[Node] = set()
         pending = list(reversed(shapes))
         while pending:
             left: list[Node] = []
             for node in pending:
-                if _holds(shapes[node], productive):
+                if self._holds(node, shapes[node], productive):
                     productive.add(node)
                 else:
                     left.append(node)
@@ -424,7 +563,26 @@ class Space:
                 break
             pending = left
             self.deadline.check()
+        for node, shape in shapes.items():
+            if shape.arrays or shape.objects:
+                shapes[node] = self._held(shape, productive)
         return shapes, productive
+
+    def _holds(self, node: Node, shape: Shape, productive: set[Node]) -> bool:
+        try:
+            return holds(shape, productive, self.sizes)
+        except TooManyCounts as error:
+            place = pointer(self.place(node))
+            message = f"too many ways to count the items of an array (at #{place})"
+            raise LimitExceededError("schema_nodes", self.limits.schema_nodes, message=message) from error
+
+    def _held(self, shape: Shape, productive: set[Node]) -> Shape:
+        """A shape without parts that have no value."""
+        arrays = tuple(part for part in shape.arrays if array_holds(part, productive, self.sizes))
+        objects = tuple(part for part in shape.objects if object_holds(part, productive))
+        if len(arrays) == len(shape.arrays) and len(objects) == len(shape.objects):
+            return shape
+        return replace(shape, arrays=arrays, objects=objects)
 
 
 def _objects(part: ObjectSet) -> Shape:
@@ -439,50 +597,3 @@ def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
     if all(part.texts is not None for part in strings):
         return StringSet(texts=tuple(dict.fromkeys(text for part in strings for text in part.texts or ())))
     return StringSet(within=(Language(repr(strings), choice(*(part.regex() for part in strings))),))
-
-
-def _children(shape: Shape) -> Iterable[Node]:
-    """The nodes of the children that a shape's values may have."""
-    for array in shape.arrays:
-        yield from array.prefix
-        if array.high is None or array.high > len(array.prefix):
-            yield array.rest
-    for part in shape.objects:
-        yield from part.properties.values()
-        for _, node in part.classes:
-            yield node
-        for asked in part.somewhere:
-            yield from witnesses(part, asked)
-
-
-def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
-    """What the values that `asked` wants somewhere in an object may be in."""
-    named, others = part.witnesses(*asked)
-    return [*named.values(), *(node for _, node in others)]
-
-
-def _holds(shape: Shape, productive: set[Node]) -> bool:
-    """Whether a shape has a value, given the nodes that are known to have one."""
-    if shape.null or shape.booleans or shape.numbers or shape.strings:
-        return True
-    return any(array_holds(part, productive) for part in shape.arrays) or any(
-        object_holds(part, productive) for part in shape.objects
-    )
-
-
-def array_holds(part: ArraySet, productive: set[Node]) -> bool:
-    """Whether a set of arrays has a member, given the nodes that are known to have one."""
-    return all(part.at(i) in productive for i in range(min(part.low, len(part.prefix) + 1)))
-
-
-def object_holds(part: ObjectSet, productive: set[Node]) -> bool:
-    """Whether a set of objects has a member, given the nodes that are known to have one."""
-    if not all(part.at(key) in productive for key in part.required):
-        return False
-    for asked in part.somewhere:
-        if not any(node in productive for node in witnesses(part, asked)):
-            return False
-    if part.low <= len(part.required) or any(node in productive for _, node in part.classes):
-        return True
-    there = {key for key, node in part.properties.items() if node in productive}
-    return part.low <= len(there.union(part.required))

@@ -1,16 +1,9 @@
 """Sets of JSON values: intersection, union, complement. Knows nothing of grammars, nor of how schemas are written."""
 
-from structgen.schema.algebra.compounds import (
-    ALL_ARRAYS,
-    ALL_OBJECTS,
-    OPEN,
-    ArraySet,
-    Inexpressible,
-    KeyClass,
-    ObjectSet,
-)
-from structgen.schema.algebra.nodes import ANY, NONE, Node, complements, meet
+from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet, Contains, Inexpressible
+from structgen.schema.algebra.nodes import ANY, NONE, AnyOf, Case, Node, any_of, complement, complements, meet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, INTEGERS, Number, NumberSet
+from structgen.schema.algebra.objects import ALL_OBJECTS, OPEN, KeyClass, ObjectSet
 from structgen.schema.algebra.shape import EVERYTHING, NOTHING, Shape
 from structgen.schema.algebra.strings import ALL_STRINGS, Language, StringSet
 
@@ -25,7 +18,10 @@ __all__ = [
     "NONE",
     "NOTHING",
     "OPEN",
+    "AnyOf",
     "ArraySet",
+    "Case",
+    "Contains",
     "Inexpressible",
     "KeyClass",
     "Language",
@@ -35,6 +31,8 @@ __all__ = [
     "ObjectSet",
     "Shape",
     "StringSet",
+    "any_of",
+    "complement",
     "complements",
     "meet",
 ]

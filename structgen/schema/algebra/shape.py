@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from structgen.schema.algebra.compounds import ALL_ARRAYS, ALL_OBJECTS, ArraySet, ObjectSet
+from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, NumberSet
+from structgen.schema.algebra.objects import ALL_OBJECTS, ObjectSet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 
 __all__ = ["EVERYTHING", "NOTHING", "Shape"]

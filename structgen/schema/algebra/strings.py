@@ -28,19 +28,26 @@ class Language:
     Attributes:
         name: where it comes from, such as a pattern with its dialect, or a format.
         regex: over the characters of the text, as a whole.
+        outer: what may belong to it too, if `regex` is not all of it (a format that readers read differently). Texts
+            in `outer` and not in `regex` are neither members nor members of the complement.
     """
 
     name: str
     regex: Regex = field(compare=False, repr=False)
+    outer: Regex | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def widest(self) -> Regex:
+        """What a complement leaves out."""
+        return self.regex if self.outer is None else self.outer
 
     def matches(self, text: str) -> bool:
         """Whether a text is in the language. A text with a lone surrogate is in none."""
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            return False
-        store = _store()
-        return bool(store.matches(store.add(self.regex), data))
+        return _matches(self.regex, text)
+
+    def may_match(self, text: str) -> bool:
+        """Whether a text may be in the language to some reader of it."""
+        return _matches(self.widest, text)
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -68,7 +75,7 @@ class StringSet:
             return False
         if self.texts is not None and text not in self.texts:
             return False
-        return all(x.matches(text) for x in self.within) and not any(x.matches(text) for x in self.outside)
+        return all(x.matches(text) for x in self.within) and not any(x.may_match(text) for x in self.outside)
 
     def intersect(self, other: StringSet) -> StringSet | None:
         """The texts in both, or None when there are none."""
@@ -103,6 +110,42 @@ class StringSet:
             parts.append(StringSet(texts=self.excluded))
         return parts
 
+    def others(self) -> list[StringSet]:
+        """Disjoint sets whose union is every other text."""
+        parts: list[StringSet] = []
+        before = StringSet()
+        for asked in self._conditions():
+            parts.extend(both for other in asked.complement() if (both := before.intersect(other)) is not None)
+            both = before.intersect(asked)
+            if both is None:
+                break
+            before = both
+        return parts
+
+    def _conditions(self) -> list[StringSet]:
+        """Sets of one condition each, of which this is the intersection; but for lengths, which are one."""
+        if self.texts is not None:
+            return [self]
+        parts = [StringSet(self.low, self.high)] if self.low or self.high is not None else []
+        parts.extend(StringSet(within=(language,)) for language in self.within)
+        parts.extend(StringSet(outside=(language,)) for language in self.outside)
+        return [*parts, StringSet(excluded=self.excluded)] if self.excluded else parts
+
+    def split(self, other: StringSet) -> tuple[StringSet | None, list[StringSet]]:
+        """The texts that are in another set too, and disjoint sets of those that are not."""
+        inside = self.intersect(other)
+        if inside is None:
+            return None, [self]
+        return inside, [both for rest in other.others() if (both := self.intersect(rest)) is not None]
+
+    def count(self, at_most: int) -> int:
+        """How many texts are members, or `at_most` if there are more."""
+        if self.texts is not None:
+            return min(len(self.texts), at_most)
+        if self.high is None and not self.within and not self.outside:
+            return at_most
+        return _count(self, at_most)
+
     def is_empty(self) -> bool:
         """Whether no text is a member."""
         if self.texts is not None:
@@ -122,7 +165,7 @@ class StringSet:
         parts: list[Regex] = [language.regex for language in self.within]
         if self.low or self.high is not None or not parts:
             parts.append(Repeat(ANY_CHAR, self.low, self.high))
-        parts.extend(Complement(language.regex) for language in self.outside)
+        parts.extend(Complement(language.widest) for language in self.outside)
         excluded = [text.encode() for text in self.excluded if _is_scalar(text)]
         if excluded:
             parts.append(Complement(literal_set(excluded)))
@@ -146,9 +189,25 @@ def _store() -> AutomatonStore:
     return _STORES.store
 
 
+def _matches(regex: Regex, text: str) -> bool:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        return False
+    store = _store()
+    return bool(store.matches(store.add(regex), data))
+
+
 @lru_cache(maxsize=1024)
 def _is_empty(strings: StringSet) -> bool:
     return _store().is_empty(strings.regex())
+
+
+@lru_cache(maxsize=1024)
+def _count(strings: StringSet, at_most: int) -> int:
+    store = _store()
+    state = store.add(strings.regex())
+    return store.count_texts(state, at_most) if store.is_finite(state) else at_most
 
 
 def _surely_holds(strings: StringSet) -> bool:

@@ -1,89 +1,20 @@
-"""Sets of arrays and of objects: their children are nodes, so that one level is looked at, at a time."""
+"""Sets of objects: their members' values are nodes, so that one level is looked at, at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from structgen.schema.algebra.nodes import ANY, NONE, Node, complements, meet
+from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 
-__all__ = ["ALL_ARRAYS", "ALL_OBJECTS", "OPEN", "ArraySet", "Inexpressible", "KeyClass", "ObjectSet"]
+__all__ = ["ALL_OBJECTS", "OPEN", "KeyClass", "ObjectSet"]
 
 KeyClass = tuple[StringSet, Node]
 """Keys, none of which has a property of its own, and the values that they may have."""
 
 OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
 """Any other key may have any value."""
-
-
-class Inexpressible(Exception):
-    """A set that is not a finite union of these normal forms.
-
-    Attributes:
-        keyword: the JSON Schema keyword that asked for it.
-    """
-
-    def __init__(self, keyword: str) -> None:
-        super().__init__(keyword)
-        self.keyword = keyword
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class ArraySet:
-    """Arrays of `low` to `high` items (None: no bound): item i is in `prefix[i]`, and after that in `rest`."""
-
-    prefix: tuple[Node, ...] = ()
-    rest: Node = ANY
-    low: int = 0
-    high: int | None = None
-
-    def at(self, index: int) -> Node:
-        """What the item at `index` is in."""
-        return self.prefix[index] if index < len(self.prefix) else self.rest
-
-    def intersect(self, other: ArraySet) -> ArraySet | None:
-        """The arrays in both, or None when the counts alone leave none."""
-        size = max(len(self.prefix), len(other.prefix))
-        prefix = tuple(meet(self.at(i), other.at(i)) for i in range(size))
-        high = self.high
-        if other.high is not None and (high is None or other.high < high):
-            high = other.high
-        return ArraySet(prefix, meet(self.rest, other.rest), max(self.low, other.low), high).reduced()
-
-    def reduced(self) -> ArraySet | None:
-        """The same set with a bound where no further item can be, or None when the counts leave no array."""
-        high = self.high
-        size = len(self.prefix) if self.rest == NONE else None
-        for index, node in enumerate(self.prefix):
-            if node == NONE:
-                size = index
-                break
-        if size is not None and (high is None or size < high):
-            high = size
-        if high is not None and high < self.low:
-            return None
-        prefix = self.prefix if high is None or high >= len(self.prefix) else self.prefix[:high]
-        return self if high == self.high and prefix is self.prefix else ArraySet(prefix, self.rest, self.low, high)
-
-    def complement(self) -> list[ArraySet]:
-        """Sets whose union is every other array.
-
-        Raises:
-            Inexpressible: it takes "some item after the prefix is not …".
-        """
-        parts: list[ArraySet] = []
-        if self.low:
-            parts.append(ArraySet(high=self.low - 1))
-        if self.high is not None:
-            parts.append(ArraySet(low=self.high + 1))
-        for index, node in enumerate(self.prefix):
-            before = (ANY,) * index
-            parts.extend(ArraySet((*before, other), low=index + 1) for other in complements(node) if other != NONE)
-        if self.rest == NONE:
-            parts.append(ArraySet(low=len(self.prefix) + 1))
-        elif self.rest != ANY and not (self.high is not None and self.high <= len(self.prefix)):
-            raise Inexpressible("items")
-        return parts
 
 
 @dataclass(slots=True)
@@ -208,38 +139,76 @@ class ObjectSet:
             key in self.properties or meet(node, self.at(key)) == node for key, node in other.properties.items()
         )
 
-    def complement(self) -> list[ObjectSet]:
+    def complement(self, tags: Iterable[str] = ()) -> list[ObjectSet]:
         """Sets whose union is every other object.
 
-        Raises:
-            Inexpressible: it takes "no key of this kind has such a value".
+        Args:
+            tags: required keys with few values, which tell objects apart. Sets where the tags are right and something
+                else is wrong say so; then the intersection of many complements is no larger than their sum.
         """
-        parts = [ObjectSet(properties={key: NONE}) for key in self.required]
+        tagged = ObjectSet({key: self.at(key) for key in tags}, required=tuple(tags))
+        parts = [part for key in tagged.required for part in (_without(key), _with(key, complement(self.at(key))))]
+        parts.extend(both for part in self._violations(tagged) if (both := part.intersect(tagged)) is not None)
+        return parts
+
+    def _violations(self, but: ObjectSet) -> list[ObjectSet]:
+        """Sets of objects that break one of the conditions each; but for the keys that are in another set."""
+        parts = [_without(key) for key in self.required if key not in but.properties]
         if self.low:
             parts.append(ObjectSet(high=self.low - 1))
         if self.high is not None:
             parts.append(ObjectSet(low=self.high + 1))
         for key, node in self.properties.items():
-            for other in complements(node):
-                if other != NONE:
-                    parts.append(ObjectSet(properties={key: other}, required=(key,)))
-        if self.somewhere:
-            raise Inexpressible("additionalProperties")
-        rest = [StringSet(excluded=tuple(self.properties))]
-        for keys, node in self.classes if self.classes is not OPEN else ():
-            for other in complements(node):
-                if other != NONE:
-                    parts.extend(ObjectSet(somewhere=((left, other),)) for left in _common(rest[:1], [keys]))
+            if node != ANY and key not in but.properties:
+                parts.append(_with(key, complement(node)))
+        for keys, node in self.somewhere:
+            classes = ((keys, complement(node)), *((rest, ANY) for rest in keys.others()))
+            parts.append(ObjectSet(classes=tuple(pair for pair in classes if pair[1] != NONE)))
         if self.classes is not OPEN:
-            for keys, _ in self.classes:
-                rest = _common(rest, keys.complement())
-            parts.extend(ObjectSet(somewhere=((keys, ANY),)) for keys in rest)
-        return parts
+            unnamed = StringSet(excluded=tuple(self.properties))
+            for keys, node in self.classes:
+                inside = keys.intersect(unnamed) if node != ANY else None
+                if inside is not None:
+                    parts.append(ObjectSet(somewhere=((inside, complement(node)),)))
+            parts.extend(ObjectSet(somewhere=((keys, ANY),)) for keys in self._unheld([unnamed]))
+        return [part for part in (part.reduced() for part in parts) if part is not None]
+
+    def _unheld(self, keys: list[StringSet]) -> list[StringSet]:
+        """Those of some keys that are in no class, as disjoint sets."""
+        for held, _ in self.classes:
+            keys = [rest for mine in keys for rest in mine.split(held)[1]]
+        return keys
+
+    def cases(self, key: str) -> list[Case]:
+        """The value at a key, by which of `somewhere` it gives: disjoint sets, whose union is `at(key)`."""
+        asked = ((number, node) for number, (keys, node) in enumerate(self.somewhere) if keys.contains(key))
+        return cases(self.at(key), asked)
+
+    def key_cases(self) -> list[tuple[StringSet, list[Case]]]:
+        """The keys of `classes`, as disjoint sets, and the values that they may have, by which of `somewhere` they
+        give. Keys that have a property are among them, and to be left out.
+        """
+        found: list[tuple[StringSet, Node, tuple[int, ...]]] = [(keys, node, ()) for keys, node in self.classes]
+        for number, (asked, _) in enumerate(self.somewhere):
+            split: list[tuple[StringSet, Node, tuple[int, ...]]] = []
+            for keys, node, numbers in found:
+                inside, outside = keys.split(asked)
+                if inside is not None:
+                    split.append((inside, node, (*numbers, number)))
+                split.extend((rest, node, numbers) for rest in outside)
+            found = split
+        return [
+            (keys, cases(node, ((number, self.somewhere[number][1]) for number in numbers)))
+            for keys, node, numbers in found
+        ]
 
 
-def _common(left: list[StringSet], right: list[StringSet]) -> list[StringSet]:
-    """The intersections of two unions' parts."""
-    return [both for mine in left for other in right if (both := mine.intersect(other)) is not None]
+def _without(key: str) -> ObjectSet:
+    return ObjectSet(properties={key: NONE})
+
+
+def _with(key: str, node: Node) -> ObjectSet:
+    return ObjectSet(properties={key: node}, required=(key,))
 
 
 def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
@@ -258,5 +227,4 @@ def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tu
     return tuple(out)
 
 
-ALL_ARRAYS = (ArraySet(),)
 ALL_OBJECTS = (ObjectSet(),)

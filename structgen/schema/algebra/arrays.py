@@ -1,0 +1,179 @@
+"""Sets of arrays: their items are nodes, so that one level is looked at, at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
+
+__all__ = ["ALL_ARRAYS", "ArraySet", "Contains", "Inexpressible"]
+
+
+class Inexpressible(Exception):
+    """A set that is not a finite union of these normal forms.
+
+    Attributes:
+        keyword: the JSON Schema keyword that asked for it.
+    """
+
+    def __init__(self, keyword: str) -> None:
+        super().__init__(keyword)
+        self.keyword = keyword
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """Among the items at index `start` and after, `low` to `high` (None: no bound) are in `node`."""
+
+    start: int
+    node: Node
+    low: int = 1
+    high: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ArraySet:
+    """Arrays of `low` to `high` items (None: no bound): item i is in `prefix[i]`, and after that in `rest`.
+
+    Attributes:
+        contains: counts, all of which hold.
+        unique: no two items are equal.
+    """
+
+    prefix: tuple[Node, ...] = ()
+    rest: Node = ANY
+    low: int = 0
+    high: int | None = None
+    contains: tuple[Contains, ...] = ()
+    unique: bool = False
+
+    def at(self, index: int) -> Node:
+        """What the item at `index` is in."""
+        return self.prefix[index] if index < len(self.prefix) else self.rest
+
+    @property
+    def settled(self) -> int:
+        """The index from which on all items are treated alike."""
+        return max(len(self.prefix), *(count.start for count in self.contains)) if self.contains else len(self.prefix)
+
+    def cases(self, index: int) -> list[Case]:
+        """The item at `index`, by which of `contains` it adds to: disjoint sets of values, whose union is `at(index)`.
+
+        Cases that are seen to be empty are left out. From `settled` on, all indices have the same cases.
+        """
+        counting = ((number, count.node) for number, count in enumerate(self.contains) if count.start <= index)
+        return cases(self.at(index), counting)
+
+    def intersect(self, other: ArraySet) -> ArraySet | None:
+        """The arrays in both, or None when the counts alone leave none."""
+        size = max(len(self.prefix), len(other.prefix))
+        prefix = tuple(meet(self.at(i), other.at(i)) for i in range(size))
+        high = _least(self.high, other.high)
+        contains = self.contains
+        if other.contains:
+            contains = tuple(dict.fromkeys((*contains, *other.contains)))
+        low, unique = max(self.low, other.low), self.unique or other.unique
+        return ArraySet(prefix, meet(self.rest, other.rest), low, high, contains, unique).reduced()
+
+    def reduced(self) -> ArraySet | None:
+        """The same set with a bound where no further item can be, or None when the counts leave no array."""
+        if self.contains:
+            found = self._counted()
+            if found is not self:
+                return found.reduced() if found is not None else None
+        high = self.high
+        size = len(self.prefix) if self.rest == NONE else None
+        for index, node in enumerate(self.prefix):
+            if node == NONE:
+                size = index
+                break
+        if size is not None and (high is None or size < high):
+            high = size
+        if high is not None and high < self.low:
+            return None
+        prefix = self.prefix if high is None or high >= len(self.prefix) else self.prefix[:high]
+        unique = self.unique and high not in (0, 1)
+        if high == self.high and prefix is self.prefix and unique == self.unique:
+            return self
+        found = ArraySet(prefix, self.rest, self.low, high, self.contains, unique)
+        return found.reduced() if found.contains else found  # a new bound may settle a count
+
+    def _counted(self) -> ArraySet | None:
+        """One step of reduction: counts of one node merged, and those dropped that bounds and items can say."""
+        merged: dict[tuple[int, Node], Contains] = {}
+        for count in self.contains:
+            known = merged.get((count.start, count.node), count)
+            high = _least(known.high, count.high)
+            merged[count.start, count.node] = Contains(count.start, count.node, max(known.low, count.low), high)
+        result, kept = replace(self, contains=()), []
+        for count in merged.values():
+            settled = self._settle(count)
+            if settled is None:
+                kept.append(count)
+                continue
+            both = result.intersect(settled)
+            if both is None:
+                return None
+            result = both
+        if tuple(kept) == self.contains:
+            return self
+        result.contains = tuple(kept)
+        return result
+
+    def _settle(self, count: Contains) -> ArraySet | None:
+        """A count as a set without it, or None where it takes one. Sees no further than which nodes are equal."""
+        start, node, low, high = count.start, count.node, count.low, count.high
+        most = None if self.high is None else max(self.high - start, 0)
+        if (high is not None and high < low) or (most is not None and most < low):
+            return ArraySet(rest=NONE, low=1)
+        if node == NONE:
+            return ArraySet() if low == 0 else ArraySet(rest=NONE, low=1)
+        sure = 0  # items that are there and in the node
+        for index in range(start, min(self.low, self.settled)):
+            sure += meet(self.at(index), node) == self.at(index)
+        if self.low > self.settled and meet(self.rest, node) == self.rest:
+            sure += self.low - max(self.settled, start)
+        if sure >= low and (high is None or (most is not None and most <= high)):
+            return ArraySet()
+        if high == 0:
+            return ArraySet((ANY,) * start, complement(node))
+        if all(meet(self.at(i), node) == self.at(i) for i in range(start, max(self.settled, start) + 1)):
+            return ArraySet(low=start + low if low else 0, high=None if high is None else start + high)
+        return None
+
+    def complement(self) -> list[ArraySet]:
+        """Sets whose union is every other array.
+
+        Raises:
+            Inexpressible: it takes "two items are equal".
+        """
+        if self.unique:
+            raise Inexpressible("uniqueItems")
+        parts: list[ArraySet] = []
+        if self.low:
+            parts.append(ArraySet(high=self.low - 1))
+        if self.high is not None:
+            parts.append(ArraySet(low=self.high + 1))
+        for index, node in enumerate(self.prefix):
+            if node != ANY:
+                parts.append(ArraySet((*(ANY,) * index, complement(node)), low=index + 1))
+        size = len(self.prefix)
+        if self.rest == NONE:
+            parts.append(ArraySet(low=size + 1))
+        elif self.rest != ANY and not (self.high is not None and self.high <= size):
+            parts.append(ArraySet(low=size + 1, contains=(Contains(size, complement(self.rest)),)))
+        for count in self.contains:
+            if count.low:
+                parts.append(ArraySet(contains=(replace(count, low=0, high=count.low - 1),)))
+            if count.high is not None:
+                parts.append(ArraySet(contains=(replace(count, low=count.high + 1, high=None),)))
+        return [part for part in (part.reduced() for part in parts) if part is not None]
+
+
+def _least(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return min(left, right)
+
+
+ALL_ARRAYS = (ArraySet(),)

@@ -1,0 +1,206 @@
+"""The algebra's laws, on generated schemas and values: membership agrees with `jsonschema`. No grammar is made."""
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from structgen.errors import LimitExceededError, UnsupportedSchemaError
+from structgen.schema.algebra import (
+    ANY,
+    NONE,
+    ArraySet,
+    Contains,
+    Inexpressible,
+    ObjectSet,
+    any_of,
+    complement,
+    meet,
+)
+from structgen.schema.validation import validator_class
+from tests.support.membership import in_arrays, in_objects, in_shape, is_member, space_of
+from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
+
+pytestmark = pytest.mark.filterwarnings("ignore::structgen.schema.keywords.SchemaWarning")
+
+MANY_VALUES = st.lists(VALUES, min_size=1, max_size=8)
+SETTINGS = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+class Pair:
+    """Two subschemas of one document: their nodes, and the validator's word on them."""
+
+    def __init__(self, left, right=True):
+        schema = document(left=left, right=right)
+        self.space, _ = space_of(schema)
+        self.left = self.space.node(left, ((None, "$defs"), "left"))
+        self.right = self.space.node(right, ((None, "$defs"), "right"))
+        self._validators = [
+            validator_class("2020-12")({"$schema": DRAFT, "$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
+            for name in ("left", "right")
+        ]
+
+    def valid(self, value):
+        return [validator.is_valid(value) for validator in self._validators]
+
+    def has(self, node, value):
+        try:
+            return is_member(self.space, node, value)
+        except (UnsupportedSchemaError, LimitExceededError):
+            assume(False)
+
+
+@SETTINGS
+@given(SCHEMAS, MANY_VALUES)
+def test_membership_is_validity(schema, values):
+    pair = Pair(schema)
+    for value in values:
+        assert pair.has(pair.left, value) == pair.valid(value)[0], value
+
+
+@SETTINGS
+@given(SCHEMAS, MANY_VALUES)
+def test_the_complement_holds_what_is_invalid(schema, values):
+    pair = Pair(schema)
+    other = complement(pair.left)
+    for value in values:
+        valid, _ = pair.valid(value)
+        assert pair.has(other, value) == (not valid), value
+        assert pair.has(complement(other), value) == valid, value
+    assert meet(pair.left, other) == NONE
+    assert any_of([pair.left, other]) == ANY
+
+
+@SETTINGS
+@given(SCHEMAS, SCHEMAS, MANY_VALUES)
+def test_intersection_union_and_de_morgan(left, right, values):
+    pair = Pair(left, right)
+    both, either = meet(pair.left, pair.right), any_of([pair.left, pair.right])
+    for value in values:
+        in_left, in_right = pair.valid(value)
+        assert pair.has(both, value) == (in_left and in_right), value
+        assert pair.has(either, value) == (in_left or in_right), value
+        assert pair.has(complement(both), value) == (not (in_left and in_right)), value
+        assert pair.has(complement(either), value) == (not in_left and not in_right), value
+        assert pair.has(meet(both, either), value) == (in_left and in_right), value
+        assert pair.has(meet(either, complement(pair.left)), value) == (in_right and not in_left), value
+
+
+@SETTINGS
+@given(SCHEMAS, SCHEMAS, MANY_VALUES)
+def test_shapes_obey_the_laws_without_nodes(left, right, values):
+    pair = Pair(left, right)
+    try:
+        one, two = pair.space.shape(pair.left), pair.space.shape(pair.right)
+        assume(max(one.size, two.size) <= 4)  # nothing prunes here, as the space does
+        other = one.complement()
+        assume(len(other.objects) <= 6 and len(other.arrays) <= 6)
+        twice = other.complement()
+    except (Inexpressible, UnsupportedSchemaError, LimitExceededError):
+        assume(False)
+    for value in values:
+        in_left, in_right = pair.valid(value)
+        assert in_shape(pair.space, one.intersect(two), value) == (in_left and in_right), value
+        assert in_shape(pair.space, one.unite(two), value) == (in_left or in_right), value
+        assert in_shape(pair.space, other, value) == (not in_left), value
+        assert in_shape(pair.space, twice, value) == in_left, value
+
+
+@SETTINGS
+@given(SCHEMAS, SCHEMAS, MANY_VALUES)
+def test_what_is_said_to_be_empty_is(left, right, values):
+    pair = Pair(left, right)
+    for node in (pair.left, complement(pair.left), meet(pair.left, pair.right)):
+        try:
+            _, productive = pair.space.explore(node)
+        except (UnsupportedSchemaError, LimitExceededError):
+            continue
+        if node not in productive:
+            assert not any(pair.has(node, value) for value in values)
+
+
+@SETTINGS
+@given(SCHEMAS, MANY_VALUES)
+def test_cases_are_a_partition(schema, values):
+    pair = Pair(schema)
+    try:
+        shape = pair.space.shape(pair.left)
+    except (UnsupportedSchemaError, LimitExceededError):
+        assume(False)
+    for value in values:
+        if isinstance(value, list):
+            for part in shape.arrays:
+                _check_items(pair, part, value)
+        elif isinstance(value, dict):
+            for part in shape.objects:
+                _check_properties(pair, part, value)
+
+
+def _check_items(pair, part, value):
+    counts = [0] * len(part.contains)
+    for index, item in enumerate(value):
+        here = [given for given, node in part.cases(index) if pair.has(node, item)]
+        assert len(here) == pair.has(part.at(index), item)
+        for number in here[0] if here else ():
+            counts[number] += 1
+    if in_arrays(pair.space, part, value):
+        for count, asked in zip(counts, part.contains):
+            assert asked.low <= count and (asked.high is None or count <= asked.high)
+
+
+def _check_properties(pair, part, value):
+    given = set()
+    for key, item in value.items():
+        here = [numbers for numbers, node in part.cases(key) if pair.has(node, item)]
+        assert len(here) == pair.has(part.at(key), item)
+        if here:
+            given |= here[0]
+        of_classes = [found for keys, found in part.key_cases() if keys.contains(key)]
+        if key not in part.properties:
+            assert len(of_classes) == any(keys.contains(key) for keys, _ in part.classes)
+            for found in of_classes:
+                assert here == [numbers for numbers, node in found if pair.has(node, item)]
+    if in_objects(pair.space, part, value):
+        assert given == set(range(len(part.somewhere)))
+
+
+def _sets():
+    """Sets of arrays and objects of every kind, over two atoms and their complements."""
+    nodes = st.sampled_from([ANY, NONE, (2,), (-2,), (2, 3), (3,), complement((2, 3))])
+    counts = st.integers(0, 3)
+    most = st.one_of(st.none(), counts)
+    contains = st.lists(st.builds(Contains, counts, nodes, counts, most), max_size=2)
+    return st.builds(ArraySet, st.lists(nodes, max_size=2).map(tuple), nodes, counts, most, contains.map(tuple))
+
+
+@SETTINGS
+@given(_sets(), _sets(), st.lists(st.lists(st.integers(0, 3), max_size=5), min_size=1, max_size=10))
+def test_sets_of_arrays_by_counting(left, right, values):
+    """Over a space of four values: bit 0 says whether it is in atom 2, bit 1 whether it is in atom 3."""
+
+    def has(node, item):
+        return all(any(has(n, item) for n in a.nodes) if not isinstance(a, int) else _in(a, item) for a in node)
+
+    def _in(atom, item):
+        if abs(atom) == 1:
+            return atom > 0
+        return bool(item >> (abs(atom) - 2) & 1) == (atom > 0)
+
+    def holds(part, value):
+        if len(value) < part.low or (part.high is not None and len(value) > part.high):
+            return False
+        for count in part.contains:
+            found = sum(has(count.node, item) for item in value[count.start :])
+            if found < count.low or (count.high is not None and found > count.high):
+                return False
+        return all(has(part.at(i), item) for i, item in enumerate(value))
+
+    for value in values:
+        reduced, both = left.reduced(), left.intersect(right)
+        assert (reduced is not None and holds(reduced, value)) == holds(left, value)
+        assert (both is not None and holds(both, value)) == (holds(left, value) and holds(right, value))
+        assert any(holds(part, value) for part in left.complement()) == (not holds(left, value))
+
+
+def test_what_is_surely_all_is_no_complement():
+    assert ObjectSet().complement() == []
+    assert ArraySet().complement() == []
