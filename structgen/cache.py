@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, TypeVar, Unpack, overload
 
 from structgen.constraint import Constraint, parse_text
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.compiled import CompiledGrammar, SharedState
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.grammars import Grammar
@@ -212,5 +212,6 @@ def _build(
     tree: ast.Grammar, vocabulary: Vocabulary, limits: Limits, deadline: Deadline, *, eager: bool
 ) -> CompiledGrammar:
     # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
-    tables = normalize(tree, keep_endless=eager, limits=limits, deadline=deadline)
+    is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
+    tables = normalize(tree, keep_endless=eager, limits=limits, deadline=deadline, is_empty=is_empty)
     return CompiledGrammar(tables, vocabulary, eager=eager, limits=limits)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.grammar import GrammarTables
 from structgen.engine.masks import SetMasks
+from structgen.engine.regex import Regex
 from structgen.engine.rules import Rules
 from structgen.engine.terminal_masks import TerminalMasks
 from structgen.engine.vocabulary import Vocabulary
@@ -84,6 +86,18 @@ class SharedState:
                     self._tables.clear()
                 tables = self._tables[limits] = SharedTables(vocabulary, limits, self.lock)
             return tables
+
+    def is_empty(self, vocabulary: Vocabulary, limits: Limits) -> Callable[[Regex], bool]:
+        """Whether a regex matches nothing, found out in the automata that the grammar will use."""
+
+        def found(regex: Regex) -> bool:
+            with self.lock:
+                try:
+                    return self.tables(vocabulary, limits).automata.is_empty(regex)
+                except LimitExceededError:
+                    return AutomatonStore(limits).is_empty(regex)  # it may fit where nothing else is
+
+        return found
 
 
 KEPT_LIMITS = 4  # so many different `Limits` have shared tables at a time

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from structgen.engine.grammar import Capture, Lazy, Symbol
+from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.schema.algebra import NONE, Case, Inexpressible, Node, ObjectSet, StringSet
@@ -124,18 +125,22 @@ class ObjectPlaces:
         self.low, self.high = part.low, part.high
         self._asked = frozenset(range(len(part.somewhere)))
         needed = set(part.required)
-        names = list(dict.fromkeys((*part.properties, *part.required)))
+        nodes = dict(part.properties)
+        for key in part.required:
+            nodes.setdefault(key, part.at(key))
         self.properties = [
-            _Property(key, part.at(key), self._held(part.cases(key)), key in needed)
-            for key in names
-            if part.at(key) != NONE and lazy.holds(part.at(key))
+            _Property(
+                key, node, self._held(part.cases(key)) if part.somewhere else [(frozenset(), node)], key in needed
+            )
+            for key, node in nodes.items()
+            if node != NONE and lazy.holds(node)
         ]
         if self.high is not None and self.high <= len(needed):
             self.properties = [entry for entry in self.properties if entry.is_required]
-        self._names = names
+        self._names = list(nodes)
         self.classes = self._classes(part) if self.high is None or self.high > len(needed) else []
-        self._keys = [regex_of(self._layout.key(entry.key)) for entry in self.properties]
-        self._first_keys = [key_regex(found.keys, names) for found in self.classes]
+        self._keys: dict[int, Regex] = {}
+        self._first_keys = [key_regex(found.keys, self._names) for found in self.classes]
         self.counts = self.low > len(needed) or self.high is not None
         self._required = sum(1 << index for index, entry in enumerate(self.properties) if entry.is_required)
         self._required_from = [0]
@@ -342,7 +347,10 @@ class ObjectPlaces:
         return found
 
     def _named_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
-        return [(self._keys[index], *self._rest(pair)) for pair in self._named(index, state) if self._goes_on(pair)]
+        key = self._keys.get(index)
+        if key is None:
+            key = self._keys[index] = regex_of(self._layout.key(self.properties[index].key))
+        return [(key, *self._rest(pair)) for pair in self._named(index, state) if self._goes_on(pair)]
 
     def _goes_on(self, pair: _Pair) -> bool:
         return (self.high is None or pair.state.written <= self.high) and self.is_alive(pair.state)
