@@ -1,0 +1,145 @@
+"""`unevaluatedProperties` and `unevaluatedItems`: what is evaluated, by which keywords, of which values."""
+
+import json
+import time
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
+from structgen.schema import schema_to_kbnf
+from structgen.schema.algebra import complement
+from structgen.schema.validation import validator_class
+from tests.support.membership import is_member, space_of
+from tests.support.schemas import KEYS, some
+
+_OLD = "https://json-schema.org/draft/2019-09/schema"
+_NEW = "https://json-schema.org/draft/2020-12/schema"
+_CLOSED = {"type": "object", "unevaluatedProperties": False}
+_FULL = {"type": "array", "unevaluatedItems": False}
+_INT = {"type": "integer"}
+
+CASES = [
+    (_CLOSED, [{}], [{"a": 1}]),
+    (_CLOSED | {"properties": {"a": {}}, "patternProperties": {"^b": {}}}, [{"a": 1, "bc": 2}], [{"c": 1}]),
+    (_CLOSED | {"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, [{"a": 1, "b": 1}], [{"c": 1}]),
+    (
+        _CLOSED | {"anyOf": [{"properties": {"a": _INT}}, {"properties": {"b": _INT}}]},
+        [{"a": 1, "b": 1}, {"a": 1}],
+        [{"a": "x"}, {"b": "x"}, {"c": 1}],
+    ),
+    (
+        _CLOSED
+        | {"oneOf": [{"properties": {"a": _INT}, "required": ["a"]}, {"properties": {"b": {}}, "required": ["b"]}]},
+        [{"a": 1}, {"b": 1}],
+        [{"a": 1, "b": 1}, {"a": "x", "b": 1}],
+    ),
+    (
+        _CLOSED
+        | {
+            "if": {"properties": {"a": {"const": 1}}, "required": ["a"]},
+            "then": {"properties": {"b": {}}},
+            "else": {"properties": {"c": {}}},
+        },
+        [{"a": 1, "b": 2}, {"c": 1}],
+        [{"a": 2}, {"b": 2}, {"a": 1, "c": 1}],
+    ),
+    (_CLOSED | {"dependentSchemas": {"a": {"properties": {"a": {}, "b": {}}}}}, [{"a": 1, "b": 1}, {}], [{"b": 1}]),
+    (_CLOSED | {"not": {"not": {"properties": {"a": {}}}}}, [{}], [{"a": 1}]),
+    (_CLOSED | {"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"a": {}}}}}, [{"a": 1}], [{"b": 1}]),
+    (_CLOSED | {"allOf": [{"additionalProperties": _INT}]}, [{"a": 1}], [{"a": "x"}]),
+    (_CLOSED | {"allOf": [{"unevaluatedProperties": True}]}, [{"a": 1}], []),
+    ({"type": "object", "allOf": [{"properties": {"a": {}}}, {"unevaluatedProperties": False}]}, [{}], [{"a": 1}]),
+    ({"type": "object", "unevaluatedProperties": _INT, "properties": {"a": {}}}, [{"a": "x", "b": 1}], [{"b": "x"}]),
+    (_FULL, [[]], [[1]]),
+    (_FULL | {"prefixItems": [_INT]}, [[1], []], [[1, 2], ["x"]]),
+    (_FULL | {"contains": _INT}, [[1, 2]], [[1, "x"], []]),
+    (_FULL | {"prefixItems": [{}], "contains": _INT}, [["x", 1], [1]], [["x", "y", 1]]),
+    (
+        _FULL | {"anyOf": [{"prefixItems": [_INT]}, {"prefixItems": [{}, _INT]}]},
+        [[1], ["x", 1]],
+        [["x", 1, 2], ["x", "y"], [1, "x"]],
+    ),
+    (_FULL | {"allOf": [{"items": _INT}]}, [[1, 2, 3]], [["x"]]),
+    (_FULL | {"$schema": _OLD, "items": [_INT]}, [[1]], [[1, 2]]),
+    (_FULL | {"$schema": _OLD, "items": [_INT], "additionalItems": {}}, [[1, "x"]], [["x"]]),
+    (_FULL | {"$schema": _OLD, "contains": _INT}, [], [[1], []]),
+]
+
+
+@pytest.mark.parametrize("index", range(len(CASES)))
+def test_what_is_not_evaluated_is_refused(accepts, index):
+    schema, valid, invalid = CASES[index]
+    space, root = space_of(schema)
+    for value in (*valid, *invalid):
+        assert is_member(space, root, value) == (value in valid), value
+        assert is_member(space, complement(root), value) == (value in invalid), value
+    if not valid:
+        with pytest.raises(UnsatisfiableSchemaError):
+            schema_to_kbnf(schema)
+        return
+    accepted = accepts(schema, property_order="any")
+    assert [value for value in (*valid, *invalid) if accepted(json.dumps(value))] == valid
+
+
+_LEAVES = st.sampled_from([True, _INT, {"type": "string"}, {"const": 1}])
+_BY_KEY = st.dictionaries(st.sampled_from(KEYS), _LEAVES, min_size=1, max_size=2)
+
+
+def _nested(inner):
+    branches = st.lists(inner, min_size=1, max_size=3)
+    conditional = {"if": inner, "then": inner, "else": inner}
+    return st.one_of(
+        some(properties=_BY_KEY, anyOf=branches, required=st.lists(st.sampled_from(KEYS), max_size=1)),
+        some(oneOf=branches, patternProperties=_BY_KEY, contains=_LEAVES, minContains=st.just(0)),
+        some(allOf=branches, prefixItems=st.lists(_LEAVES, min_size=1, max_size=2), **conditional),
+        some(dependentSchemas=st.dictionaries(st.sampled_from(KEYS), inner, max_size=2), contains=_LEAVES),
+        some(unevaluatedProperties=_LEAVES, unevaluatedItems=_LEAVES, anyOf=branches),
+        some(**{"not": inner}),
+    )
+
+
+_ADJACENT = st.recursive(some(properties=_BY_KEY, prefixItems=st.lists(_LEAVES, min_size=1)), _nested, max_leaves=8)
+_VALUES = st.one_of(
+    st.dictionaries(st.sampled_from([*KEYS, "d"]), st.sampled_from([1, 2, "x"]), max_size=4),
+    st.lists(st.sampled_from([1, 2, "x"]), max_size=4),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(_ADJACENT, _LEAVES | st.just(False), st.lists(_VALUES, min_size=4, max_size=12))
+def test_generated_schemas_agree_with_the_validator(adjacent, rest, values):
+    schema = {**adjacent, "$schema": _NEW, "unevaluatedProperties": rest, "unevaluatedItems": rest}
+    validator = validator_class("2020-12")(schema)
+    space, root = space_of(schema)
+    for value in values:
+        try:
+            assert is_member(space, root, value) == validator.is_valid(value), value
+            assert is_member(space, complement(root), value) != validator.is_valid(value), value
+        except LimitExceededError:
+            assume(False)
+
+
+@pytest.mark.parametrize("keyword", ["unevaluatedProperties", "unevaluatedItems"])
+def test_many_branches_are_an_error_and_no_hang(keyword):
+    branches = [{"properties": {f"k{i}": {}}, "prefixItems": [{}] * i, "required": [f"r{i}"]} for i in range(40)]
+    began = time.monotonic()
+    with pytest.raises(LimitExceededError):
+        schema_to_kbnf({"anyOf": [*branches, {"type": "array", "contains": {"const": 1}}], keyword: False})
+    assert time.monotonic() - began < 20
+
+
+def test_a_chain_of_references_is_followed_to_the_limit():
+    definitions = {str(i): {"$ref": f"#/$defs/{i + 1}", "title": "x", "minProperties": 0} for i in range(10_000)}
+    definitions["10000"] = {"properties": {"a": {}}}
+    with pytest.raises(LimitExceededError):
+        schema_to_kbnf({"$ref": "#/$defs/0", "$defs": definitions, "unevaluatedProperties": False})
+
+
+def test_branches_that_evaluate_the_same_make_no_cases():
+    branches = [{"required": [f"r{i}"]} for i in range(60)]
+    schema = {"type": "object", "properties": {"a": {}}, "anyOf": branches, "unevaluatedProperties": False}
+    space, root = space_of(schema | {"$schema": _NEW})
+    assert not is_member(space, root, {"a": 1})
+    assert len(space.shape(root).objects) <= 60
