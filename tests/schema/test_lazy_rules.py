@@ -1,0 +1,188 @@
+"""What rules that are made in use promise: items and keys differ, counts hold, in any order, without a dead end."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+
+import structgen
+from structgen.engine.matcher import Matcher
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError
+
+# Tokens that end a value or a key and go on with others: what one of them may be depends on its own text.
+_PIECES = """{" ":" ", " "," ":{" },{ {"a":1 "a":1,"b" },{"a": [1 1,1 ,1, ,2] 1], 2,1 true, ,true] "a","a "a"] "x","y"
+]],[[ null, }} }]} {"b":true,"a":1} "b":2,"c":3} false,false ["a","b"] "},{" 1},{"a":1} [[],[]] [1],[1] , {} []"""
+PIECES = _PIECES.split()
+END = 400
+VOCABULARY = Vocabulary.from_bytes(
+    {byte: bytes([byte]) for byte in range(128)}
+    | {200 + number: piece.encode() for number, piece in enumerate(dict.fromkeys(PIECES))}
+    | {END: b""},
+    eos_token_ids=[END],
+)
+
+SCALARS: list[Any] = [
+    {"type": "integer", "minimum": 0, "maximum": 3},
+    {"type": "boolean"},
+    {"enum": ["a", "b", 1, None]},
+    {"type": "string", "maxLength": 2},
+    {"type": "string", "pattern": "^(a|b+)$"},
+    {"const": "x"},
+    {"type": ["null", "boolean"]},
+    {"type": "number"},
+    True,
+]
+
+
+def random_schema(rng: random.Random, depth: int = 2) -> Any:
+    """A schema whose arrays and objects count, differ, and contain."""
+    kind = rng.random()
+    if depth == 0 or kind < 0.15:
+        return rng.choice(SCALARS)
+    if kind < 0.6:
+        schema: dict[str, Any] = {"type": "array", "items": random_schema(rng, depth - 1), "maxItems": 4}
+        if rng.random() < 0.6:
+            schema["uniqueItems"] = True
+        if rng.random() < 0.3:
+            schema["prefixItems"] = [random_schema(rng, depth - 1) for _ in range(rng.randint(1, 2))]
+        if rng.random() < 0.5:
+            schema["contains"] = random_schema(rng, 0)
+            schema["minContains"] = rng.randint(0, 2)
+            if rng.random() < 0.5:
+                schema["maxContains"] = rng.randint(1, 2)
+        if rng.random() < 0.3:
+            schema["minItems"] = rng.randint(1, 3)
+        return schema
+    names = rng.sample("abcd", rng.randint(0, 3))
+    schema = {"type": "object", "properties": {name: random_schema(rng, depth - 1) for name in names}}
+    schema["required"] = [name for name in names if rng.random() < 0.4]
+    for keyword, most in (("minProperties", 3), ("maxProperties", 4)):
+        if rng.random() < 0.4:
+            schema[keyword] = rng.randint(1, most)
+    if rng.random() < 0.6:
+        schema["additionalProperties"] = rng.choice([False, random_schema(rng, 0)])
+    if rng.random() < 0.3:
+        schema["patternProperties"] = {"^[ab]$": random_schema(rng, 0)}
+    if rng.random() < 0.3:
+        schema["not"] = {"additionalProperties": random_schema(rng, 0)}
+    return schema
+
+
+def random_value(rng: random.Random, depth: int = 3) -> Any:
+    kind = rng.random()
+    if depth == 0 or kind < 0.4:
+        return rng.choice([None, True, False, 0, 1, 2, 3, 1.5, "a", "b", "bb", "x", "abc"])
+    if kind < 0.7:
+        return [random_value(rng, depth - 1) for _ in range(rng.randint(0, 4))]
+    return {name: random_value(rng, depth - 1) for name in rng.sample("abcdexyz", rng.randint(0, 4))}
+
+
+def compiled(schema: Any, **options: Any) -> structgen.Constraint[Any] | None:
+    try:
+        return structgen.compile({"$schema": DRAFT, "allOf": [schema]}, VOCABULARY, whitespace="compact", **options)
+    except UnsatisfiableSchemaError:
+        return None
+
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def accepts(constraint: structgen.Constraint[Any], text: str) -> bool:
+    matcher = constraint.matcher()
+    try:
+        matcher.accept_bytes(text.encode())
+    except TokenRejectedError:
+        return False
+    return matcher.is_accepting
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_texts_are_accepted_exactly_when_their_values_are_valid(seed: int) -> None:
+    rng = random.Random(seed)
+    schema = random_schema(rng)
+    constraint = compiled(schema, property_order="any")
+    validator = jsonschema.Draft202012Validator(schema)
+    for _ in range(60):
+        value = random_value(rng)
+        accepted = constraint is not None and accepts(constraint, json.dumps(value, separators=(",", ":")))
+        assert accepted == validator.is_valid(value), (schema, value)
+
+
+def token_is_accepted(matcher: Matcher, token: int) -> bool:
+    try:
+        matcher.accept_token(token)
+    except TokenRejectedError:
+        return False
+    matcher.rollback(1)
+    return True
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("seed", range(80))
+def test_masks_are_what_accept_takes_and_lead_to_valid_ends(seed: int, order: str) -> None:
+    rng = random.Random(seed)
+    schema = random_schema(rng)
+    constraint = compiled(schema, property_order=order)
+    if constraint is None:
+        pytest.skip("no value satisfies it")
+    validator = jsonschema.Draft202012Validator(schema)
+    tokens = [token for token in range(END) if VOCABULARY.token_bytes(token)]
+    for _ in range(4):
+        matcher, text = constraint.matcher(), b""
+        while len(text) < 60:
+            allowed = matcher.allowed_token_ids()
+            assert allowed, (schema, text)
+            assert [t for t in allowed if t != END] == [t for t in tokens if token_is_accepted(matcher, t)], text
+            if END in allowed and (rng.random() < 0.5 or allowed == [END]):
+                break
+            token = rng.choice([t for t in allowed if t != END and (t >= 200 or chr(t) not in "\\e.")] or allowed)
+            if token == END:
+                break
+            matcher.accept_token(token)
+            text += VOCABULARY.token_bytes(token) or b""
+        if matcher.is_accepting:
+            assert validator.is_valid(json.loads(text, object_pairs_hook=different)), (schema, text)
+
+
+def different(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, the keys of which have to differ."""
+    assert len({key for key, _ in pairs}) == len(pairs), pairs
+    return dict(pairs)
+
+
+def test_values_seen_leave_no_dead_end_inside_of_an_item() -> None:
+    item = {"properties": {"n": {"enum": ["x", "y"]}, "e": {"type": "boolean"}}, "required": ["n", "e"]}
+    schema = {"type": "array", "uniqueItems": True, "items": item | {"additionalProperties": False, "type": "object"}}
+    constraint = compiled(schema)
+    assert constraint is not None
+    matcher = constraint.matcher()
+    matcher.accept_bytes(b'[{"n":"x","e":true},{"n":"x","e":false},{"n":')
+    assert matcher.forced_bytes() == b'"y","e":'
+    matcher.accept_bytes(b'"y","e":true},')
+    assert matcher.forced_bytes() == b'{"n":"y","e":false}]'
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_a_value_is_the_same_in_every_spelling(order: str) -> None:
+    constraint = compiled({"type": "array", "uniqueItems": True}, property_order=order)
+    assert constraint is not None
+    for text in ("[1,1.0]", "[1,10e-1]", '["a","\\u0061"]', '[{"a":1,"b":2},{"b":2,"a":1}]', "[0,-0.0]", "[[1],[1.0]]"):
+        assert not accepts(constraint, text), text
+    for text in ("[1,true]", "[0,false]", '["1",1]', "[{},[]]", '[{"a":1,"b":2},{"b":1,"a":2}]'):
+        assert accepts(constraint, text), text
+
+
+def test_the_rules_of_many_properties_in_any_order_are_made_as_they_are_met() -> None:
+    names = [f"p{number}" for number in range(300)]
+    schema = {"properties": {name: {"type": "boolean"} for name in names}, "required": names, "type": "object"}
+    constraint = compiled(schema | {"additionalProperties": False}, property_order="any")
+    assert constraint is not None
+    value = dict.fromkeys(random.Random(0).sample(names, 300), True)
+    assert accepts(constraint, json.dumps(value, separators=(",", ":")))
+    del value["p7"]
+    assert not accepts(constraint, json.dumps(value, separators=(",", ":")))
