@@ -15,19 +15,32 @@ _LONGEST_REWRITTEN_SEQUENCE = 4
 
 
 def post_order(regex: rx.Regex) -> list[rx.Regex]:
-    """All nodes, each after its children."""
-    stack: list[rx.Regex] = [regex]
+    """All nodes, each after its children; one that is part of several others is listed once."""
+    stack: list[rx.Regex | None] = [regex]
     out: list[rx.Regex] = []
+    known: set[int] = set()
     while stack:
         node = stack.pop()
-        out.append(node)
-        kind = type(node)
-        if kind is rx.Sequence or kind is rx.Choice or kind is rx.Intersection:
-            stack.extend(node.parts)  # type: ignore[union-attr]
-        elif kind is rx.Repeat or kind is rx.Complement or kind is rx.Early:
-            stack.append(node.body)  # type: ignore[union-attr]
-    out.reverse()
+        if node is None:  # what stands below it has its children in the list
+            out.append(stack.pop())  # type: ignore[arg-type]
+            continue
+        children = _children(node)
+        if not children:
+            out.append(node)
+        elif id(node) not in known:
+            known.add(id(node))
+            stack += (node, None)
+            stack.extend(reversed(children))
     return out
+
+
+def _children(node: rx.Regex) -> tuple[rx.Regex, ...]:
+    kind = type(node)
+    if kind is rx.Sequence or kind is rx.Choice or kind is rx.Intersection:
+        return node.parts  # type: ignore[union-attr]
+    if kind is rx.Repeat or kind is rx.Complement or kind is rx.Early:
+        return (node.body,)  # type: ignore[union-attr]
+    return ()
 
 
 def is_nullable(regex: rx.Regex) -> bool:
@@ -45,17 +58,20 @@ def survey(regex: rx.Regex) -> tuple[dict[int, bool], bool | None, tuple[object,
 
     Returns:
         for each node (by `id`) whether it matches the empty text; `can_match` of the whole; and the tree as a flat
-        tuple, equal for equal trees and for no others (nodes in post-order with their types, sizes and contents).
+        tuple, equal for equal trees and for no others: its different nodes in post-order, each with its type, its
+        content and the places of its children.
     """
     nullable: dict[int, bool] = {}
     matches: dict[int, bool | None] = {}
-    key: list[object] = []
+    places: dict[tuple[object, ...], int] = {}
+    place_of: dict[int, int] = {}
     for node in post_order(regex):
         empty, some, content = _facts(node, nullable, matches)
         nullable[id(node)] = empty
         matches[id(node)] = some
-        key += (type(node), content)
-    return nullable, matches[id(regex)], tuple(key)
+        key = (type(node), content, *(place_of[id(child)] for child in _children(node)))
+        place_of[id(node)] = places.setdefault(key, len(places))
+    return nullable, matches[id(regex)], tuple(places)
 
 
 def _facts(

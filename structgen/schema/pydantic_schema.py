@@ -147,11 +147,11 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def time_schema(self, schema: Any) -> JsonSchemaValue:
         """Times of day, with or without a zone."""
-        return self._moment(schema, "x-time", "x-time-naive", "time")
+        return self._moment(schema, "x-time", "x-time-naive", "x-time-aware")
 
     def datetime_schema(self, schema: Any) -> JsonSchemaValue:
         """Points in time, with or without a zone."""
-        return self._moment(schema, "x-datetime", "x-datetime-naive", "date-time")
+        return self._moment(schema, "x-datetime", "x-datetime-naive", "x-datetime-aware")
 
     def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
         """Durations in days, hours, minutes and seconds."""
@@ -178,12 +178,23 @@ class ExactJsonSchema(GenerateJsonSchema):
         schemes = schema.get("allowed_schemes")
         name = "x-url" if schemes is None else _URL_FORMATS.get(frozenset(schemes))
         if name is None:
-            return _refused("allowed_schemes")
+            if not _have_hosts(schemes):
+                return _refused("allowed_schemes")
+            name = f"x-url-of {','.join(schemes)}"
         result = _text(name)
         if schema.get("max_length") is not None:
             # Pydantic counts the URL as it normalizes it: at most a slash is added.
             result["maxLength"] = max(schema["max_length"] - 1, 0)
         return result
+
+    def multi_host_url_schema(self, schema: Any) -> JsonSchemaValue:
+        """URLs of databases and the like, which may name several hosts."""
+        schemes = schema.get("allowed_schemes")
+        if schema.get("max_length") is not None:  # of the URL as Pydantic normalizes it
+            return _refused("max_length")
+        if schemes is None:
+            return _text("multi-host-uri")
+        return _text(f"x-multi-host-url {','.join(schemes)}") if _have_hosts(schemes) else _refused("allowed_schemes")
 
     def json_schema(self, schema: Any) -> JsonSchemaValue:
         """JSON inside of a string is refused."""
@@ -318,6 +329,11 @@ def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
     return result if any(isinstance(value, float) for value in values) else result | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
 
 
+def _have_hosts(schemes: list[str]) -> bool:
+    """Whether URLs of these schemes have a host and may have a port, and nothing in their names stands for more."""
+    return "file" not in schemes and all(re.fullmatch("[a-z][a-z0-9+.-]*", scheme) for scheme in schemes)
+
+
 def _is_read(literal: Any) -> bool:
     return not isinstance(literal, bytes) and (not isinstance(literal, Enum) or isinstance(literal, (str, int, float)))
 
@@ -386,8 +402,8 @@ def _tighten(schema: Any) -> None:
         if isinstance(value, dict):
             name = value.get("format")
             if isinstance(name, str) and value.get("type") == "string":
-                if name == "base64" and _IS_BYTES not in value:  # text in Base64: the bytes must be UTF-8
-                    name = "x-base64-ascii"
+                if name in ("base64", "base64url") and _IS_BYTES not in value:  # the bytes must be UTF-8
+                    name = f"x-{name}-ascii"
                 value["format"] = _TIGHTER_FORMATS.get(name, name)
             stack.extend(child for child in value.values() if isinstance(child, (dict, list)))
         elif isinstance(value, list):

@@ -1,0 +1,187 @@
+"""Dates, times and durations: RFC 3339, and what Pydantic reads.
+
+A leap second stands at 23:59:60 UTC, so with an offset the minute before it is a relation between four pairs of
+digits: an intersection of one about hours and one about minutes. Checkers that go by Python's datetime refuse them,
+so they are no texts of `time` and `date-time` here, nor of what those formats leave out.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.regex import (
+    ByteSet,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    difference,
+    intersection,
+    optional,
+    plus,
+    sequence,
+    star,
+)
+from structgen.schema.formats.parts import COLON, DIGIT, DIGITS, DOT, MINUS, digit, digits, two, words
+from structgen.schema.strings import byte_set
+
+__all__ = [
+    "AWARE_DATE_TIME", "AWARE_TIME", "DATE", "DATE_OF_YEAR_0", "DATE_TIME", "DATE_TIME_OF_YEAR_0", "LEAP_DATE_TIME",
+    "LEAP_TIME", "NAIVE_DATE_TIME", "NAIVE_TIME", "TIME", "date_range", "duration", "timedelta",
+]  # fmt: skip
+
+SECOND_DIGITS = 6
+"""Digits of a second's fraction that Pydantic keeps."""
+DURATION_DIGITS = 4
+"""Digits of a part of a timedelta, so that none is too long."""
+
+# --- dates -----------------------------------------------------------------------------------------------------------
+
+_LEAP_PAIR = choice(  # 04, 08, … 96
+    sequence(Literal(b"0"), byte_set("48")),
+    sequence(byte_set("2468"), byte_set("048")),
+    sequence(byte_set("13579"), byte_set("26")),
+)
+_YEAR = difference(digits(4), Literal(b"0000"))
+_LEAP_YEAR = choice(sequence(digits(2), _LEAP_PAIR), sequence(_LEAP_PAIR, Literal(b"00")))
+_MONTH_DAY = choice(
+    sequence(words("01", "03", "05", "07", "08", "10", "12"), MINUS, two(1, 31)),
+    sequence(words("04", "06", "09", "11"), MINUS, two(1, 30)),
+    sequence(Literal(b"02-"), two(1, 28)),
+)
+DATE = choice(sequence(_YEAR, MINUS, _MONTH_DAY), sequence(_LEAP_YEAR, Literal(b"-02-29")))
+"""Real dates, leap years too, of the years 0001 to 9999."""
+DATE_OF_YEAR_0 = sequence(Literal(b"0000-"), choice(_MONTH_DAY, Literal(b"02-29")))
+"""RFC 3339 knows a year 0; Python does not."""
+
+
+def _year_range(low: int, high: int) -> Regex:
+    """Four-digit years between two bounds."""
+    if low > high:
+        return ByteSet(0)
+    return _padded(f"{low:04}", f"{high:04}")
+
+
+def _padded(low: str, high: str) -> Regex:
+    """Digit strings of one length between two."""
+    if not low:
+        return Literal(b"")
+    if low[0] == high[0]:
+        return sequence(Literal(low[0].encode()), _padded(low[1:], high[1:]))
+    rest = len(low) - 1
+    parts: list[Regex] = [
+        sequence(Literal(low[0].encode()), _padded(low[1:], "9" * rest)),
+        sequence(Literal(high[0].encode()), _padded("0" * rest, high[1:])),
+    ]
+    if int(high[0]) - int(low[0]) > 1:
+        parts.append(sequence(digit(int(low[0]) + 1, int(high[0]) - 1), digits(rest)))
+    return choice(*parts)
+
+
+def date_range(low: tuple[int, int, int] | None, high: tuple[int, int, int] | None) -> Regex:
+    """Real dates between two (year, month, day), both included."""
+    first, last = low or (1, 1, 1), high or (9999, 12, 31)
+    years = choice(
+        sequence(_year_range(first[0] + 1, last[0] - 1), MINUS, star(byte_set(DIGITS + "-"))),
+        *(
+            sequence(Literal(f"{year:04}-".encode()), _month_days(from_day, to_day))
+            for year, from_day, to_day in _edge_years(first, last)
+        ),
+    )
+    return intersection(DATE, years)
+
+
+def _edge_years(
+    first: tuple[int, int, int], last: tuple[int, int, int]
+) -> list[tuple[int, tuple[int, int], tuple[int, int]]]:
+    if first[0] == last[0]:
+        return [(first[0], first[1:], last[1:])]
+    return [(first[0], first[1:], (12, 31)), (last[0], (1, 1), last[1:])]
+
+
+def _month_days(low: tuple[int, int], high: tuple[int, int]) -> Regex:
+    """`MM-DD` between two, not looking at how long months are."""
+    parts: list[Regex] = []
+    for month in range(low[0], high[0] + 1):
+        days = two(low[1] if month == low[0] else 1, high[1] if month == high[0] else 31)
+        parts.append(sequence(Literal(f"{month:02}-".encode()), days))
+    return choice(*parts)
+
+
+# --- times -----------------------------------------------------------------------------------------------------------
+
+_T = byte_set("Tt")
+_Z = byte_set("Zz")
+_HOUR_MINUTE = sequence(two(0, 23), COLON, two(0, 59))
+_SECONDS = optional(sequence(DOT, plus(DIGIT)))
+_ZONE = choice(_Z, sequence(byte_set("+-"), _HOUR_MINUTE))
+TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _SECONDS, _ZONE)
+DATE_TIME = sequence(DATE, _T, TIME)
+
+_FRACTION = optional(sequence(DOT, Repeat(DIGIT, 1, SECOND_DIGITS)))
+NAIVE_TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _FRACTION)
+AWARE_TIME = sequence(NAIVE_TIME, _ZONE)
+NAIVE_DATE_TIME = sequence(DATE, _T, NAIVE_TIME)
+AWARE_DATE_TIME = sequence(DATE, _T, AWARE_TIME)
+
+
+def _leap_time() -> Regex:
+    """RFC 3339, section 5.6: second 60, when it is 23:59 UTC."""
+
+    def pairs(sign: bytes, hours: dict[int, int], minutes: dict[int, int]) -> Regex:
+        """Times whose hour and minute are those of the offset, mapped."""
+        second = sequence(Literal(b":60"), _SECONDS, Literal(sign))
+        return intersection(
+            choice(*(sequence(_pair(local), COLON, two(0, 59), second, _pair(hour), COLON, two(0, 59))
+                     for hour, local in hours.items())),
+            choice(*(sequence(two(0, 23), COLON, _pair(local), second, two(0, 23), COLON, _pair(minute))
+                     for minute, local in minutes.items())),
+        )  # fmt: skip
+
+    return choice(
+        sequence(Literal(b"23:59:60"), _SECONDS, _Z),
+        pairs(b"+", {hour: hour for hour in range(24)}, {minute: minute - 1 for minute in range(1, 60)}),
+        pairs(b"+", {hour: (hour - 1) % 24 for hour in range(24)}, {0: 59}),
+        pairs(b"-", {hour: 23 - hour for hour in range(24)}, {minute: 59 - minute for minute in range(60)}),
+    )
+
+
+def _pair(number: int) -> Literal:
+    return Literal(f"{number:02}".encode())
+
+
+LEAP_TIME = _leap_time()
+DATE_TIME_OF_YEAR_0 = sequence(DATE_OF_YEAR_0, _T, TIME)
+LEAP_DATE_TIME = sequence(choice(DATE, DATE_OF_YEAR_0), _T, LEAP_TIME)
+
+
+# --- durations -------------------------------------------------------------------------------------------------------
+
+
+def duration() -> Regex:
+    """RFC 3339, appendix A: weeks alone, or years to seconds without a gap between the units."""
+
+    def unit(letter: str) -> Regex:
+        return sequence(plus(DIGIT), Literal(letter.encode()))
+
+    second = unit("S")
+    minute = sequence(unit("M"), optional(second))
+    hour = sequence(unit("H"), optional(minute))
+    time = sequence(Literal(b"T"), choice(hour, minute, second))
+    day = unit("D")
+    month = sequence(unit("M"), optional(day))
+    year = sequence(unit("Y"), optional(month))
+    date = sequence(choice(day, month, year), optional(time))
+    return sequence(Literal(b"P"), choice(unit("W"), date, time))
+
+
+def timedelta() -> Regex:
+    """What Pydantic reads as a timedelta, in years (of 365 days) to seconds: no more days than one can hold."""
+    number = Repeat(DIGIT, 1, DURATION_DIGITS)
+    second = sequence(number, _FRACTION, Literal(b"S"))
+    minute = sequence(number, Literal(b"M"), optional(second))
+    hour = sequence(number, Literal(b"H"), optional(choice(minute, second)))
+    time = sequence(Literal(b"T"), choice(hour, minute, second))
+    day = sequence(Repeat(DIGIT, 1, 8), Literal(b"D"), optional(time))
+    week = sequence(Repeat(DIGIT, 1, 6), Literal(b"W"), optional(choice(day, time)))
+    month = sequence(Repeat(DIGIT, 1, 6), Literal(b"M"), optional(choice(week, day, time)))
+    year = sequence(Repeat(DIGIT, 1, 6), Literal(b"Y"), optional(choice(month, week, day, time)))
+    return sequence(optional(MINUS), Literal(b"P"), choice(year, month, week, day, time))

@@ -1,0 +1,255 @@
+"""Internationalized host names: IDNA 2008 (RFC 5890 to 5893) as a regular language.
+
+What may stand in a label follows from Python's `unicodedata` by the rules of RFC 5892 (`idn_characters`). Labels are
+written as they are built, for a product of all the rules' complements has too many states: clusters of a letter and
+its marks, in canonical order and with none that would be composed (NFC); pieces that bring the context along which
+nine characters need; and whole names that hold to the rule about right-to-left labels.
+
+The language is smaller than IDNA's where that makes it small:
+
+- an A-label (`xn--…`) is decoded before it is judged, which no automaton of reasonable size does: there is none;
+- a U-label may have no more than 63 octets when it is encoded: labels are so short that they cannot, by the range of
+  characters that they stay in (`_WINDOWS`), and so are names;
+- marks that are composed with some letter follow only letters that are composed with none;
+- beside a right-to-left label, labels are right-to-left or ASCII.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+from structgen.engine.regex import (
+    ANY_CHAR,
+    Chars,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    intersection,
+    optional,
+    plus,
+    sequence,
+    star,
+)
+from structgen.engine.unicode_classes import Ranges, difference_of, intersection_of, union_of
+from structgen.schema.formats.idn_characters import compositions, label_characters, members
+from structgen.schema.formats.idn_tables import GREEK, HEBREW, JAPANESE, JOINS_BOTH_WAYS, JOINS_RIGHT
+from structgen.schema.formats.network import HOSTNAME, PLAIN_LABEL
+from structgen.schema.formats.parts import ALNUM, LETTER
+from structgen.schema.strings import byte_set
+
+__all__ = ["LOOSE_NAME", "idn_hostname", "mail_domain"]
+
+_DOT = Chars(((0x2E, 0x2E), (0x3002, 0x3002), (0xFF0E, 0xFF0E), (0xFF61, 0xFF61)))
+_ASCII: Ranges = ((0x30, 0x39), (0x61, 0x7A))
+_HYPHEN = Literal(b"-")
+_MARKS = ("Mn", "Mc", "Me")
+_RIGHT_TO_LEFT = ("R", "AL", "AN")
+_VIRAMA = 9
+_NON_JOINER, _JOINER = 0x200C, 0x200D
+_ARABIC_DIGITS, _PERSIAN_DIGITS = (0x660, 0x669), (0x6F0, 0x6F9)
+_GERESH: Ranges = ((0x5F3, 0x5F4),)
+
+# Labels of so many characters at most, those beyond ASCII from one range, take no more than 63 octets when encoded:
+# the worst case of Punycode was searched for exhaustively, over all numbers of ASCII characters.
+_RIGHT_TO_LEFT_WINDOW = (0x590, 0x7FF, 22)
+_WINDOWS = (
+    (0x80, 0x24F, 23),  # Latin
+    (0x370, 0x52F, 23),  # Greek, Cyrillic
+    (0x900, 0xDFF, 20),  # the scripts of India
+    (0xE00, 0xEFF, 24),  # Thai, Lao
+    (0xF00, 0x1FFF, 18),  # Tibetan to Khmer, Georgian, Ethiopic, Greek with accents
+)
+_WITH_JOINERS = 17  # the joiners lie far from the letters that they join
+_KANA_AND_HAN = (0x3005, 0x9FFF, 15)
+_HANGUL = (0xAC00, 0xD7A3, 16)
+_ANYWHERE = (0x80, 0x3FFFF, 9)
+_LABELS = 3
+_SHORT_NAME = 50
+
+
+def _one(*codes: int) -> Chars:
+    return Chars(union_of((code, code) for code in codes))
+
+
+def _chars(ranges: Ranges) -> Regex:
+    return Chars(ranges) if ranges else choice()
+
+
+def _category(*names: str) -> Ranges:
+    return members(unicodedata.category, *names)
+
+
+def _direction(*names: str) -> Ranges:
+    return members(unicodedata.bidirectional, *names)
+
+
+LOOSE_NAME = plus(Chars(((0x2D, 0x2E), (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), (0x80, 0xD7FF), (0xE000, 0x10FFFF))))
+"""What may be a name, when A-labels are decoded and lengths are counted: no other sign of ASCII is ever in one."""
+
+
+# --- clusters --------------------------------------------------------------------------------------------------------
+
+
+def _marks(ranges: Ranges) -> Regex:
+    """Marks in canonical order: those of each combining class after those of lower ones."""
+    runs = {value: intersection_of(ranges, members(unicodedata.combining, value)) for value in range(1, 256)}
+    lower = [star(Chars(runs[value])) for value in range(1, _VIRAMA) if runs[value]]
+    higher = [star(Chars(runs[value])) for value in range(_VIRAMA + 1, 256) if runs[value]]
+    if not runs[_VIRAMA]:
+        return sequence(*lower, *higher)
+    viramas = star(Chars(runs[_VIRAMA]))
+    joined = sequence(Chars(runs[_VIRAMA]), _one(_NON_JOINER, _JOINER))
+    return sequence(*lower, viramas, choice(joined, sequence(*higher)))
+
+
+class _Clusters:
+    """Characters of class 0 of a set, each with the marks that may follow it in NFC."""
+
+    def __init__(self, characters: Ranges) -> None:
+        starters = intersection_of(characters, members(unicodedata.combining, 0))
+        marks = difference_of(characters, starters)
+        self.joined = union_of((mark, mark) for mark, _ in compositions())
+        self.joining = union_of(r for mark, ranges in compositions() for r in ranges if _is_mark(mark, marks))
+        self.all_marks = _marks(marks)
+        self.safe_marks = _marks(difference_of(marks, self.joined))
+        self.starters = starters
+
+    def of(self, starters: Ranges) -> Regex:
+        """Clusters of these characters."""
+        plain = difference_of(starters, self.joining)
+        composed = intersection_of(starters, self.joining)
+        return choice(
+            sequence(_chars(plain), self.all_marks),
+            sequence(_chars(composed), self.safe_marks),
+        )
+
+
+def _is_mark(code: int, marks: Ranges) -> bool:
+    return bool(intersection_of(((code, code),), marks))
+
+
+def _word(characters: Ranges, *pieces: Regex) -> Regex:
+    """Labels of clusters and of pieces, with single hyphens between, beginning with no mark."""
+    clusters = _Clusters(characters)
+    starters = clusters.starters
+    # Vowel signs of class 0 that NFC joins to another one right before them.
+    late = intersection_of(starters, clusters.joined)
+    before_late = union_of(r for mark, ranges in compositions() for r in ranges if _is_mark(mark, late))
+    early = difference_of(starters, union_of([*late, *before_late]))
+    free = sequence(choice(clusters.of(early), *pieces), star(clusters.of(difference_of(late, before_late))))
+    bound = clusters.of(intersection_of(starters, before_late))
+    signs = _category(*_MARKS)
+    first = choice(
+        sequence(clusters.of(difference_of(early, signs)), star(clusters.of(difference_of(late, before_late)))),
+        clusters.of(difference_of(intersection_of(starters, before_late), signs)),
+        *pieces,
+    )
+    return sequence(first, star(sequence(optional(_HYPHEN), choice(free, bound))))
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+def _within(window: tuple[int, int, int], label: Regex, ascii_part: Ranges = ((0x2D, 0x7A),)) -> Regex:
+    low, high, most = window
+    inside = union_of([*ascii_part, (low, high)])
+    joined = union_of([*inside, (_NON_JOINER, _JOINER)])
+    short = choice(Repeat(Chars(inside), 1, most), Repeat(Chars(joined), 1, min(most, _WITH_JOINERS)))
+    return intersection(label, short)
+
+
+def _left_to_right() -> Regex:
+    """Labels with no right-to-left character."""
+    free = difference_of(label_characters(), union_of([*_direction(*_RIGHT_TO_LEFT), (0x2D, 0x2D)]))
+
+    def window(low: int, high: int) -> Ranges:
+        return union_of([*_ASCII, *intersection_of(free, ((low, high),))])
+
+    labels: list[Regex] = []
+    for low, high, most in _WINDOWS:
+        labels.append(_within((low, high, most), _word(window(low, high), *_pieces(low, high))))
+    alone = difference_of(members(unicodedata.combining, 0), union_of((mark, mark) for mark, _ in compositions()))
+    for low, high, most in (_KANA_AND_HAN, _HANGUL, _ANYWHERE):
+        letters = intersection_of(window(low, high), alone)
+        if (low, high, most) == _ANYWHERE:
+            letters = union_of(
+                [*letters, _PERSIAN_DIGITS]
+            )  # they may not meet the Arabic ones, which are right-to-left
+        first = Chars(difference_of(letters, _category(*_MARKS)))
+        labels.append(sequence(first, Repeat(Chars(letters), 0, most - 1)))
+    labels.append(_with_katakana_dot())
+    return choice(*labels)
+
+
+def _pieces(low: int, high: int) -> list[Regex]:
+    """Characters with the context that makes them valid (RFC 5892, appendix A)."""
+    pieces: list[Regex] = []
+    if low <= 0xB7 <= high:
+        middle_dot = Literal("\u00b7".encode())
+        pieces.append(sequence(Literal(b"l"), middle_dot, Literal(b"l"), star(sequence(middle_dot, Literal(b"l")))))
+    if low <= 0x375 <= high:
+        greek = intersection_of(GREEK, ((low, high),))
+        pieces.append(sequence(_one(0x375), Chars(greek)))
+    return pieces
+
+
+def _with_katakana_dot() -> Regex:
+    """Labels with Katakana's middle dot: somewhere in them is Kana or Han."""
+    low, high, most = _KANA_AND_HAN
+    japanese = intersection_of(difference_of(JAPANESE, _category(*_MARKS)), label_characters())
+    japanese = intersection_of(japanese, ((low, high),))
+    other = Chars(union_of([*_ASCII, (0x30FB, 0x30FB)]))
+    every = Chars(union_of([*_ASCII, *japanese, (0x30FB, 0x30FB)]))
+    return _within((low, high, most), sequence(star(other), Chars(japanese), star(every)), _ASCII)
+
+
+def _right_to_left() -> Regex:
+    """RFC 5893, section 2: labels that begin right-to-left, with one kind of digits, and no Latin letters."""
+    low, high, _ = _RIGHT_TO_LEFT_WINDOW
+    inside = intersection_of(label_characters(), ((low, high),))
+    letters = intersection_of(inside, _direction("R", "AL"))
+    clusters = _Clusters(union_of([*letters, *intersection_of(inside, _direction("NSM"))]))
+    letters = intersection_of(letters, clusters.starters)
+    hebrew = _Clusters(intersection_of(union_of([*HEBREW]), union_of([*letters, *inside])))
+    both_ways = clusters.of(intersection_of(letters, JOINS_BOTH_WAYS))
+    to_the_left = clusters.of(intersection_of(letters, JOINS_RIGHT))
+    non_joiner = _one(_NON_JOINER)
+    joined = sequence(both_ways, star(sequence(non_joiner, both_ways)), optional(sequence(non_joiner, to_the_left)))
+    numbered = sequence(hebrew.of(intersection_of(letters, HEBREW)), Chars(_GERESH))
+    unit = choice(clusters.of(letters), joined, numbered)
+    labels: list[Regex] = []
+    for number in (union_of([(0x30, 0x39), _PERSIAN_DIGITS]), (_ARABIC_DIGITS,)):
+        labels.append(sequence(unit, star(sequence(optional(_HYPHEN), choice(unit, Chars(number))))))
+    return _within(_RIGHT_TO_LEFT_WINDOW, choice(*labels))
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def _names(label: Regex) -> Regex:
+    """Labels between dots: at most three, or so short that all of them have no more than 253 octets."""
+    label = Repeat(label, 1, 1)  # one term, however often it is met
+    few = sequence(label, Repeat(sequence(_DOT, label), 0, _LABELS - 1))
+    short = intersection(sequence(label, star(sequence(_DOT, label))), Repeat(ANY_CHAR, 1, _SHORT_NAME))
+    return choice(few, short)
+
+
+@cache
+def idn_hostname() -> Regex:
+    """Names of U-labels and of ASCII labels, with every sign that separates labels (RFC 3490, section 3.1)."""
+    in_order = intersection(PLAIN_LABEL, sequence(LETTER, star(byte_set(ALNUM + "-"))))
+    return choice(HOSTNAME, _names(choice(PLAIN_LABEL, _left_to_right())), _names(choice(in_order, _right_to_left())))
+
+
+@cache
+def mail_domain() -> Regex:
+    """The domain of an address in RFC 6531: labels of letters, digits and what is valid in any label.
+
+    What IDNA says of labels as a whole is not asked for: an address is not refused because its domain is not in NFC.
+    """
+    signs = union_of([*difference_of(label_characters(), ((0x2D, 0x2D),)), (0x41, 0x5A)])
+    first = Chars(difference_of(signs, _category(*_MARKS)))
+    label = sequence(first, Repeat(sequence(optional(_HYPHEN), Chars(signs)), 0, 8))
+    return sequence(label, Repeat(sequence(Literal(b"."), label), 0, 4))

@@ -1,0 +1,91 @@
+"""The characters of internationalized labels, by the properties that the rules of IDNA ask for (RFC 5892).
+
+All of it follows from Python's own `unicodedata` and is worked out once a process, in 0.1 s, when it is first needed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import groupby
+
+from structgen.engine.unicode_classes import Ranges, difference_of, intersection_of, union_of
+from structgen.schema.formats.idn_tables import CONTEXTUAL, DISALLOWED, VALID_BY_EXCEPTION
+
+__all__ = ["compositions", "label_characters", "members"]
+
+_LETTER_DIGITS = frozenset({"Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"})
+_PLANES_WITH_LETTERS = ((0x80, 0x1FFFF), (0x20000, 0x3FFFF))
+_LONG_RUN = 1000
+
+
+@cache
+def label_characters() -> Ranges:
+    """PVALID of RFC 5892, section 3: what may stand in a label wherever its context."""
+    found: list[tuple[int, int]] = []
+    for low, high in _PLANES_WITH_LETTERS:
+        at = low
+        for category, run in groupby(map(unicodedata.category, map(chr, range(low, high + 1)))):
+            size = sum(1 for _ in run)
+            if category in _LETTER_DIGITS:
+                found.extend(_stable(at, at + size - 1))
+            at += size
+    ascii_part = ((0x2D, 0x2D), (0x30, 0x39), (0x61, 0x7A))
+    valid = difference_of(union_of(found), union_of([*DISALLOWED, *CONTEXTUAL]))
+    return union_of([*valid, *VALID_BY_EXCEPTION, *ascii_part])
+
+
+def _stable(low: int, high: int) -> Iterable[tuple[int, int]]:
+    """The characters of a run that folding and compatibility leave as they are."""
+    if high - low > _LONG_RUN:
+        text = "".join(map(chr, range(low, high + 1)))
+        if unicodedata.normalize("NFKC", text) == text == text.casefold():
+            return [(low, high)]
+    return [(code, code) for code in range(low, high + 1) if _is_stable(chr(code))]
+
+
+def _is_stable(character: str) -> bool:
+    folded = unicodedata.normalize("NFKC", character).casefold()
+    return unicodedata.normalize("NFKC", folded) == character
+
+
+@cache
+def _where(key: Callable[[str], object]) -> dict[object, Ranges]:
+    """The characters of labels by a property of theirs."""
+    found: dict[object, list[tuple[int, int]]] = {}
+    for low, high in label_characters():
+        at = low
+        for value, run in groupby(map(key, map(chr, range(low, high + 1)))):
+            size = sum(1 for _ in run)
+            found.setdefault(value, []).append((at, at + size - 1))
+            at += size
+    return {value: tuple(ranges) for value, ranges in found.items()}
+
+
+def members(key: Callable[[str], object], *values: object) -> Ranges:
+    """The characters of labels for which a property has one of these values."""
+    by_value = _where(key)
+    return union_of(r for value in values for r in by_value.get(value, ()))
+
+
+@cache
+def compositions() -> tuple[tuple[int, Ranges], ...]:
+    """The marks that NFC joins to a character before them, each with the characters of labels that it is joined to."""
+    allowed = label_characters()
+    decomposed = [
+        code
+        for low, high in allowed
+        if high - low < _LONG_RUN
+        for code in range(low, high + 1)
+        if unicodedata.decomposition(chr(code))
+    ]
+    texts = [unicodedata.normalize("NFD", chr(code)) for code in decomposed]
+    starters = {ord(text[0]) for text in texts} | set(decomposed)
+    found: list[tuple[int, Ranges]] = []
+    for mark in sorted({sign for text in texts for sign in text[1:]}):
+        changed = [s for s in map(chr, starters) if unicodedata.normalize("NFC", s + mark) != s + mark]
+        ranges = intersection_of(union_of((ord(s), ord(s)) for s in changed), allowed)
+        if ranges and intersection_of(((ord(mark), ord(mark)),), allowed):
+            found.append((ord(mark), ranges))
+    return tuple(found)

@@ -1,0 +1,107 @@
+r"""The format `regex`: texts that are regular expressions to ECMA-262 and to Python alike.
+
+`jsonschema` checks this format with Python's `re`, so what only one of the two reads is neither in the format nor
+outside of it: named groups, back-references, `[]`, `\cA`, `\p{…}`, look-behind of variable width. Syntax is that of
+the `u` flag, which is the stricter one. Groups are nested up to `GROUP_DEPTH` deep, for an automaton cannot count
+more; bounds of quantifiers have up to three digits.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from structgen.engine.regex import (
+    ANY_CHAR,
+    Chars,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    optional,
+    plus,
+    repeat,
+    sequence,
+    star,
+)
+from structgen.schema.formats.parts import ALNUM, HEX, digit, digits, words
+from structgen.schema.numbers import integer_range
+from structgen.schema.strings import byte_set
+
+__all__ = ["LOOSE_REGEX", "ecma_regex"]
+
+GROUP_DEPTH = 4
+"""How deep groups and look-aheads are nested."""
+
+_SYNTAX = "^$\\.*+?()[]{}|/"
+_PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
+_BEYOND = Chars(((0xA1, 0xD7FF), (0xE000, 0x10FFFF)))
+_BACKSLASH = Literal(b"\\")
+
+
+def _escape(signs: str) -> Regex:
+    """Escapes of one character, and of these signs."""
+    return sequence(
+        _BACKSLASH,
+        choice(
+            byte_set(signs + "fnrtv"), sequence(Literal(b"x"), repeat(HEX, 2, 2)), sequence(Literal(b"u"), _scalar())
+        ),
+    )
+
+
+def _scalar() -> Regex:
+    """Four hexadecimal digits of a character that is no surrogate."""
+    return choice(
+        sequence(byte_set("0123456789abcABCefEF"), repeat(HEX, 3, 3)),
+        sequence(byte_set("dD"), digit(0, 7), repeat(HEX, 2, 2)),
+    )
+
+
+def _bounds() -> Regex:
+    """`{n}`, `{n,}`, `{n,m}` with n no more than m."""
+    few = integer_range(0, 99)
+    pairs: list[Regex] = [sequence(Literal(f"{n},".encode()), integer_range(n, 99)) for n in range(100)]
+    pairs.append(sequence(few, Literal(b","), digit(1, 9), digits(2)))
+    count = choice(few, sequence(digit(1, 9), digits(2)))
+    return sequence(Literal(b"{"), choice(sequence(count, optional(Literal(b","))), *pairs), Literal(b"}"))
+
+
+def _class() -> Regex:
+    """A class in brackets; the ends of a range stand unescaped and in order."""
+    # Python warns of what may come to mean operations on sets: [[, --, &&, ~~, ||.
+    plain = "".join(sign for sign in _PRINTABLE if sign not in "[]\\-^&~|")
+    ranges = [sequence(Literal(f"{low}-".encode()), byte_set(plain[i:])) for i, low in enumerate(plain) if low in ALNUM]
+    item = choice(byte_set(plain), _BEYOND, sequence(_BACKSLASH, byte_set("dDsSwWb")), _escape(_SYNTAX + "-"), *ranges)
+    dash = optional(Literal(b"-"))
+    inside = choice(sequence(dash, plus(item), dash), Literal(b"-"))
+    return sequence(Literal(b"["), optional(Literal(b"^")), inside, Literal(b"]"))
+
+
+LOOSE_REGEX = optional(sequence(Chars(((0, 0x28), (0x2C, 0x3E), (0x40, 0xD7FF), (0xE000, 0x10FFFF))), star(ANY_CHAR)))
+"""What may be a regular expression to either reader: none begins with a quantifier or with a closing parenthesis."""
+
+
+@cache
+def ecma_regex() -> Regex:
+    """Regular expressions, by levels of nesting."""
+    plain = choice(byte_set("".join(sign for sign in _PRINTABLE if sign not in _SYNTAX) + "/"), _BEYOND)
+    atom = choice(
+        plain, Literal(b"."), sequence(_BACKSLASH, byte_set("dDsSwW")), _escape(_SYNTAX), Repeat(_class(), 1, 1)
+    )
+    quantifier = sequence(choice(byte_set("*+?"), _bounds()), optional(Literal(b"?")))
+    fixed = Repeat(atom, 0, 64)  # Python's look-behind is of one width
+    behind = sequence(words("(?<=", "(?<!"), fixed, Literal(b")"))
+    edge = choice(byte_set("^$"), words("\\b", "\\B"), behind)
+    single = Repeat(atom, 1, 1)
+    quantified = optional(Repeat(quantifier, 1, 1))
+    term = choice(edge, sequence(single, quantified))
+    body = _alternatives(term)
+    for _depth in range(GROUP_DEPTH):
+        inner = Repeat(body, 1, 1)  # one term, however often it is met
+        group = sequence(Literal(b"("), optional(Literal(b"?:")), inner, Literal(b")"), quantified)
+        ahead = sequence(words("(?=", "(?!"), inner, Literal(b")"))
+        body = _alternatives(choice(term, group, ahead))
+    return body
+
+
+def _alternatives(term: Regex) -> Regex:
+    return star(choice(term, Literal(b"|")))

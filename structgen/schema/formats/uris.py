@@ -1,0 +1,114 @@
+"""URIs, IRIs, URI templates, and the URLs that Pydantic reads."""
+
+from __future__ import annotations
+
+from structgen.engine.regex import (
+    ANY_CHAR,
+    NOTHING,
+    Chars,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    optional,
+    plus,
+    sequence,
+    star,
+)
+from structgen.schema.formats.network import IPV4, IPV6, PUBLIC_DOMAIN
+from structgen.schema.formats.parts import ALNUM, COLON, DIGIT, HEX, LETTER, digit, words
+from structgen.schema.strings import byte_set
+
+__all__ = ["IPRIVATE", "UCSCHAR", "WITH_SCHEME", "multi_host_url", "uri", "uri_template", "web_url"]
+
+_UNRESERVED = ALNUM + "-._~"
+_SUB_DELIMS = "!$&'()*+,;="
+_PERCENT = sequence(Literal(b"%"), HEX, HEX)
+UCSCHAR = Chars(  # RFC 3987, section 2.2
+    (
+        (0xA0, 0xD7FF),
+        (0xF900, 0xFDCF),
+        (0xFDF0, 0xFFEF),
+        *((plane << 16, (plane << 16) + 0xFFFD) for plane in range(1, 14)),
+        (0xE1000, 0xEFFFD),
+    )
+)
+IPRIVATE = Chars(((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD)))
+
+
+def _signs(extra: str, beyond: Regex = NOTHING) -> Regex:
+    """One sign of a part of a URI; `extra` may stand there too."""
+    return choice(byte_set(_UNRESERVED + _SUB_DELIMS + extra), _PERCENT, beyond)
+
+
+def _authority(beyond: Regex) -> Regex:
+    """RFC 3986, section 3.2."""
+    user = sequence(star(_signs(":", beyond)), Literal(b"@"))
+    future = sequence(byte_set("vV"), plus(HEX), Literal(b"."), plus(byte_set(_UNRESERVED + _SUB_DELIMS + ":")))
+    host = choice(star(_signs("", beyond)), sequence(Literal(b"["), choice(IPV6, future), Literal(b"]")))
+    return sequence(optional(user), host, optional(sequence(COLON, star(DIGIT))))
+
+
+def uri(*, relative: bool, beyond: Regex = NOTHING, private: Regex = NOTHING) -> Regex:
+    """RFC 3986: `URI`, or `URI-reference`; RFC 3987 with characters beyond ASCII, and private ones in the query."""
+    segments = star(sequence(Literal(b"/"), star(_signs(":@", beyond))))
+    rooted = sequence(Literal(b"/"), optional(sequence(plus(_signs(":@", beyond)), segments)))
+    with_authority = sequence(Literal(b"//"), _authority(beyond), segments)
+    ending = sequence(
+        optional(sequence(Literal(b"?"), star(_signs(":@/?", choice(beyond, private))))),
+        optional(sequence(Literal(b"#"), star(_signs(":@/?", beyond)))),
+    )
+    scheme = sequence(LETTER, star(byte_set(ALNUM + "+-.")), COLON)
+    rootless = sequence(plus(_signs(":@", beyond)), segments)
+    forms: list[Regex] = [sequence(scheme, choice(with_authority, rooted, rootless, Literal(b"")))]
+    if relative:
+        no_colon = sequence(plus(_signs("@", beyond)), segments)
+        forms.append(choice(with_authority, rooted, no_colon, Literal(b"")))
+    return sequence(choice(*forms), ending)
+
+
+def uri_template(*, reserved: bool) -> Regex:
+    """RFC 6570, with the erratum that lets an apostrophe stand.
+
+    Args:
+        reserved: with the operators that are kept for later, which mean nothing yet.
+    """
+    printable = {chr(code) for code in range(0x21, 0x7F)} - set('"%<>\\^`{|}')
+    literal = choice(byte_set("".join(printable)), UCSCHAR, IPRIVATE, _PERCENT)
+    sign = choice(byte_set(ALNUM + "_"), _PERCENT)
+    name = sequence(plus(sign), star(sequence(Literal(b"."), plus(sign))))
+    prefix = sequence(COLON, digit(1, 9), Repeat(DIGIT, 0, 3))
+    variable = sequence(name, optional(choice(prefix, Literal(b"*"))))
+    operator = byte_set("+#./;?&" + ("=,!@|" if reserved else ""))
+    variables = sequence(variable, star(sequence(Literal(b","), variable)))
+    return star(choice(literal, sequence(Literal(b"{"), optional(operator), variables, Literal(b"}"))))
+
+
+WITH_SCHEME = sequence(star(ANY_CHAR), COLON, star(ANY_CHAR))
+
+# --- what Pydantic reads ---------------------------------------------------------------------------------------------
+
+_PORT = sequence(COLON, digit(1, 9), Repeat(DIGIT, 0, 3))
+_PATH = star(sequence(Literal(b"/"), star(_signs(":@"))))
+_QUERY = sequence(Literal(b"?"), star(_signs(":@/?")))
+_FRAGMENT = sequence(Literal(b"#"), star(_signs(":@/?")))
+
+
+def web_url(*schemes: str) -> Regex:
+    """URLs that Rust's `url` crate and RFC 3986 both read: a host name with an alphabetic top label, or IPv4."""
+    host = choice(PUBLIC_DOMAIN, Literal(b"localhost"), IPV4)
+    return sequence(
+        words(*schemes), Literal(b"://"), host, optional(_PORT), _PATH, optional(_QUERY), optional(_FRAGMENT)
+    )
+
+
+def multi_host_url(*schemes: str) -> Regex:
+    """URLs with one or more hosts, as of databases. Without schemes, any that is not one of the web."""
+    host = choice(PUBLIC_DOMAIN, Literal(b"localhost"), IPV4)
+    sign = choice(byte_set(_UNRESERVED + "!$&'()*+;="), _PERCENT)  # a comma separates the hosts
+    user = sequence(plus(sign), optional(sequence(COLON, star(sign))), Literal(b"@"))
+    place = sequence(host, optional(_PORT))
+    places = sequence(optional(user), place, star(sequence(Literal(b","), optional(user), place)))
+    known = words(*schemes) if schemes else sequence(words("db", "x"), star(byte_set(ALNUM + "+-.")))
+    path = optional(sequence(Literal(b"/"), star(_signs(":@/"))))
+    return sequence(known, Literal(b"://"), places, path, optional(_QUERY), optional(_FRAGMENT))
