@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from structgen.engine.regex import choice
@@ -47,11 +47,12 @@ from structgen.schema.refs import ROOT, Document, Place, pointer
 
 __all__ = ["Space", "array_holds", "object_holds"]
 
+_DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
+_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 _COMBINING = frozenset(
     {
-        "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "propertyNames", "dependencies",
-        "dependentRequired", "dependentSchemas", "$dynamicRef", "$recursiveRef", "unevaluatedProperties",
-        "unevaluatedItems",
+        "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "propertyNames", "$dynamicRef",
+        "$recursiveRef", *_DEPENDENCIES, *_UNEVALUATED,
     }
 )  # fmt: skip
 _FLAT_VALUES = (str, int, float, bool, type(None))
@@ -95,12 +96,9 @@ class Space:
             "enum": self._enum,
             "const": self._const,
             "propertyNames": self._property_names,
-            "dependencies": self._dependencies,
-            "dependentRequired": self._dependencies,
-            "dependentSchemas": self._dependencies,
-            "unevaluatedProperties": lambda schema, place: self._unevaluated("unevaluatedProperties", schema, place),
-            "unevaluatedItems": lambda schema, place: self._unevaluated("unevaluatedItems", schema, place),
         }
+        self._rules |= {key: partial(self._dependencies, key) for key in _DEPENDENCIES}
+        self._rules |= {key: partial(self._unevaluated, key) for key in _UNEVALUATED}
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
@@ -393,19 +391,27 @@ class Space:
         objects = ObjectSet(classes=() if keys is None else ((keys, ANY),)).reduced()
         return EVERYTHING if objects is None else _objects(objects)
 
-    def _dependencies(self, schema: dict[str, Any], place: Place) -> Shape:
-        result = EVERYTHING
-        for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
-            rules = schema.get(keyword, {})
-            if not isinstance(rules, dict):
-                raise SchemaError(f"{keyword} must be an object", pointer=pointer(place), keyword=keyword)
-            for key, rule in rules.items():
-                if isinstance(rule, list):
-                    rule = {"required": rule}
-                inside = ((place, keyword), key)
-                then = _objects(ObjectSet({key: ANY}, required=(key,))).intersect(self.shape(self.node(rule, inside)))
-                without = _objects(ObjectSet(properties={key: NONE}))
-                result = self._both(result, then.unite(without))
+    def _dependent(self, keyword: str, schema: dict[str, Any], place: Place) -> Iterable[tuple[str, Node]]:
+        """The keys that ask for something when they are there, and for what."""
+        rules = schema[keyword]
+        if not isinstance(rules, dict):
+            raise SchemaError(f"{keyword} must be an object", pointer=pointer(place), keyword=keyword)
+        for key, rule in rules.items():
+            node = self.node({"required": rule} if isinstance(rule, list) else rule, ((place, keyword), key))
+            if node != ANY:
+                yield key, node
+
+    def _dependencies(self, keyword: str, schema: dict[str, Any], place: Place, *, negated: bool = False) -> Shape:
+        """The values in which each key that is there has what it asks for, or one has not."""
+        result = NOTHING if negated else EVERYTHING
+        for key, node in self._dependent(keyword, schema, place):
+            there = ObjectSet({key: ANY}, required=(key,))
+            if negated:
+                broken = self._both(Shape(objects=(there,)), self.shape(complement(node)))
+                result = self._spend(result.unite(broken))
+            else:
+                then = self._both(_objects(there), self.shape(node))
+                result = self._both(result, then.unite(_objects(ObjectSet(properties={key: NONE}))))
         return result
 
     def _unevaluated(self, keyword: str, schema: dict[str, Any], place: Place, *, negated: bool = False) -> Shape:
@@ -457,8 +463,10 @@ class Space:
             return self.shape(self._none_of(self._branches(schema, key, place)))
         if key == "oneOf":
             return self._union(self._not_one_of(self._branches(schema, key, place)))
-        if key in ("unevaluatedProperties", "unevaluatedItems"):
+        if key in _UNEVALUATED:
             return self._unevaluated(key, schema, place, negated=True)
+        if key in _DEPENDENCIES:
+            return self._dependencies(key, schema, place, negated=True)
         if key == "if":
             condition, then, otherwise = self._conditional(schema, place)
             return self._union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
