@@ -14,9 +14,10 @@ from structgen.engine.grammar import Capture, Lazy, Symbol
 from structgen.kbnf import ast
 from structgen.schema.algebra import ArraySet, Contains, Inexpressible, Node
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.emptiness import can_differ
 from structgen.schema.layout import Layout
 from structgen.schema.lazy import LazyRules, regex_of
-from structgen.schema.values import Value, read_value
+from structgen.schema.values import Value, read_value, spelled
 
 __all__ = ["ArrayPlaces", "Writer", "array_body"]
 
@@ -129,16 +130,9 @@ class ArrayPlaces:
             asked.high is not None and asked.high < asked.low for asked in left.contains
         ):
             return False
-        return can_be_met(left, self._lazy.holds, lambda node: self._left(node, state.seen))
-
-    def _left(self, node: Node, seen: frozenset[Value]) -> int | None:
-        """How many more values of a node there can be, where items must differ."""
-        if not self._part.unique:
-            return None
-        size = self._lazy.space.sizes.count(node)
-        if size is None or not seen:
-            return size
-        return max(size - sum(self._lazy.holds(self._lazy.const(value, node)) for value in seen), 0)
+        if not part.unique:
+            return can_be_met(left, self._lazy.holds, lambda node: None)
+        return can_differ(left, self._lazy.holds, self._lazy.space.sizes, frozenset(map(spelled, state.seen)))
 
     def _items(self, state: State) -> Iterator[_Item]:
         """All items that may come next, after which the array can be ended."""
@@ -156,7 +150,8 @@ class ArrayPlaces:
             for value, others in same.items():
                 const = self._lazy.const(value, node)
                 if value not in state.seen and self._lazy.holds(const):
-                    item = _Item(const, frozenset(), after._replace(avoid=frozenset(others)))
+                    seen = after.seen | {value} if part.unique else after.seen
+                    item = _Item(const, frozenset(), after._replace(avoid=frozenset(others), seen=seen))
                     if self.is_alive(item.state):
                         yield item
             values = state.seen.union(same)
@@ -166,9 +161,7 @@ class ArrayPlaces:
 
     def _goes_on(self, item: _Item) -> bool:
         """Whether the array can be ended after some value of the item."""
-        if not self._part.unique:
-            return self.is_alive(item.state)
-        return self._can_be_met(item.state)
+        return self._can_be_met(item.state) if self._part.unique else self.is_alive(item.state)
 
     def _after(self, state: State, given: frozenset[int]) -> State:
         counts = tuple(

@@ -11,13 +11,14 @@ from itertools import product
 from math import prod
 
 from structgen.schema.algebra import ArraySet, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet
-from structgen.schema.algebra.counting import can_be_met, match
+from structgen.schema.algebra.counting import can_be_met
 
-__all__ = ["Sizes", "array_holds", "children", "holds", "object_holds", "witnesses"]
+__all__ = ["Sizes", "array_holds", "can_differ", "children", "holds", "object_holds", "witnesses"]
 
 _EXPLICIT = 64
 _DEPTH = 16
 _MOST_ASKED = 8
+_STEPS = 5_000
 
 _Part = NumberSet | StringSet | ArraySet | ObjectSet
 
@@ -107,7 +108,7 @@ class Sizes:
                 if values is None:
                     return None
                 members.append([f"{key!r}:{value}" for value in values] + [""] * (key not in part.required))
-            found.update(f"{{{','.join(chosen)}}}" for chosen in product(*members))
+            found.update(f"{{{','.join(filter(None, chosen))}}}" for chosen in product(*members))
         return frozenset(found)
 
 
@@ -153,21 +154,52 @@ def array_holds(part: ArraySet, productive: Collection[Node], sizes: Sizes | Non
         return False
     if not part.contains and not part.unique:
         return True
-    unique = part.unique and sizes is not None
-    if not can_be_met(part, productive.__contains__, sizes.count if unique and sizes is not None else _endless):
-        return False
-    return not unique or sizes is None or _can_differ(part, sizes)
+    if not part.unique or sizes is None:
+        return can_be_met(part, productive.__contains__, _endless)
+    return can_differ(part, productive.__contains__, sizes)
 
 
 def _endless(node: Node) -> None:
     return None
 
 
-def _can_differ(part: ArraySet, sizes: Sizes) -> bool:
-    """Whether the items that must be there can all be different, as far as their values are few and known."""
-    low = max([part.low, *(count.start + count.low for count in part.contains if count.low)])
-    known = [sizes.values(part.at(index)) for index in range(min(low, _EXPLICIT + 1))]
-    return match([values for values in known if values is not None])
+def can_differ(
+    part: ArraySet, usable: Callable[[Node], bool], sizes: Sizes, used: frozenset[str] = frozenset()
+) -> bool:
+    """Whether a set of arrays has a member whose items all differ, from each other and from those used before.
+
+    Items of a prefix that have few values are tried, value by value; after it all items are alike, and it is a question
+    of how many values there are.
+
+    Args:
+        part: the set.
+        usable: whether a node has a value.
+        sizes: how many values nodes have, and which, where they are few.
+        used: values, as `Sizes.values` gives them.
+    """
+    waiting = [(part, used)]
+    for _ in range(_STEPS):
+        if not waiting:
+            return False
+        left, seen = waiting.pop()
+        if left.has_empty:
+            return True
+        if not left.settled:
+            if can_be_met(left, usable, lambda node, seen=seen: _unused(node, sizes, seen)):  # type: ignore[misc]
+                return True
+            continue
+        for given, node in left.cases(0):
+            after = left.following(given) if usable(node) else None
+            if after is not None:
+                values = sizes.values(node)
+                choices = [seen] if values is None else [seen | {value} for value in values - seen]
+                waiting.extend((after, choice) for choice in choices)
+    return True
+
+
+def _unused(node: Node, sizes: Sizes, used: frozenset[str]) -> int | None:
+    size, values = sizes.count(node), sizes.values(node)
+    return size if size is None or values is None else len(values - used)
 
 
 def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from structgen.errors import LimitExceededError
 from structgen.schema.numbers import exact
 
-__all__ = ["Value", "freeze", "read_value", "thaw"]
+__all__ = ["Value", "freeze", "members", "numbers_of", "read_value", "spelled", "strings_of", "thaw"]
 
 Value = tuple[Any, ...]
 """A kind and what it holds: ("null",), ("boolean", bool), ("number", int or Fraction), ("string", str),
@@ -17,8 +18,15 @@ Value = tuple[Any, ...]
 
 
 def read_value(text: bytes | str) -> Value:
-    """The value of a JSON text."""
-    return freeze(json.loads(text))
+    """The value of a JSON text.
+
+    Raises:
+        LimitExceededError: it nests too deep to be compared.
+    """
+    try:
+        return freeze(json.loads(text))
+    except RecursionError as error:
+        raise LimitExceededError("schema_depth", 0, message="an item that must be unique nests too deep") from error
 
 
 def freeze(value: Any) -> Value:
@@ -68,6 +76,22 @@ def thaw(value: Value) -> Any:
     if kind == "object":
         return {key: thaw(item) for key, item in sorted(value[1], key=lambda pair: str(pair[0]))}
     return value[1]
+
+
+def spelled(value: Value) -> str:
+    """A text for a value, as `Sizes.values` spells those of small sets."""
+    kind, held = value[0], value[-1]
+    if kind == "null":
+        return "null"
+    if kind == "boolean":
+        return "true" if held else "false"
+    if kind == "number":
+        return str(Fraction(held))
+    if kind == "array":
+        return f"[{','.join(map(spelled, held))}]"
+    if kind == "object":
+        return f"{{{','.join(f'{key!r}:{spelled(item)}' for key, item in sorted(held, key=lambda pair: pair[0]))}}}"
+    return repr(held)
 
 
 def members(value: Value) -> dict[str, Value]:

@@ -167,6 +167,18 @@ def test_values_seen_leave_no_dead_end_inside_of_an_item() -> None:
     assert matcher.forced_bytes() == b'{"n":"y","e":false}]'
 
 
+def test_a_prefix_whose_values_run_out_is_seen_before_it_is_entered() -> None:
+    pair = {"prefixItems": [{"const": "x"}, {"const": "x"}], "contains": {"type": "number"}, "uniqueItems": True}
+    assert compiled({"type": "array", "items": {"type": "string"}, **pair}) is None
+    nested = {"prefixItems": [{"const": "x"}], "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 2}
+    constraint = compiled({"type": "array", "items": {"type": "array", **nested}, "uniqueItems": True})
+    assert constraint is not None
+    assert accepts(constraint, '[["x",true],["x",true,false],["x",false]]')
+    matcher = constraint.matcher()
+    matcher.accept_bytes(b'[["x",true],["x",true,false],["x",')
+    assert matcher.forced_bytes() == b"false"
+
+
 @pytest.mark.parametrize("order", ["schema", "any"])
 def test_a_value_is_the_same_in_every_spelling(order: str) -> None:
     constraint = compiled({"type": "array", "uniqueItems": True}, property_order=order)

@@ -141,6 +141,25 @@ class ArraySet:
             return ArraySet(low=start + low if low else 0, high=None if high is None else start + high)
         return None
 
+    def following(self, given: frozenset[int]) -> ArraySet | None:
+        """What may follow a first item of the case `given`, as a set of arrays; None where nothing may, nor the end."""
+        contains = []
+        for number, count in enumerate(self.contains):
+            one = int(number in given)
+            high = None if count.high is None else count.high - one
+            if high is not None and high < 0:
+                return None
+            contains.append(Contains(max(count.start - 1, 0), count.node, max(count.low - one, 0), high))
+        if self.high == 0:
+            return None
+        high = None if self.high is None else self.high - 1
+        return ArraySet(self.prefix[1:], self.rest, max(self.low - 1, 0), high, tuple(contains), self.unique)
+
+    @property
+    def has_empty(self) -> bool:
+        """Whether the empty array is a member."""
+        return self.low == 0 and not any(count.low for count in self.contains)
+
     def complement(self) -> list[ArraySet]:
         """Sets whose union is every other array.
 

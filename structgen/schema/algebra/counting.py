@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.nodes import Node
 
-__all__ = ["TooManyCounts", "can_be_met", "match"]
+__all__ = ["TooManyCounts", "can_be_met"]
 
 _STEPS = 100_000
 
@@ -134,29 +134,3 @@ class _Tail:
         for size in self.others:
             greatest = None if greatest is None or size is None else greatest + size
         return (high is None or fewest <= high) and (greatest is None or greatest >= low)
-
-
-def match(choices: list[frozenset[str]]) -> bool:
-    """Whether one can be chosen of each, all different (Hall's marriages, by augmenting paths)."""
-    taken: dict[str, int] = {}
-    for person in range(len(choices)):
-        came_from: dict[str, int] = {}
-        waiting, free = [person], None
-        while waiting and free is None:
-            asking = waiting.pop()
-            for value in choices[asking]:
-                if value in came_from:
-                    continue
-                came_from[value] = asking
-                if value not in taken:
-                    free = value
-                    break
-                waiting.append(taken[value])
-        if free is None:
-            return False
-        while free is not None:
-            asking = came_from[free]
-            before = next((value for value, owner in taken.items() if owner == asking), None)
-            taken[free] = asking
-            free = before
-    return True
