@@ -78,55 +78,64 @@ def _hex_choice(digits: int) -> ByteSet:
 _HEX = _hex_choice(0xFFFF)
 
 
+_Ranges = tuple[tuple[int, int], ...]
+
+
 @lru_cache(maxsize=4096)
-def _hex_range(low: int, high: int, digits: int) -> Regex:
-    """`digits` hexadecimal digits whose number lies between `low` and `high`."""
-    if low == 0 and high == 16**digits - 1:
-        return repeat(_HEX, digits, digits)
+def _hex_numbers(ranges: _Ranges, digits: int) -> Regex:
+    """`digits` hexadecimal digits whose number lies in one of sorted ranges; by the first digit, what follows it."""
     if digits == 1:
-        return _hex_choice(sum(1 << d for d in range(low, high + 1)))
+        return _hex_choice(sum(1 << d for low, high in ranges for d in range(low, high + 1)))
     unit = 16 ** (digits - 1)
-    first, last = low // unit, high // unit
-    if first == last:
-        return sequence(_hex_choice(1 << first), _hex_range(low % unit, high % unit, digits - 1))
-    parts: list[Regex] = []
-    if low % unit:
-        parts.append(sequence(_hex_choice(1 << first), _hex_range(low % unit, unit - 1, digits - 1)))
-        first += 1
-    if high % unit != unit - 1:
-        parts.append(sequence(_hex_choice(1 << last), _hex_range(0, high % unit, digits - 1)))
-        last -= 1
-    if first <= last:
-        middle = _hex_choice(sum(1 << d for d in range(first, last + 1)))
-        parts.append(sequence(middle, repeat(_HEX, digits - 1, digits - 1)))
-    return choice(*parts)
+    if ranges == ((0, 16 * unit - 1),):
+        return repeat(_HEX, digits, digits)
+    first_digits: dict[_Ranges, int] = {}
+    for digit in range(ranges[0][0] // unit, ranges[-1][1] // unit + 1):
+        rest = _shifted(_clip(ranges, digit * unit, digit * unit + unit - 1), -digit * unit)
+        if rest:
+            first_digits[rest] = first_digits.get(rest, 0) | 1 << digit
+    return choice(*(sequence(_hex_choice(mask), _hex_numbers(rest, digits - 1)) for rest, mask in first_digits.items()))
 
 
-def _pairs(low: int, high: int) -> list[Regex]:
-    """Surrogate pairs, without their first backslash, for the astral code points `low` to `high`."""
-    low, high = low - 0x10000, high - 0x10000
-    first, last = low >> 10, high >> 10
-    boxes: list[tuple[int, int, int, int]] = []
-    if first == last:
-        boxes.append((first, last, low & 0x3FF, high & 0x3FF))
-    else:
-        if low & 0x3FF:
-            boxes.append((first, first, low & 0x3FF, 0x3FF))
-            first += 1
-        if high & 0x3FF != 0x3FF:
-            boxes.append((last, last, 0, high & 0x3FF))
-            last -= 1
-        if first <= last:
-            boxes.append((first, last, 0, 0x3FF))
+def _shifted(ranges: Iterable[tuple[int, int]], by: int) -> _Ranges:
+    return tuple((low + by, high + by) for low, high in ranges)
+
+
+def _pairs(ranges: _Ranges) -> list[Regex]:
+    """Surrogate pairs, without their first backslash, for astral code points."""
+    trailing_of: dict[tuple[int, int], list[tuple[int, int]]] = {}  # for one leading surrogate, or a run of them
+    for low, high in ranges:
+        for first, last, trailing in _boxes(low - 0x10000, high - 0x10000):
+            trailing_of.setdefault((first, last), []).append(trailing)
+    leading: dict[_Ranges, list[tuple[int, int]]] = {}
+    for firsts, trailings in trailing_of.items():
+        leading.setdefault(tuple(trailings), []).append(firsts)
     return [
         sequence(
             Literal(b"u"),
-            _hex_range(0xD800 + a, 0xD800 + b, 4),
+            _hex_numbers(_shifted(sorted(firsts), 0xD800), 4),
             Literal(b"\\u"),
-            _hex_range(0xDC00 + c, 0xDC00 + d, 4),
+            _hex_numbers(_shifted(trailing, 0xDC00), 4),
         )
-        for a, b, c, d in boxes
+        for trailing, firsts in leading.items()
     ]
+
+
+def _boxes(low: int, high: int) -> list[tuple[int, int, tuple[int, int]]]:
+    """A range of 20-bit numbers as products of ranges of their upper and their lower halves."""
+    first, last = low >> 10, high >> 10
+    if first == last:
+        return [(first, last, (low & 0x3FF, high & 0x3FF))]
+    boxes: list[tuple[int, int, tuple[int, int]]] = []
+    if low & 0x3FF:
+        boxes.append((first, first, (low & 0x3FF, 0x3FF)))
+        first += 1
+    if high & 0x3FF != 0x3FF:
+        boxes.append((last, last, (0, high & 0x3FF)))
+        last -= 1
+    if first <= last:
+        boxes.append((first, last, (0, 0x3FF)))
+    return boxes
 
 
 def _needs_escape(point: int) -> bool:
@@ -149,12 +158,10 @@ def escaped_chars(ranges: tuple[tuple[int, int], ...]) -> Regex:
     short = "".join(sign for point, sign in _SHORT.items() if _clip(ranges, point, point))
     if short:
         escapes.append(byte_set(short))
-    hexes = [_hex_range(a, b, 4) for a, b in _clip(ranges, 0, _SURROGATES[0] - 1)]
-    hexes += [_hex_range(a, b, 4) for a, b in _clip(ranges, _SURROGATES[1] + 1, 0xFFFF)]
+    hexes = (*_clip(ranges, 0, _SURROGATES[0] - 1), *_clip(ranges, _SURROGATES[1] + 1, 0xFFFF))
     if hexes:
-        escapes.append(sequence(Literal(b"u"), choice(*hexes)))
-    for a, b in _clip(ranges, 0x10000, 0x10FFFF):
-        escapes.extend(_pairs(a, b))
+        escapes.append(sequence(Literal(b"u"), _hex_numbers(hexes, 4)))
+    escapes.extend(_pairs(tuple(_clip(ranges, 0x10000, 0x10FFFF))))
     forms: list[Regex] = [sequence(Literal(b"\\"), choice(*escapes))] if escapes else []
     raw = _raw_ranges(ranges)
     if raw:

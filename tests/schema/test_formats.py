@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from structgen.engine.automata import AutomatonStore
 from structgen.schema import formats, sources
 from structgen.schema.algebra import Language
+from structgen.schema.validation import validator_class
 
 CHECKER = jsonschema.Draft202012Validator.FORMAT_CHECKER
 
@@ -465,3 +466,22 @@ def test_texts_that_are_no_strings_are_not_asked_for(allows):
         schema = {"format": name}
         for value in (None, 1, 1.5, True, [], {}):
             assert allows(schema, value) if name not in formats.REFUSED else True
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "valid"),
+    [
+        ("uri", "http://a", True),
+        ("uri", "not a uri", False),  # no checker of it need be installed
+        ("relative-json-pointer", "100", True),  # a checker takes no such number
+        ("email", "a b@c", True),  # left to the checker
+        ("time", "23:59:60Z", False),
+        ("regex", "(?P<name>a)", True),
+        ("unheard-of", "", True),
+    ],
+)
+def test_the_validator_reads_formats_as_the_grammar_does(name, text, valid):
+    for dialect in ("draft7", "2020-12"):
+        cls = validator_class(dialect)
+        assert cls({"format": name}, format_checker=cls.FORMAT_CHECKER).is_valid(text) == valid
+        assert cls({"format": name}).is_valid(text)
