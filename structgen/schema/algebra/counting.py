@@ -133,4 +133,4 @@ class _Tail:
             greatest = None if greatest is None or bound is None else greatest + bound
         for size in self.others:
             greatest = None if greatest is None or size is None else greatest + size
-        return (high is None or fewest <= high) and (greatest is None or greatest >= low)
+        return (high is None or max(fewest, low) <= high) and (greatest is None or greatest >= low)
