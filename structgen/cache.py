@@ -185,16 +185,18 @@ def _compile_schema(schema: Any, vocabulary: Vocabulary, options: SchemaOptions,
         tree = json_schema_to_kbnf(source.json_schema, source.options, limits=limits, deadline=deadline)
         return _build(tree, vocabulary, limits, deadline, eager=False)
 
-    if options.registry is not None:  # what it holds and gives may change
-        return Constraint(make(), source.parse, is_json=True)
-    key = ("schema", _content(source, limits), source.options, vocabulary.fingerprint, limits)
+    key = ("schema", _content(source, limits), source.options.without_registry(), vocabulary.fingerprint, limits)
     return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True)
 
 
 def _content(source: Source, limits: Limits) -> str:
-    """The schema as text. The keys' order is part of it: it is the order in which they are generated."""
+    """The schema, and what it may reach in the registry, as text. The order of keys is part of it: the order in which
+    they are generated.
+    """
+    registry = source.options.registry
+    content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
     try:
-        return json.dumps(source.json_schema, separators=(",", ":"), default=_exact_number)
+        return json.dumps(content, separators=(",", ":"), default=_exact_number)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:

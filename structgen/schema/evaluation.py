@@ -8,6 +8,7 @@ no cases, and cases of the same answer are one.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -78,8 +79,8 @@ class Schemas(Protocol):
     def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
         """The node to which a reference leads."""
 
-    def keywords_of(self, atom: int) -> tuple[dict[str, Any], Place]:
-        """What the subschema of an atom asserts, and where it is."""
+    def inside(self, atom: int) -> AbstractContextManager[tuple[dict[str, Any], Place]]:
+        """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
 
     def may_hold(self, node: Node) -> bool:
         """Whether a node may have a value: False is certain."""
@@ -138,7 +139,8 @@ class Evaluation:
         self._depth += 1
         for atom in node:
             if isinstance(atom, int) and atom > 1:
-                found = self._both(found, self.cases(*self._space.keywords_of(atom)))
+                with self._space.inside(atom) as (known, place):
+                    found = self._both(found, self.cases(known, place))
         self._depth -= 1
         return found
 

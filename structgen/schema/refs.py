@@ -1,148 +1,459 @@
-"""Where `$ref` leads: JSON pointers, `$id`s and anchors of one document. Nothing is ever fetched."""
+"""Where references lead: JSON pointers, `$id`s and anchors, and the dynamic scope of those that depend on it.
+
+A *resource* is a schema with a URI of its own. A *scope* is what the meaning of a subschema depends on beside its
+text: the resource that it is in, and, for `$dynamicRef` and `$recursiveRef`, the resources that were entered on the
+way to it. Of these only the first that has each dynamic anchor matters, so that there are finitely many scopes. They
+are followed only in documents that use such references: the first one met raises `DynamicScopeNeeded`, and the
+translation begins anew with `Document.is_dynamic` set.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from structgen.errors import SchemaError, UnsupportedSchemaError
-from structgen.schema.dialects import Dialect
+from referencing import Registry
 
-__all__ = ["ROOT", "Document", "Place", "pointer"]
+from structgen.errors import SchemaError, UnsupportedSchemaError
+from structgen.schema.dialects import Dialect, dialect_of, dialect_within
+from structgen.schema.resources import Library
+
+__all__ = [
+    "REFERENCES",
+    "ROOT",
+    "Document",
+    "DynamicScopeNeeded",
+    "Place",
+    "Resource",
+    "Scope",
+    "bare_reference",
+    "check_forms",
+    "pointer",
+]
 
 Place = tuple[Any, str] | None
-"""A place in a document, as a linked list from the end of its JSON pointer; None is the root."""
+"""A place in a document, as a linked list from the end of its JSON pointer; None is the root, and `((), uri)` that of
+another document."""
 
 ROOT: Place = None
 
-_NOT_SCHEMAS = frozenset({"const", "default", "enum", "example", "examples"})
+_RECURSIVE = "#"  # no anchor can be called so
+
+
+class DynamicScopeNeeded(Exception):
+    """A reference that depends on the dynamic scope was met, and scopes are not followed yet."""
 
 
 def pointer(place: Place) -> str:
-    """The JSON pointer of a place, without `#`."""
+    """The JSON pointer of a place, without `#`; in another document, behind its URI and `#`."""
     tokens: list[str] = []
+    document = ""
     while place is not None:
-        place, token = place
+        parent, token = place
+        if parent == ():
+            document = f"{token}#"
+            break
         tokens.append(token.replace("~", "~0").replace("/", "~1"))
-    return "".join(f"/{token}" for token in reversed(tokens))
+        place = parent
+    return document + "".join(f"/{token}" for token in reversed(tokens))
 
 
-class Document:
-    """A schema and the places in it that references can name.
+def bare_reference(schema: dict[str, Any], dialect: Dialect) -> str | None:
+    """The keyword by which a schema is a reference and nothing else, so that it means what it refers to."""
+    if REFERENCES.isdisjoint(schema):
+        return None
+    if dialect.ref_overrides:
+        return "$ref" if "$ref" in schema else None
+    asserting = [keyword for keyword in schema if keyword in dialect.keywords]
+    return asserting[0] if len(asserting) == 1 and asserting[0] in REFERENCES else None
 
-    Args:
-        root: the whole schema.
+
+def check_forms(schema: dict[str, Any], dialect: Dialect, place: Place) -> None:
+    """Refuses the forms of keywords that other drafts have, and the schema's own does not.
+
+    Raises:
+        SchemaError: there is one.
+    """
+    is_draft4 = dialect.name == "draft4"
+    for keyword in dialect.keywords & {"exclusiveMinimum", "exclusiveMaximum"} & schema.keys():
+        if isinstance(schema[keyword], bool) != is_draft4:
+            form = "a boolean" if is_draft4 else "a number"
+            raise _wrong_form(f"{keyword} must be {form}", dialect, place, keyword)
+    if not dialect.has_item_lists and isinstance(schema.get("items"), list):
+        raise _wrong_form("items must be a schema", dialect, place, "items")
+
+
+def _wrong_form(message: str, dialect: Dialect, place: Place, keyword: str) -> SchemaError:
+    return SchemaError(f"{message} in {dialect.name}", pointer=pointer(place), keyword=keyword)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resource:
+    """A schema with a URI of its own, or a document's root.
+
+    Attributes:
+        uri: absolute, where it says so; "" for a root without a URI.
+        contents: the schema.
+        place: where it is.
         dialect: its draft.
     """
 
-    def __init__(self, root: Any, dialect: Dialect) -> None:
-        self.root = root
-        self.dialect = dialect
-        self._memo: dict[tuple[str, str], tuple[Any, Place]] = {}
-        self._resources: dict[str, tuple[Any, Place]] | None = None
-        self._anchors: dict[str, tuple[Any, Place]] = {}
-        self._scopes: dict[int, str] = {}
-        self._base = ""
+    uri: str
+    contents: Any
+    place: Place
+    dialect: Dialect
 
-    def resolve(self, reference: Any, holder: dict[str, Any], place: Place) -> tuple[Any, Place]:
-        """The schema that a `$ref` names, and its place.
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a subschema's meaning depends on beside its text.
+
+    Attributes:
+        resource: the resource that it is in.
+        dialect: its draft.
+        entered: for each dynamic anchor the URI of the outermost resource entered that has it; sorted. Empty where
+            scopes are not followed.
+        left: the same as `jsonschema` has it, which sees only the resources that a reference led out of.
+    """
+
+    resource: Resource
+    dialect: Dialect
+    entered: tuple[tuple[str, str], ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+
+
+Target = tuple[Any, Place, Scope]
+"""A schema, its place and the scope around it."""
+
+
+class Document:
+    """A schema, and the places in it and elsewhere that references can name.
+
+    Args:
+        root: the whole schema.
+        registry: the schemas outside of it.
+        dialect: its draft; by default what it says itself.
+
+    Attributes:
+        is_dynamic: whether dynamic scopes are followed.
+        start: the scope of the root.
+    """
+
+    def __init__(self, root: Any, registry: Registry[Any] | None = None, *, dialect: Dialect | None = None) -> None:
+        self.library = Library(registry)
+        self.root = root
+        self.dialect = dialect or dialect_of(root, self.library.contents)
+        self.is_dynamic = False
+        self._inner: dict[int, Resource] = {}  # by the identity of its schema
+        self._resources: dict[str, Resource] = {}
+        self._anchors: dict[tuple[str, str], Target] = {}
+        self._dynamic: dict[str, list[str]] = {}  # by URI of the resource
+        self._ambiguous: set[tuple[str, str]] = set()
+        self._memo: dict[tuple[str, str, Scope], Target] = {}
+        uri = _own_uri(root, "", self.dialect)
+        self._root = Resource(uri or "", root, ROOT, self.dialect)
+        self._is_scanned = False
+
+    @property
+    def start(self) -> Scope:
+        """The scope of the root."""
+        return self._entering(Scope(self._root, self.dialect), self._root)
+
+    def enter(self, schema: dict[str, Any], place: Place, scope: Scope) -> Scope:
+        """The scope inside of a subschema that may have a URI or a draft of its own."""
+        resource, dialect = self._inside(schema, place, scope.resource, scope.dialect)
+        if resource is scope.resource:
+            return scope if dialect is scope.dialect else replace(scope, dialect=dialect)
+        return self._entering(scope, resource)
+
+    def _inside(
+        self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect
+    ) -> tuple[Resource, Dialect]:
+        """The resource and the draft that hold inside of a schema, given those around it."""
+        if schema is resource.contents:
+            return resource, dialect
+        dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(place))
+        uri = _own_uri(schema, resource.uri, dialect)
+        if uri is None:
+            return resource, dialect
+        inner = self._inner.get(id(schema))
+        if inner is None:
+            inner = self._inner[id(schema)] = Resource(uri, schema, place, dialect)
+        return inner, dialect
+
+    def follow_dynamic_scopes(self) -> None:
+        """From now on, scopes say which resources were entered."""
+        self.is_dynamic = True
+        self._memo.clear()
+
+    def resolve(self, keyword: str, schema: dict[str, Any], place: Place, scope: Scope) -> Target:
+        """The schema that a reference names, its place, and the scope around it.
 
         Args:
-            reference: the value of `$ref`.
-            holder: the schema that holds it.
+            keyword: `$ref`, `$dynamicRef` or `$recursiveRef`.
+            schema: the schema that holds it.
             place: where that is.
+            scope: the scope inside of it.
 
         Raises:
             SchemaError: there is nothing at that place, or the reference is no string.
-            UnsupportedSchemaError: it lies outside of the document.
+            UnsupportedSchemaError: it lies outside of the document and the registry.
+            DynamicScopeNeeded: scopes are not followed yet, and have to be.
         """
+        reference = schema[keyword]
         if not isinstance(reference, str):
-            raise SchemaError("$ref must be a string", pointer=pointer(place), keyword="$ref")
-        if self._resources is None:
-            self._scan()
-        scope = self._scopes.get(id(holder), self._base)
-        found = self._memo.get((scope, reference))
+            raise SchemaError(f"{keyword} must be a string", pointer=pointer(place), keyword=keyword)
+        key = (keyword, reference, scope)
+        found = self._memo.get(key)
         if found is None:
-            found = self._memo[scope, reference] = self._find(reference, scope, place)
+            found = self._memo[key] = self._find(keyword, reference, place, scope)
         return found
 
-    def _find(self, reference: str, scope: str, place: Place) -> tuple[Any, Place]:
-        resources = self._resources or {}
-        uri, fragment = (scope, reference[1:]) if reference[:1] == "#" else urldefrag(urljoin(scope, reference))
-        if uri not in resources:
-            raise UnsupportedSchemaError(
-                f"$ref {reference!r} lies outside of the schema",
-                pointer=pointer(place),
-                keyword="$ref",
-                hint="copy what it names into $defs; nothing is fetched",
-            )
-        fragment = unquote(fragment)
+    # --- finding -----------------------------------------------------------------------------------------------------
+
+    def _find(self, keyword: str, reference: str, place: Place, scope: Scope) -> Target:
+        failure = _Failure(keyword, reference, place)
+        if keyword == "$recursiveRef" and reference != "#":
+            raise SchemaError('$recursiveRef must be "#"', pointer=pointer(place), keyword=keyword)
+        resource, fragment = self._resource(reference, scope, failure)
+        scope = self._leaving(scope)
         if fragment and not fragment.startswith("/"):
-            anchor = self._anchors.get(f"{uri}#{fragment}")
-            if anchor is None:
-                raise SchemaError(f"$ref {reference!r} names no anchor", pointer=pointer(place), keyword="$ref")
-            return anchor
-        value, target = resources[uri]
-        for token in fragment.split("/")[1:]:
+            found = self._anchor(resource, fragment, scope, failure)
+            if keyword == "$dynamicRef" and fragment in self._dynamic.get(resource.uri, ()):
+                found = self._dynamically(fragment, found, scope, failure)
+        else:
+            found = self._at(resource, fragment, scope, failure)
+            if keyword == "$recursiveRef" and _is_recursive(resource):
+                found = self._dynamically(_RECURSIVE, found, scope, failure)
+        return self._checked(found, scope, failure)
+
+    def _resource(self, reference: str, scope: Scope, failure: _Failure) -> tuple[Resource, str]:
+        """The resource and the fragment that a reference means."""
+        if reference.startswith("#"):
+            return scope.resource, unquote(reference[1:])
+        uri, fragment = urldefrag(urljoin(scope.resource.uri, reference))
+        self._scan_root()
+        resource = self._resources.get(uri) or self._load(uri, scope.dialect)
+        if resource is None:
+            raise failure.outside()
+        if ("", uri) in self._ambiguous:
+            raise failure.error("names several schemas")
+        return resource, unquote(fragment)
+
+    def _load(self, uri: str, dialect: Dialect) -> Resource | None:
+        """A schema of the library, which has the draft of the schema that refers to it where it names none."""
+        contents = self.library.contents(uri)
+        if contents is None:
+            return None
+        place: Place = ((), uri)
+        if isinstance(contents, dict):
+            dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(place))
+        own = _own_uri(contents, uri, dialect)
+        resource = self._resources.get(own or "") if own else None
+        if resource is None or resource.contents is not contents:
+            resource = Resource(own or uri, contents, place, dialect)
+            self._scan(resource)
+        self._resources[uri] = resource
+        return resource
+
+    def _anchor(self, resource: Resource, name: str, scope: Scope, failure: _Failure) -> Target:
+        self._scan_root()
+        found = self._anchors.get((resource.uri, name))
+        if found is None:
+            raise failure.error("names no anchor")
+        if (resource.uri, name) in self._ambiguous:
+            raise failure.error("names several schemas")
+        schema, place, around = found
+        return schema, place, self._entering(scope, resource, around.dialect)
+
+    def _at(self, resource: Resource, path: str, scope: Scope, failure: _Failure) -> Target:
+        """The schema at a JSON pointer, which may lead into other resources."""
+        value, place, dialect = resource.contents, resource.place, resource.dialect
+        is_schema = True
+        for token in path.split("/")[1:]:
             token = token.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and token in value:
+                is_schema = not (is_schema and token in _NAME_MAPS)
                 value = value[token]
             elif isinstance(value, list) and token.isascii() and token.isdigit() and int(token) < len(value):
                 value = value[int(token)]
             else:
-                raise SchemaError(f"$ref {reference!r} leads nowhere", pointer=pointer(place), keyword="$ref")
-            target = (target, token)
-        return value, target
+                raise failure.error("leads nowhere")
+            place = (place, token)
+            if is_schema and isinstance(value, dict) and not _NAMING.isdisjoint(value):
+                resource, dialect = self._inside(value, place, resource, dialect)
+        return value, place, self._entering(scope, resource, dialect)
 
-    def _scan(self) -> None:
-        """Finds `$id`s and anchors, and the scope of each schema below a nested `$id`.
+    def _checked(self, target: Target, scope: Scope, failure: _Failure) -> Target:
+        """Refuses what the validator reads as if it were of the draft that refers to it."""
+        schema, _, around = target
+        if isinstance(schema, bool) or around.dialect == scope.dialect:
+            return target
+        if not any(isinstance(each, dict) and "$schema" in each for each in (schema, around.resource.contents)):
+            raise failure.unsupported("leads into a schema of another draft, to a part that does not name it")
+        return target
 
-        What stands under a keyword that is unknown is no schema, but is often used as one (`components/schemas`): its
-        names count after all others.
-        """
-        self._resources = {"": (self.root, ROOT)}
-        name = self.dialect.id_keyword
-        if isinstance(self.root, dict) and isinstance(self.root.get(name), str):
-            self._base = urldefrag(self.root[name])[0]
-            self._resources[self._base] = (self.root, ROOT)
-        stack: list[tuple[Any, Place, str, bool]] = [(self.root, ROOT, self._base, True)]
-        later: list[tuple[Any, Place, str, bool]] = []
-        while stack or later:
-            if not stack:
-                stack, later = later, stack
-            value, place, scope, is_schema = stack.pop()
+    # --- dynamic scopes ----------------------------------------------------------------------------------------------
+
+    def _entering(self, scope: Scope, resource: Resource, dialect: Dialect | None = None) -> Scope:
+        """The scope inside of a resource."""
+        if not self.is_dynamic:
+            return Scope(resource, dialect or resource.dialect)
+        self._scan_root()
+        entered = _with(scope.entered, self._dynamic.get(resource.uri, ()), resource.uri)
+        if _is_recursive(resource):
+            entered = _with(entered, (_RECURSIVE,), resource.uri)
+        return Scope(resource, dialect or resource.dialect, entered, scope.left)
+
+    def _leaving(self, scope: Scope) -> Scope:
+        """The scope once a reference was followed, as `jsonschema` keeps it."""
+        if not self.is_dynamic:
+            return scope
+        resource = scope.resource
+        left = _with(scope.left, self._dynamic.get(resource.uri, ()), resource.uri)
+        if _is_recursive(resource):
+            left = _with(left, (_RECURSIVE,), resource.uri)
+        else:  # it looks back no further than to here
+            left = tuple(pair for pair in left if pair[0] != _RECURSIVE)
+        return Scope(resource, scope.dialect, scope.entered, left)
+
+    def _dynamically(self, name: str, found: Target, scope: Scope, failure: _Failure) -> Target:
+        """What a dynamic reference means in a scope, given what it means by itself."""
+        if not self.is_dynamic:
+            raise DynamicScopeNeeded
+        own = found[2].resource.uri
+        uri = dict(found[2].entered).get(name, own)
+        if uri != dict(scope.left).get(name, own):
+            raise failure.unsupported("means one schema by the standard, and another one to the validator")
+        resource = self._resources.get(uri, self._root)
+        if name == _RECURSIVE:
+            return self._at(resource, "", scope, failure)
+        target = self._anchor(resource, name, scope, failure)
+        if uri != own and target[0] is not resource.contents and _refers(target[0]):
+            raise failure.unsupported("leads to references that the validator reads as if they stood elsewhere")
+        return target
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    def _scan_root(self) -> None:
+        if not self._is_scanned:
+            self._is_scanned = True
+            self._scan(self._root)
+
+    def _scan(self, root: Resource) -> None:
+        """Notes the resources and anchors of a document, those below keywords that hold subschemas."""
+        self._resources[root.uri] = root
+        stack: list[tuple[Any, Place, Resource, Dialect, bool]] = [
+            (root.contents, root.place, root, root.dialect, True)
+        ]
+        while stack:
+            value, place, resource, dialect, is_schema = stack.pop()
             if isinstance(value, list):
-                stack.extend((item, (place, str(i)), scope, True) for i, item in enumerate(value))
+                stack.extend((item, (place, str(i)), resource, dialect, True) for i, item in enumerate(value))
             if not isinstance(value, dict):
                 continue
             if is_schema:
-                scope = self._register(value, place, scope)
-                if scope != self._base:
-                    self._scopes[id(value)] = scope
+                if not _NAMING.isdisjoint(value):
+                    resource, dialect = self._register(value, place, resource, dialect)
+                self._note_anchors(value, place, resource, dialect)
             for key, child in value.items():
-                if isinstance(child, (dict, list)) and not (is_schema and key in _NOT_SCHEMAS):
+                if isinstance(child, (dict, list)) and (not is_schema or _holds_schemas(key, dialect)):
                     # Under `properties` and its like, keys are names and not keywords.
-                    holds_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
-                    is_known = not is_schema or key in _NAME_MAPS or key in self.dialect.keywords
-                    (stack if is_known else later).append((child, (place, key), scope, not holds_names))
+                    are_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
+                    stack.append((child, (place, key), resource, dialect, not are_names))
 
-    def _register(self, schema: dict[str, Any], place: Place, scope: str) -> str:
-        """Notes the names of a schema; returns the scope of what is in it."""
-        resources = self._resources
-        name = schema.get(self.dialect.id_keyword)
-        if resources is not None and isinstance(name, str) and place is not ROOT:
-            overridden = self.dialect.ref_overrides and "$ref" in schema
-            uri, fragment = urldefrag(urljoin(scope, name))
-            if fragment and name.startswith("#"):
-                self._anchors.setdefault(f"{scope}#{fragment}", (schema, place))
-            elif not overridden:
-                scope = uri
-                resources.setdefault(uri, (schema, place))
-        for keyword in ("$anchor", "$dynamicAnchor"):
-            anchor = schema.get(keyword)
-            if isinstance(anchor, str):
-                self._anchors.setdefault(f"{scope}#{anchor}", (schema, place))
-        return scope
+    def _register(
+        self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect
+    ) -> tuple[Resource, Dialect]:
+        inner, dialect = self._inside(schema, place, resource, dialect)
+        if self._resources.setdefault(inner.uri, inner).contents != inner.contents:
+            self._ambiguous.add(("", inner.uri))
+        return inner, dialect
+
+    def _note_anchors(self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect) -> None:
+        names = [schema.get("$anchor"), schema.get("$dynamicAnchor")] if dialect.name not in _OLD else []
+        own = schema.get(dialect.id_keyword)
+        if isinstance(own, str) and own.startswith("#") and (dialect.name in _OLD or not dialect.name):
+            names.append(own[1:])  # the anchors of drafts 4 to 7
+        for name in names:
+            if isinstance(name, str):
+                target = (schema, place, Scope(resource, dialect))
+                if self._anchors.setdefault((resource.uri, name), target)[0] != schema:
+                    self._ambiguous.add((resource.uri, name))
+        dynamic = schema.get("$dynamicAnchor")
+        if isinstance(dynamic, str) and "$dynamicRef" in dialect.keywords:
+            self._dynamic.setdefault(resource.uri, []).append(dynamic)
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """The reference of which something is said, and where it stands."""
+
+    keyword: str
+    reference: str
+    place: Place
+
+    def error(self, what: str) -> SchemaError:
+        message = f"{self.keyword} {self.reference!r} {what}"
+        return SchemaError(message, pointer=pointer(self.place), keyword=self.keyword)
+
+    def unsupported(self, what: str, hint: str = "") -> UnsupportedSchemaError:
+        message = f"{self.keyword} {self.reference!r} {what}"
+        return UnsupportedSchemaError(message, pointer=pointer(self.place), keyword=self.keyword, hint=hint)
+
+    def outside(self) -> UnsupportedSchemaError:
+        hint = "copy what it names into $defs, or give it in a registry; nothing is fetched"
+        return self.unsupported("lies outside of the schema", hint)
+
+
+def _own_uri(schema: Any, base: str, dialect: Dialect) -> str | None:
+    """The URI that a schema gives itself; None where it has none."""
+    if not isinstance(schema, dict) or (dialect.ref_overrides and "$ref" in schema):
+        return None
+    name = schema.get(dialect.id_keyword)
+    if not isinstance(name, str) or name.startswith("#"):
+        return None
+    return urldefrag(urljoin(base, name))[0]
+
+
+def _is_recursive(resource: Resource) -> bool:
+    return (
+        isinstance(resource.contents, dict)
+        and resource.contents.get("$recursiveAnchor") is True
+        and "$recursiveRef" in resource.dialect.keywords
+    )
+
+
+def _refers(schema: Any) -> bool:
+    """Whether there may be references in a schema."""
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if not REFERENCES.isdisjoint(value):
+                return True
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return False
+
+
+def _with(known: tuple[tuple[str, str], ...], names: Any, uri: str) -> tuple[tuple[str, str], ...]:
+    """A table with further anchors, where they are not known yet."""
+    missing = dict.fromkeys(names, uri) | dict(known)
+    return known if len(missing) == len(known) else tuple(sorted(missing.items()))
+
+
+def _holds_schemas(keyword: str, dialect: Dialect) -> bool:
+    if keyword in _LOCATIONS:
+        return dialect.name not in _OLD
+    return keyword == "definitions" or (keyword in dialect.keywords and keyword not in _VALUES)
+
+
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_NAMING = frozenset({"$id", "$schema", "id"})
+_OLD = frozenset({"draft4", "draft6", "draft7"})
 _NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+_LOCATIONS = frozenset({"$defs", "contentSchema"})
+_VALUES = frozenset({"const", "enum", "required", "type", "dependentRequired"})

@@ -10,14 +10,13 @@ from typing import Any
 import jsonschema
 import pydantic
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
-from referencing import Registry
 
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
-from structgen.schema.dialects import dialect_of, has_older_forms
 from structgen.schema.options import SchemaOptions
 from structgen.schema.pydantic_schema import ExactJsonSchema
-from structgen.schema.validation import validator_class
+from structgen.schema.resources import closed
+from structgen.schema.validation import validator_for
 
 __all__ = ["Source", "resolve"]
 
@@ -29,7 +28,7 @@ class Source:
     Attributes:
         json_schema: the JSON Schema whose texts are generated.
         options: how it is read: what the caller chose, but that a type's own validator enforces formats whatever the
-            caller says.
+            caller says, and that the registry holds only what the schema may reach.
         parse: from JSON text to the value: an instance for models and types, JSON data for a JSON Schema. Raises the
             validator's own error (`pydantic.ValidationError`, `jsonschema.ValidationError`, `json.JSONDecodeError`).
     """
@@ -57,6 +56,8 @@ def resolve(schema_or_type: Any, *, limits: Limits | None = None, options: Schem
     if isinstance(schema_or_type, (str, bytes)):
         schema_or_type = _read(schema_or_type, limits or Limits())
     if isinstance(schema_or_type, (bool, dict)):
+        if options.registry is not None:
+            options = replace(options, registry=closed(schema_or_type, options.registry))
         return Source(schema_or_type, options, _json_parser(schema_or_type, options))
     return _from_type(schema_or_type, options)
 
@@ -79,9 +80,7 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
 
     def parse(text: str) -> Any:
         if not validators:
-            cls = validator_class(dialect_of(schema).name or has_older_forms(schema))
-            checker = None if options.formats == "annotate" else cls.FORMAT_CHECKER
-            validators.append(cls(schema, format_checker=checker, registry=options.registry or Registry()))
+            validators.append(validator_for(schema, options))
         value = json.loads(text)
         validators[0].validate(value)
         return value

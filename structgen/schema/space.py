@@ -9,9 +9,10 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from structgen.engine.regex import choice
@@ -37,13 +38,13 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.counting import TooManyCounts, can_be_met
-from structgen.schema.dialects import has_older_forms
+from structgen.schema.dialects import is_of_draft4
 from structgen.schema.emptiness import Sizes, array_holds, children, holds, object_holds, witnesses
 from structgen.schema.evaluation import Evaluated, Evaluation
 from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, value_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import ROOT, Document, Place, pointer
+from structgen.schema.refs import REFERENCES, ROOT, Document, Place, Scope, bare_reference, check_forms, pointer
 
 __all__ = ["Space", "array_holds", "object_holds"]
 
@@ -79,15 +80,18 @@ class Space:
         self.options = options
         self.limits = limits
         self.deadline = deadline
-        self._atoms: list[tuple[Any, Place]] = [(True, ROOT), (True, ROOT)]
-        self._numbers: dict[int, Node] = {}
+        self._scope = document.start
+        self._atoms: list[tuple[Any, Place, Scope]] = [(True, ROOT, self._scope)] * 2
+        self._numbers: dict[Hashable, Node] = {}
         self._flat: dict[tuple[Any, ...], Node] = {}
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self._open: set[Node] = set()
         self._parts = 0
         self.sizes = Sizes(self._known_shape)
         self._rules: dict[str, Callable[[dict[str, Any], Place], Shape]] = {
-            "$ref": self._ref,
+            "$ref": lambda schema, place: self.shape(self.target("$ref", schema, place)),
+            "$dynamicRef": lambda schema, place: self.shape(self.target("$dynamicRef", schema, place)),
+            "$recursiveRef": lambda schema, place: self.shape(self.target("$recursiveRef", schema, place)),
             "allOf": self._all_of,
             "anyOf": self._any_of,
             "oneOf": self._one_of,
@@ -104,6 +108,9 @@ class Space:
 
     def node(self, schema: Any, place: Place) -> Node:
         """The node of a subschema. Flat subschemas of equal content are one node; so is a `$ref` and its target."""
+        return self._node(schema, place, self._scope)
+
+    def _node(self, schema: Any, place: Place, scope: Scope) -> Node:
         for _ in range(self.limits.schema_depth):
             if schema is True:
                 return ANY
@@ -111,45 +118,50 @@ class Space:
                 return NONE
             if not isinstance(schema, dict):
                 raise SchemaError("a schema must be an object or a boolean", pointer=pointer(place))
-            node = self._numbers.get(id(schema))
+            if "$id" in schema or "$schema" in schema or "id" in schema:
+                scope = self.document.enter(schema, place, scope)
+            node = self._numbers.get((id(schema), scope.entered, scope.left) if scope.entered else id(schema))
             if node is not None:
                 return node
-            if "$ref" not in schema or not self._is_bare_reference(schema):
-                return self._number(schema, place)
-            schema, place = self.document.resolve(schema["$ref"], schema, place)
+            keyword = bare_reference(schema, scope.dialect)
+            if keyword is None:
+                return self._number(schema, place, scope)
+            schema, place, scope = self.document.resolve(keyword, schema, place, scope)
         raise self._too_deep(place)
 
-    def _is_bare_reference(self, schema: dict[str, Any]) -> bool:
-        keywords = self.document.dialect.keywords
-        return self.document.dialect.ref_overrides or all(k == "$ref" or k not in keywords for k in schema)
+    def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
+        """The node to which a reference leads."""
+        return self._node(*self.document.resolve(keyword, schema, place, self._scope))
 
-    def _number(self, schema: dict[str, Any], place: Place) -> Node:
-        keywords = self.document.dialect.keywords
-        flat: list[Any] = []
+    def _number(self, schema: dict[str, Any], place: Place, scope: Scope) -> Node:
+        keywords = scope.dialect.keywords
+        flat: list[Any] = [] if scope.dialect is self.document.dialect else [scope.dialect]
+        given = len(flat)
         for key, value in schema.items():
             if key in keywords or key in OWN_KEYWORDS:
                 kind = type(value)
-                if kind not in _FLAT_VALUES or key == "$ref":
+                if kind not in _FLAT_VALUES or key in REFERENCES:
                     break
                 flat += (key, kind, value)
         else:
-            if not flat:
+            if len(flat) == given:
                 return ANY
             content = tuple(flat)
             node = self._flat.get(content)
             if node is None:
-                node = self._flat[content] = self._new_atom(schema, place)
+                node = self._flat[content] = self._new_atom(schema, place, scope)
             return node
-        node = self._numbers[id(schema)] = self._new_atom(schema, place)
+        number_key = (id(schema), scope.entered, scope.left) if scope.entered else id(schema)
+        node = self._numbers[number_key] = self._new_atom(schema, place, scope)
         return node
 
-    def _new_atom(self, schema: dict[str, Any], place: Place) -> Node:
+    def _new_atom(self, schema: dict[str, Any], place: Place, scope: Scope) -> Node:
         number = len(self._atoms)
         if number > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         if not number & 255:
             self.deadline.check()
-        self._atoms.append((schema, place))
+        self._atoms.append((schema, place, scope))
         return (number,)
 
     def place(self, node: Node) -> Place:
@@ -208,8 +220,10 @@ class Space:
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self._union(atom.nodes)
-        schema, place = self._atoms[abs(atom)]
-        known = self._asserting(schema)
+        with self.inside(atom) as (known, place):
+            return self._atom_shape(atom, known, place)
+
+    def _atom_shape(self, atom: int, known: dict[str, Any], place: Place) -> Shape:
         combining = [key for key in known if key in _COMBINING]
         result = EVERYTHING if atom > 0 else NOTHING
         if len(combining) < len(known):
@@ -225,22 +239,30 @@ class Space:
                 result = self._spend(result.unite(self._negated(key, rule, known, place)))
         return result
 
-    def _asserting(self, schema: dict[str, Any]) -> dict[str, Any]:
+    @contextmanager
+    def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Place]]:
+        """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
+        outer = self._scope
+        schema, place, self._scope = self._atoms[abs(atom)]
+        try:
+            yield self._asserting(schema, place), place
+        finally:
+            self._scope = outer
+
+    def _asserting(self, schema: dict[str, Any], place: Place) -> dict[str, Any]:
         """The keywords of a subschema that its dialect knows."""
-        dialect = self.document.dialect
+        dialect = self._scope.dialect
         if dialect.ref_overrides and "$ref" in schema:
             return {"$ref": schema["$ref"]}
+        if dialect.name:
+            check_forms(schema, dialect, place)
         return {k: v for k, v in schema.items() if k in dialect.keywords or k in OWN_KEYWORDS}
 
     def _as_read(self, schema: dict[str, Any]) -> dict[str, Any]:
         """A subschema with what its draft makes of integers: to draft 4, `1.0` is none."""
-        if "type" not in schema or not self._is_draft4:
+        if "type" not in schema or not is_of_draft4(schema, self._scope.dialect):
             return schema
         return {NUMBER_FORM: INTEGER_DIGITS_ONLY, **schema}
-
-    @cached_property
-    def _is_draft4(self) -> bool:
-        return (self.document.dialect.name or has_older_forms(self.document.root)) == "draft4"
 
     def _both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
         """The values in both of two shapes, of which the parts may be many."""
@@ -298,16 +320,6 @@ class Space:
 
     def _union(self, nodes: Iterable[Node]) -> Shape:
         return self._spend(NOTHING.unite(*map(self.shape, nodes)))
-
-    def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
-        """The node to which a reference leads."""
-        if keyword != "$ref":
-            raise unsupported(f"{keyword} cannot be expressed yet", place, keyword)
-        target, where = self.document.resolve(schema[keyword], schema, place)
-        return self.node(target, where)
-
-    def _ref(self, schema: dict[str, Any], place: Place) -> Shape:
-        return self.shape(self.target("$ref", schema, place))
 
     def _all_of(self, schema: dict[str, Any], place: Place) -> Shape:
         result = ANY
@@ -425,7 +437,7 @@ class Space:
         if keyword == "unevaluatedProperties":
             evaluation = Evaluation(self, "properties", contains=False)
         else:
-            evaluation = Evaluation(self, "items", contains=self.document.dialect.name != "2019-09")
+            evaluation = Evaluation(self, "items", contains=self._scope.dialect.name != "2019-09")
         found: list[Shape] = []
         for node, evaluated in evaluation.cases(schema, place, own=True):
             if evaluated.everything:
@@ -453,7 +465,7 @@ class Space:
         self, key: str, rule: Callable[[dict[str, Any], Place], Shape], schema: dict[str, Any], place: Place
     ) -> Shape:
         """The values that a combining keyword refuses."""
-        if key == "$ref":
+        if key in REFERENCES:
             return self._union(complements(self.target(key, schema, place)))
         if key == "not":
             return self.shape(self.node(schema["not"], (place, "not")))
@@ -508,11 +520,6 @@ class Space:
         """Whether two nodes have nothing in common, as far as that is found out."""
         both = meet(left, right)
         return both == NONE or not self._may_hold(both, _WITNESS_DEPTH)
-
-    def keywords_of(self, atom: int) -> tuple[dict[str, Any], Place]:
-        """What the subschema of an atom asserts, and where it is."""
-        schema, place = self._atoms[abs(atom)]
-        return self._asserting(schema), place
 
     def may_hold(self, node: Node) -> bool:
         """Whether a node may have a value: False is certain."""

@@ -14,12 +14,11 @@ from structgen.kbnf.normal_form import normalize
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, ArraySet, Inexpressible, Node, ObjectSet, Shape
 from structgen.schema.arrays import ArrayPlaces, array_body
-from structgen.schema.dialects import UNDECLARED, dialect_of
 from structgen.schema.keywords import unsupported
 from structgen.schema.lazy import LazyRules, Places
 from structgen.schema.objects import ObjectPlaces, object_body
 from structgen.schema.options import SchemaOptions, Whitespace
-from structgen.schema.refs import ROOT, Document, Place, pointer
+from structgen.schema.refs import ROOT, Document, DynamicScopeNeeded, Place, pointer
 from structgen.schema.space import Space
 from structgen.schema.terminals import scalar_terminals
 
@@ -64,18 +63,27 @@ def json_schema_to_kbnf(
     if not (start.isascii() and start.isidentifier()) or start.startswith(_ANY_VALUE):
         raise ValueError(f"start must be an identifier that does not begin with {_ANY_VALUE!r}, not {start!r}")
     limits = limits or Limits()
-    space = Space(Document(json_schema, dialect_of(json_schema)), options, limits, deadline or limits.deadline())
+    document, deadline = Document(json_schema, options.registry), deadline or limits.deadline()
     try:
-        root = space.node(json_schema, ROOT)
-        writer = _writer(space, root, is_printed=is_printed)
-        if root not in writer.productive:
-            place, keyword = _culprit(space, root, writer.productive)
-            raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
-        grammar = writer.write(root, start)
-        writer.check()
-        return grammar
+        try:
+            return _written(Space(document, options, limits, deadline), start, is_printed=is_printed)
+        except DynamicScopeNeeded:
+            document.follow_dynamic_scopes()
+            return _written(Space(document, options, limits, deadline), start, is_printed=is_printed)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
+
+
+def _written(space: Space, start: str, *, is_printed: bool) -> ast.Grammar:
+    """The grammar of a space's document."""
+    root = space.node(space.document.root, ROOT)
+    writer = _writer(space, root, is_printed=is_printed)
+    if root not in writer.productive:
+        place, keyword = _culprit(space, root, writer.productive)
+        raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
+    grammar = writer.write(root, start)
+    writer.check()
+    return grammar
 
 
 def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Place, str]:
@@ -305,7 +313,7 @@ def _any_rules(whitespace: Whitespace, is_printed: bool) -> tuple[ast.Rule, ...]
     """The rules of any JSON value, made once for each layout."""
     limits = Limits()
     options = SchemaOptions(whitespace=whitespace)
-    space = Space(Document(True, UNDECLARED), options, limits, limits.deadline())
+    space = Space(Document(True), options, limits, limits.deadline())
     return _writer(space, ANY, is_printed=is_printed).write(ANY, _ANY_VALUE).rules
 
 

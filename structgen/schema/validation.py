@@ -1,29 +1,39 @@
-r"""The last word on plain JSON Schemas: `jsonschema`, with three keywords made exact.
+r"""The last word on plain JSON Schemas: `jsonschema`, made exact where it is not.
 
 `multipleOf` is computed on decimals (`jsonschema` divides doubles: 0.07 is no multiple of 0.01 to it), and `pattern`
-is read as ECMA-262, as the standard says (`jsonschema` reads Python's regexes, where `\d` means all of Unicode).
+is read as ECMA-262, as the standard says (`jsonschema` reads Python's regexes, where `\d` means all of Unicode). What
+draft a subschema is of, which keywords a metaschema's vocabularies leave, and where references may lead is decided as
+the grammar has it; nothing is fetched.
 `format`, where it is asserted, means what it means to the grammar: `jsonschema` checks those whose packages happen to
 be installed, and some loosely. What a format leaves open (`Language.outer`) is left to its checker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import jsonschema
+from attrs import fields
 from jsonschema.protocols import Validator
+from referencing import Registry
 
 from structgen.errors import SchemaError
 from structgen.limits import Limits
 from structgen.schema import formats
+from structgen.schema.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
 from structgen.schema.keywords import language_of
 from structgen.schema.numbers import exact
+from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import ROOT
+from structgen.schema.resources import Library
 
-__all__ = ["validator_class"]
+__all__ = ["validator_for"]
+
+Errors = Iterator[jsonschema.ValidationError]
+Keyword = Callable[[Validator, Any, Any, Any], Errors]
 
 _CLASSES: dict[str, Any] = {
     "draft4": jsonschema.Draft4Validator,
@@ -31,29 +41,78 @@ _CLASSES: dict[str, Any] = {
     "draft7": jsonschema.Draft7Validator,
     "2019-09": jsonschema.Draft201909Validator,
     "2020-12": jsonschema.Draft202012Validator,
+    "": jsonschema.Draft202012Validator,
 }
+_DRAFT4, _2019, _2020 = (_CLASSES[name].VALIDATORS for name in ("draft4", "2019-09", "2020-12"))
+_ROOT_URI = "urn:structgen:schema"
+_BY_DEFAULT = SchemaOptions()
+
+
+def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DEFAULT) -> Validator:
+    """The validator of a schema.
+
+    Args:
+        schema: the whole schema.
+        options: whether formats are asserted, and what references may lead to.
+    """
+    dialect = dialect_of(schema, Library(options.registry).contents)
+    made = _validator_class(dialect, options.formats != "annotate")
+    if isinstance(schema, dict) and dialect.id_keyword not in schema and not dialect.ref_overrides:
+        schema = {dialect.id_keyword: _ROOT_URI, **schema}  # a root without a URI would be in no dynamic scope
+    registry: Registry[Any] = Registry() if options.registry is None else options.registry
+    validator: Validator = made(schema, format_checker=_CLASSES[""].FORMAT_CHECKER, registry=registry)
+    return validator
 
 
 @cache
-def validator_class(dialect: str) -> Any:
-    """The validator class of a draft; of the newest one for ""."""
-    base = _CLASSES[dialect or "2020-12"]
+def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
+    """The validator class of a dialect."""
+    base = _CLASSES[dialect.name]
+    keywords: dict[str, Keyword] = {"multipleOf": _multiple_of, "pattern": _pattern, "format": _format}
+    if not dialect.name:
+        keywords |= _OLDER_FORMS
+    keywords |= dict.fromkeys(base.VALIDATORS.keys() - dialect.keywords, _annotation)
+    if not (asserts_formats or dialect.asserts_formats):
+        keywords["format"] = _annotation
     extend: Any = jsonschema.validators.extend
-    return extend(base, {"multipleOf": _multiple_of, "pattern": _pattern, "format": _format})
+    made = extend(base, keywords)
+    arguments = [(field.name, field.alias) for field in fields(made) if field.init]
+
+    def evolve(self: Any, **changes: Any) -> Any:
+        """A validator of a subschema, of the subschema's own dialect."""
+        for name, alias in arguments:
+            if alias not in changes:
+                changes[alias] = getattr(self, name)
+        inner = _dialect_inside(changes["schema"], dialect, changes["_resolver"], self)
+        return (made if inner is dialect else _validator_class(inner, asserts_formats))(**changes)
+
+    made.evolve = evolve
+    return made
 
 
-def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:
+def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any) -> Dialect:
+    """The dialect of a subschema: its own, or else that of the resource which a reference led into."""
+    if resolver is not validator._resolver:
+        root = resolver.lookup("#").contents
+        if isinstance(root, dict) and "$schema" in root:
+            outer = dialect_within(root, outer, Library(validator._registry).contents)
+    if isinstance(schema, dict) and "$schema" in schema:
+        outer = dialect_within(schema, outer, Library(validator._registry).contents)
+    return outer
+
+
+def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) -> Errors:
     if validator.is_type(instance, "number") and Fraction(exact(instance)) % exact(step):
         yield jsonschema.ValidationError(f"{instance!r} is not a multiple of {step}")
 
 
-def _pattern(validator: Validator, pattern: Any, instance: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:
+def _pattern(validator: Validator, pattern: Any, instance: Any, schema: Any) -> Errors:
     if not validator.is_type(instance, "string"):
         return
     try:
         found = language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(instance)
     except SchemaError:  # a pattern that no automaton does; the grammar has refused it, or never met it
-        yield from jsonschema.Draft202012Validator.VALIDATORS["pattern"](validator, pattern, instance, schema)
+        yield from _2020["pattern"](validator, pattern, instance, schema)
         return
     if not found:
         yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
@@ -67,3 +126,56 @@ def _format(validator: Validator, name: Any, instance: Any, schema: Any) -> Iter
         yield from jsonschema.Draft202012Validator.VALIDATORS["format"](validator, name, instance, schema)
     elif not language.matches(instance):
         yield jsonschema.ValidationError(f"{instance!r} is not a {name!r}")
+
+
+def _annotation(validator: Validator, value: Any, instance: Any, schema: Any) -> Errors:
+    return iter(())
+
+
+def _items(validator: Validator, items: Any, instance: Any, schema: Any) -> Errors:
+    keyword = (_2019 if isinstance(items, list) else _2020)["items"]
+    return iter(keyword(validator, items, instance, schema) or ())
+
+
+def _additional_items(validator: Validator, items: Any, instance: Any, schema: Any) -> Errors:
+    if not isinstance(schema.get("items"), list):
+        return iter(())
+    return iter(_2019["additionalItems"](validator, items, instance, schema) or ())
+
+
+def _bound(keyword: str, strict: str) -> Keyword:
+    """`minimum` or `maximum`, with draft 4's boolean beside it or without."""
+
+    def check(validator: Validator, bound: Any, instance: Any, schema: Any) -> Errors:
+        drafts = _DRAFT4 if isinstance(schema.get(strict), bool) else _2020
+        return iter(drafts[keyword](validator, bound, instance, schema) or ())
+
+    return check
+
+
+def _type(validator: Validator, types: Any, instance: Any, schema: Any) -> Errors:
+    checker: Any = jsonschema.Draft4Validator if is_of_draft4(schema, UNDECLARED) else validator
+    names = types if isinstance(types, list) else [types]
+    if not any(checker.TYPE_CHECKER.is_type(instance, name) for name in names):
+        yield jsonschema.ValidationError(f"{instance!r} is not of type {' or '.join(map(str, names))}")
+
+
+def _strict_bound(keyword: str) -> Keyword:
+    def check(validator: Validator, bound: Any, instance: Any, schema: Any) -> Errors:
+        return iter(() if isinstance(bound, bool) else _2020[keyword](validator, bound, instance, schema) or ())
+
+    return check
+
+
+_OLDER_FORMS: dict[str, Keyword] = {
+    "$recursiveRef": _2019["$recursiveRef"],
+    "additionalItems": _additional_items,
+    "dependencies": jsonschema.Draft7Validator.VALIDATORS["dependencies"],
+    "exclusiveMaximum": _strict_bound("exclusiveMaximum"),
+    "exclusiveMinimum": _strict_bound("exclusiveMinimum"),
+    "items": _items,
+    "maximum": _bound("maximum", "exclusiveMaximum"),
+    "minimum": _bound("minimum", "exclusiveMinimum"),
+    "type": _type,
+}
+"""What a schema without `$schema` may say as older drafts do."""

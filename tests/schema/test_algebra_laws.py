@@ -21,7 +21,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
-from structgen.schema.validation import validator_class
+from structgen.schema.validation import validator_for
 from tests.support.membership import in_arrays, in_objects, in_shape, space_of
 from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
 
@@ -40,7 +40,7 @@ class Pair:
         self.left = self.space.node(left, ((None, "$defs"), "left"))
         self.right = self.space.node(right, ((None, "$defs"), "right"))
         self._validators = [
-            validator_class("2020-12")({"$schema": DRAFT, "$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
+            validator_for({"$schema": DRAFT, "$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
             for name in ("left", "right")
         ]
 

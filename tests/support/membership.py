@@ -6,7 +6,6 @@ from typing import Any
 
 from structgen.limits import Limits
 from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
-from structgen.schema.dialects import dialect_of
 from structgen.schema.numbers import exact
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import ROOT, Document
@@ -16,7 +15,7 @@ from structgen.schema.space import Space
 def space_of(schema: Any) -> tuple[Space, Node]:
     """The space of a document, and the node of its root."""
     limits = Limits()
-    space = Space(Document(schema, dialect_of(schema)), SchemaOptions(), limits, limits.deadline())
+    space = Space(Document(schema), SchemaOptions(), limits, limits.deadline())
     return space, space.node(schema, ROOT)
 
 

@@ -1,0 +1,93 @@
+"""The schemas that have a URI: what is in a document, in the caller's registry, and the official metaschemas.
+
+Nothing is ever fetched: a `referencing.Registry` gives what it holds, or what the caller's own function retrieves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
+from referencing import Registry
+from referencing.exceptions import CannotDetermineSpecification, NoSuchResource, Unretrievable
+
+from structgen.errors import SchemaError
+
+__all__ = ["Library", "closed", "without_fragment"]
+
+_MISSING = (NoSuchResource, Unretrievable, CannotDetermineSpecification)
+
+
+class Library:
+    """The schemas outside of a document, by URI.
+
+    Args:
+        registry: the caller's, which comes before the official metaschemas.
+    """
+
+    def __init__(self, registry: Registry[Any] | None) -> None:
+        self._registry: Registry[Any] = SPECIFICATIONS if registry is None else SPECIFICATIONS.combine(registry)
+
+    def contents(self, uri: str) -> Any:
+        """The schema of a URI without fragment; None where there is none."""
+        try:
+            retrieved = self._registry.get_or_retrieve(uri)
+        except _MISSING:
+            return None
+        except (AttributeError, TypeError, ValueError) as error:  # what crawling makes of contents that are no schema
+            message = f"the registry cannot be read for {uri!r}: {error}"
+            raise SchemaError(message, pointer="", keyword="$ref") from error
+        self._registry = retrieved.registry
+        return retrieved.value.contents
+
+
+def without_fragment(base: str, reference: str) -> str:
+    """The URI that a reference means beside a base URI, without its fragment."""
+    return base if reference.startswith("#") else urldefrag(urljoin(base, reference))[0]
+
+
+def closed(schema: Any, registry: Registry[Any]) -> Registry[Any]:
+    """A registry of what a schema may reach in another one, and of nothing else: its meaning does not change.
+
+    What looks like a reference counts as one, wherever it stands.
+    """
+    found: dict[str, Any] = {}
+    tried: set[str] = set()
+    work = [(schema, "")]
+    while work:
+        contents, base = work.pop()
+        for uri in _mentioned(contents, base):
+            if uri in tried:
+                continue
+            tried.add(uri)
+            try:
+                retrieved = registry.get_or_retrieve(uri)
+            except _MISSING:
+                continue
+            registry = retrieved.registry
+            found[uri] = retrieved.value
+            work.append((retrieved.value.contents, uri))
+    empty: Registry[Any] = Registry()
+    return empty.with_resources(found.items())
+
+
+def _mentioned(schema: Any, base: str) -> Iterator[str]:
+    """The URIs that references in a schema may mean: among `$id`s, among draft 4's `id`s, and beside one or not."""
+    stack: list[tuple[Any, tuple[str, str]]] = [(schema, (base, base))]
+    while stack:
+        value, outer = stack.pop()
+        if isinstance(value, dict):
+            names = value.get("$id"), value.get("id")
+            new, old = (
+                without_fragment(around, name) if isinstance(name, str) else around
+                for around, name in zip(outer, names, strict=True)
+            )
+            for keyword in ("$ref", "$dynamicRef", "$schema"):
+                reference = value.get(keyword)
+                if isinstance(reference, str) and not reference.startswith("#"):
+                    yield from (without_fragment(around, reference) for around in {*outer, new, old})
+            stack.extend((child, (new, old)) for child in value.values())
+        elif isinstance(value, list):
+            stack.extend((child, outer) for child in value)
