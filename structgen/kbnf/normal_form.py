@@ -146,7 +146,7 @@ def pack(productions: Productions, *, accepts_empty: bool, source: RuleSource | 
         start=0,
         accepts_empty=accepts_empty,
         lazy=tuple(lazy),
-        source=source,
+        source=source if lazy else None,
     )
 
 
