@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
-from structgen.schema.algebra.numbers import ALL_NUMBERS, ANY_FORM, DIGITS, INTEGERS, Number, NumberSet
+from structgen.schema.algebra.numbers import ALL_NUMBERS, ANY_FORM, DIGITS, INTEGERS, OTHER_FORMS, Number, NumberSet
 from structgen.schema.numbers import exact, read_as_doubles
 from structgen.schema.refs import Place, pointer
 
-__all__ = ["DOUBLE", "INTEGER_DIGITS_ONLY", "NUMBER_FORM", "number_of", "number_sets", "written_in"]
+__all__ = ["DOUBLE", "INTEGER_DIGITS_ONLY", "NUMBER_FORM", "SHORT_DOUBLE", "number_of", "number_sets", "written_in"]
 
 NUMBER_FORM = "x-structgen-numbers"
 """The keyword by which `sources` says how numbers are read; as in JSON Schema's newer drafts without it."""
@@ -17,10 +17,13 @@ INTEGER_DIGITS_ONLY = "digits"
 """Integers are written in digits: what has a point or an exponent is none, as in draft 4."""
 DOUBLE = "double"
 """All numbers are read as doubles, integers too."""
+SHORT_DOUBLE = "short-double"
+"""As `DOUBLE`, and integers in digits have at most 64 bits."""
 
 MAX_BOUND_DIGITS = 308
 
 _KEYS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_SHORT = (NumberSet(low=-(2**63), high=2**63 - 1, multiple=1, written=DIGITS), NumberSet(written=OTHER_FORMS))
 _DIGITS_ONLY = (NumberSet(multiple=1, written=DIGITS),)
 
 
@@ -49,6 +52,10 @@ def number_sets(schema: dict[str, Any], place: Place, *, integer: bool) -> tuple
         UnsupportedSchemaError: a bound beyond what doubles hold.
     """
     written = written_in(schema) if integer else ANY_FORM
+    form = schema.get(NUMBER_FORM)
+    if form == SHORT_DOUBLE:
+        wholes = number_sets({**schema, NUMBER_FORM: DOUBLE}, place, integer=integer)
+        return tuple(part for whole in wholes for short in _SHORT if (part := whole.intersect(short)) is not None)
     if _KEYS.isdisjoint(schema.keys()):
         return (INTEGERS if written == ANY_FORM else _DIGITS_ONLY) if integer else ALL_NUMBERS
     low, high = _bound(schema, "minimum", place), _bound(schema, "maximum", place)
@@ -65,7 +72,7 @@ def number_sets(schema: dict[str, Any], place: Place, *, integer: bool) -> tuple
         others.append(NumberSet(multiple=step))
     for other in others:
         found = found.intersect(other) if found is not None else None
-    if found is not None and schema.get(NUMBER_FORM) == DOUBLE:
+    if found is not None and form == DOUBLE:
         found = _as_doubles(found)
     return () if found is None else (found,)
 

@@ -109,18 +109,15 @@ def _interval(numbers: NumberSet) -> Regex:
         found = number_range(low, numbers.low_open, high, numbers.high_open)
     if written == OTHER_FORMS:
         return intersection(found, _NOT_DIGITS)
-    if numbers.multiple is None and not (_is_double(low) and _is_double(high)):
+    if numbers.multiple is None and not (_is_small(low) and _is_small(high)):
         integers = NumberSet(low, numbers.low_open, high, numbers.high_open, multiple=1).reduced()
-        if integers is not None:  # in digits they are read as they are
-            found = choice(found, digits_of_multiples(integers.low, integers.high, 1, ()))
+        exact_ones = NOTHING if integers is None else digits_of_multiples(integers.low, integers.high, 1, ())
+        found = choice(intersection(found, _NOT_DIGITS), exact_ones)
     return found
 
 
-def _is_double(value: Number | None) -> bool:
-    if value is None:
-        return True
-    size = max(value, -value)
-    return size <= EXACT_INTEGERS or (size < 10**308 and float(value) == value)
+def _is_small(value: Number | None) -> bool:
+    return value is None or -EXACT_INTEGERS <= value <= EXACT_INTEGERS
 
 
 def _some_multiples(numbers: NumberSet) -> Regex:

@@ -350,17 +350,26 @@ _LARGEST = int(_LARGEST_DOUBLE)
 def read_as_doubles(
     low: Number | None, low_open: bool, high: Number | None, high_open: bool
 ) -> tuple[Number | None, bool, Number | None, bool] | None:
-    """Bounds such that what is between them is between the given ones when it is read as a double; None: nothing is."""
+    """Bounds such that what is between them is between the given ones when it is read as a double; None: nothing is.
+
+    Integers in digits are read as they are, though: above 2**53 they are to be compared with the given ones.
+    """
     if low:
         low, low_open = _double_from(low, low_open), False
         if low is None:
             return None
+        low = min(low, _shortest(low))
     if high:
         below = _double_from(-high, high_open)
         if below is None:
             return None
-        high, high_open = -below, False
+        high, high_open = max(-below, _shortest(-below)), False
     return low, low_open, high, high_open
+
+
+def _shortest(value: Number) -> Number:
+    """The number that Python writes for the double that a large number is; it is read as the same double."""
+    return value if -EXACT_INTEGERS <= value <= EXACT_INTEGERS else int(Decimal(repr(float(value))))
 
 
 _ZERO_EXPONENT = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 2))

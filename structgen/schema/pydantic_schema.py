@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from typing import Any
 
+import pydantic
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from structgen.schema.formats import UNSUPPORTED
+from structgen.schema.formats import UNSUPPORTED, language
 from structgen.schema.keywords import REGEX_DIALECT
-from structgen.schema.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM
+from structgen.schema.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
 __all__ = ["ExactJsonSchema"]
 
@@ -34,7 +36,21 @@ _URL_FORMATS = {
     frozenset({"ws", "wss"}): "x-ws-url",
     frozenset({"ftp"}): "x-ftp-url",
 }
-_TIGHTER_FORMATS = {"email": "x-email", "ipvanyaddress": "x-ip"}
+_TIGHTER_FORMATS = {
+    "email": "x-email",
+    "ipvanyaddress": "x-ip",
+}
+_TOLD_APART = frozenset({"bool", "enum", "float", "int", "none"})
+_CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
+_FUNCTIONS = frozenset({"function-after", "function-before", "function-plain", "function-wrap"})
+_LOOKS_AROUND = frozenset(
+    {
+        "PathType.validate_directory", "PathType.validate_file", "PathType.validate_new", "PathType.validate_socket",
+        "import_string",
+    }
+)  # fmt: skip
+_TYPES_OF_VALUES = ("string", "integer", "number", "boolean", "null")
+_BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][iI][bB])?$"
 _IS_BYTES = "x-structgen-bytes"
 """Marks a string that is read as bytes, until formats are settled."""
 _QUOTIENT_DIGITS = 27
@@ -62,6 +78,11 @@ class ExactJsonSchema(GenerateJsonSchema):
         """Strings: the dialect of `pattern`, and what stripping does to lengths."""
         result = super().str_schema(schema)
         pattern = schema.get("pattern")
+        if pattern == pydantic.ByteSize.byte_string_pattern:
+            return {"type": "string", "pattern": _BYTE_SIZE}
+        for keyword, option in (("minLength", "str_min_length"), ("maxLength", "str_max_length")):
+            if getattr(self._config, option, None):
+                result.setdefault(keyword, getattr(self._config, option))
         if pattern is not None:
             engine = schema.get("regex_engine") or getattr(self._config, "regex_engine", None)
             compiled = isinstance(pattern, re.Pattern)
@@ -90,7 +111,7 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def float_schema(self, schema: Any) -> JsonSchemaValue:
         """Floats: integers too are rounded when they are read."""
-        return super().float_schema(schema) | {NUMBER_FORM: DOUBLE}
+        return super().float_schema(schema) | {NUMBER_FORM: DOUBLE if _reads_large_integers() else SHORT_DOUBLE}
 
     def decimal_schema(self, schema: Any) -> JsonSchemaValue:
         """Decimals: as a number, and, where no multiples are asked for, as a string too."""
@@ -197,8 +218,25 @@ class ExactJsonSchema(GenerateJsonSchema):
         return _text(f"x-multi-host-url {','.join(schemes)}") if _have_hosts(schemes) else _refused("allowed_schemes")
 
     def json_schema(self, schema: Any) -> JsonSchemaValue:
-        """JSON inside of a string is refused."""
-        return _refused("json")
+        """JSON inside of a string: any, or refused."""
+        inner = schema.get("schema")
+        return _text("json-string") if inner is None or inner["type"] == "any" else _refused("json")
+
+    # --- functions ---------------------------------------------------------------------------------------------------
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """Any type; those of Pydantic's whose functions look at the machine that reads them are refused."""
+        if schema["type"] in _FUNCTIONS:
+            function = schema["function"]["function"]
+            name = getattr(function, "__qualname__", "")
+            if getattr(function, "__module__", "").startswith("pydantic."):
+                if name in _LOOKS_AROUND:
+                    return _refused("format")
+                if name == "EncodedStr.decode_str":  # around bytes, in some releases
+                    result = super().generate_inner(schema)
+                    result.pop(_IS_BYTES, None)
+                    return result
+        return super().generate_inner(schema)
 
     # --- collections -------------------------------------------------------------------------------------------------
 
@@ -218,9 +256,11 @@ class ExactJsonSchema(GenerateJsonSchema):
         return self._set(schema, super().frozenset_schema(schema))
 
     def _set(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
+        items = schema.get("items_schema", {"type": "any"})
         if result.get("minItems", 0) < 2:
             result.pop("uniqueItems", None)
-        items = schema.get("items_schema", {"type": "any"})
+        elif not _is_told_apart(items) or any(getattr(self._config, option, False) for option in _CHANGES_TEXT):
+            return _refused("uniqueItems")
         if items["type"] == "any":
             result["items"] = {"type": ["string", "number", "boolean", "null"]}
         elif not _is_hashable(items):
@@ -302,17 +342,32 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def _tagged(self, branch: JsonSchemaValue, tags: list[Any], names: list[str]) -> JsonSchemaValue:
         try:
-            known = self.resolve_ref_schema(branch).get("properties", {})
+            known = self._resolved(branch).get("properties", {})
         except RuntimeError:  # a model that is being made
             known = {}
         name = next((name for name in names if name in known), names[-1])
         return {"allOf": [branch, {"required": [name], "properties": {name: {"enum": tags}}}]}
+
+    def _resolved(self, schema: JsonSchemaValue) -> JsonSchemaValue:
+        """What a reference leads to; releases differ in the name of the method."""
+        method: Any = getattr(self, "resolve_ref_schema", None) or getattr(self, "resolve_schema_to_update", None)
+        return dict(method(schema))
 
     def generate(self, schema: Any, mode: Any = "validation") -> JsonSchemaValue:
         """The whole schema."""
         result = super().generate(schema, mode)
         _tighten(result)
         return result
+
+
+@cache
+def _reads_large_integers() -> bool:
+    """Whether this release of Pydantic reads integers beyond 64 bits as floats."""
+    try:
+        pydantic.TypeAdapter(float).validate_json("1" + "0" * 20)
+    except pydantic.ValidationError:
+        return False
+    return True
 
 
 def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
@@ -324,9 +379,15 @@ def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
 
 
 def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
-    """Known integers are written as such, so that they are forced text."""
+    """Known integers are written as such, so that they are forced text; and some releases read no other form."""
+    if result.get("type") not in _TYPES_OF_VALUES:  # some releases say "numeric"
+        result.pop("type", None)
     values = result.get("enum", [result.get("const")])
-    return result if any(isinstance(value, float) for value in values) else result | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
+    floats = [value for value in values if isinstance(value, float)]
+    if not floats:
+        return result | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
+    others = [value for value in values if not isinstance(value, float)]
+    return {"anyOf": [{"enum": others, NUMBER_FORM: INTEGER_DIGITS_ONLY}, {"enum": floats}]} if others else result
 
 
 def _have_hosts(schemes: list[str]) -> bool:
@@ -362,23 +423,53 @@ def _is_hashable(schema: Any) -> bool:
     return bool(kind == "frozenset")
 
 
+def _is_told_apart(schema: Any) -> bool:
+    """Whether JSON values that differ are read as members of a set that differ, as far as is known."""
+    kind = schema["type"]
+    if kind in ("nullable", "default"):
+        return _is_told_apart(schema["schema"])
+    if kind == "str":
+        return not {"to_lower", "to_upper", "strip_whitespace"} & schema.keys()
+    if kind == "literal":
+        return len(set(schema["expected"])) == len(schema["expected"])
+    return kind in _TOLD_APART
+
+
 def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     """Closes an object that does not keep extra keys; in an open one, other names of its fields are no extra keys."""
     if result.get("type") != "object" or "properties" not in result:
         return result
+    for name in _deep_names(schema):
+        result["properties"][name] = _refused("validation_alias")
     if result.setdefault("additionalProperties", False) is not False:
         for name in _other_names(schema):
             result["properties"].setdefault(name, False)
     return result
 
 
-def _other_names(schema: Any) -> set[str]:
-    names: set[str] = set()
-    while "schema" in schema and "fields" not in schema:
+def _fields(schema: Any) -> list[tuple[str, Any]]:
+    while "schema" in schema and ("fields" not in schema or schema["type"] == "dataclass"):
         schema = schema["schema"]
     fields = schema.get("fields", {})
-    pairs = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
-    for name, field in pairs:
+    return list(fields.items()) if isinstance(fields, dict) else [(field["name"], field) for field in fields]
+
+
+def _deep_names(schema: Any) -> list[str]:
+    """Fields that are read from inside of other values only."""
+    return [
+        name
+        for name, field in _fields(schema)
+        if isinstance(alias := field.get("validation_alias"), list) and alias and not _single_names(_paths(alias))
+    ]
+
+
+def _paths(alias: list[Any]) -> list[Any]:
+    return [alias] if isinstance(alias[0], str) else alias
+
+
+def _other_names(schema: Any) -> set[str]:
+    names: set[str] = set()
+    for name, field in _fields(schema):
         names.add(name)
         alias = field.get("validation_alias", [])
         if isinstance(alias, str):
@@ -404,7 +495,10 @@ def _tighten(schema: Any) -> None:
             if isinstance(name, str) and value.get("type") == "string":
                 if name in ("base64", "base64url") and _IS_BYTES not in value:  # the bytes must be UTF-8
                     name = f"x-{name}-ascii"
-                value["format"] = _TIGHTER_FORMATS.get(name, name)
+                name = _TIGHTER_FORMATS.get(name, name)
+                if name.startswith("x-") and not name.startswith(UNSUPPORTED) and language(name) is None:
+                    name = f"{UNSUPPORTED} format"  # one of ours that no longer is
+                value["format"] = name
             stack.extend(child for child in value.values() if isinstance(child, (dict, list)))
         elif isinstance(value, list):
             stack.extend(value)

@@ -159,6 +159,9 @@ def test_random_texts_under_the_mask_are_valid(walks, seed):
         ({"type": "integer", "multipleOf": 0.123456789}, ["123456789", "1.23456789e8"], ["1", "1e308"]),
         ({"type": "integer", "multipleOf": 65536}, ["65536", "1.31072e5", "0"], ["65537", "6.5537e4"]),
         ({"allOf": [{"multipleOf": 0.4}, {"multipleOf": 0.6}], "type": "number"}, ["1.2", "12"], ["0.4", "0.6"]),
+        ({"type": "number", "minimum": 1e300}, ["1e300", "1.0e+300", str(int(1e300))], ["1" + "0" * 300, "9.9e299"]),
+        ({"type": "number", "maximum": 1e23}, ["1e+23", "99999999999999991611392"], ["1" + "0" * 23, "1.1e23"]),
+        ({"type": "integer", "maximum": 1e23}, ["1e+23", "99999999999999991611392"], ["1" + "0" * 23, "1.1e23"]),
         ({"type": "number", "maximum": 2**64 - 1}, ["18446744073709551600"], ["18446744073709551616"]),
         ({"type": "integer", "minimum": 3, "exclusiveMinimum": True}, ["4"], ["3", "4.0"]),  # of draft 4
     ],
