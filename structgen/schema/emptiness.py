@@ -239,7 +239,14 @@ def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
                 after = before | given
                 with_key[after] = min(with_key.get(after, count + 1), count + 1)
         fewest = with_key
-    others = {given for _, found in part.key_cases() for given, node in found if given and node in productive}
+    unnamed = StringSet(excluded=tuple(part.properties))
+    others = {
+        given
+        for keys, found in part.key_cases()
+        if keys.intersect(unnamed) is not None
+        for given, node in found
+        if given and node in productive
+    }
     waiting = list(fewest)
     while waiting:
         before = waiting.pop()

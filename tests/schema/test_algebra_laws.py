@@ -1,7 +1,7 @@
 """The algebra's laws, on generated schemas and values: membership agrees with `jsonschema`. No grammar is made."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -12,15 +12,18 @@ from structgen.schema.algebra import (
     ANY,
     EVERYTHING,
     NONE,
+    OPEN,
     ArraySet,
     Contains,
     Inexpressible,
     ObjectSet,
+    StringSet,
     any_of,
     complement,
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.emptiness import object_holds
 from structgen.schema.validation import validator_for
 from tests.support.membership import in_arrays, in_objects, in_shape, space_of
 from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
@@ -222,6 +225,63 @@ def test_counts_can_be_met_exactly_when_there_is_an_array(part, longest):
     arrays = (value for length in range(longest + 1) for value in product(range(4), repeat=length))
     found = can_be_met(part, lambda node: any(_in_node(node, item) for item in range(4)), lambda node: None)
     assert found == any(_in_set(part, value) for value in arrays)
+
+
+_KEYS = ["a", "b", "c", "d", "e", "f", "dd", "ee"]
+_OBJECTS = [
+    dict(zip(keys, values))
+    for size in range(4)
+    for keys in combinations(_KEYS, size)
+    for values in product(range(4), repeat=size)
+]
+
+
+def _sets_of_objects():
+    """Sets of objects of every kind, over the same nodes."""
+    nodes = st.sampled_from([ANY, NONE, (2,), (-2,), (2, 3), (3,), complement((2, 3))])
+    short, long = StringSet(high=1), StringSet(low=2)
+    closed = st.builds(lambda node: ((short, node),), nodes)
+    split = st.builds(lambda node, other: ((short, node), (long, other)), nodes, nodes)
+    keys = st.sampled_from([StringSet(), StringSet(texts=("a",)), StringSet(texts=("a", "b")), short, long])
+    return st.builds(
+        ObjectSet,
+        st.dictionaries(st.sampled_from("abc"), nodes, max_size=3),
+        st.one_of(st.just(OPEN), st.just(()), closed, split),
+        st.lists(st.sampled_from("abc"), unique=True, max_size=2).map(tuple),
+        st.integers(0, 3),
+        st.one_of(st.none(), st.integers(0, 3)),
+        st.lists(st.tuples(keys, nodes), max_size=2).map(tuple),
+    )
+
+
+def _in_object_set(part, value):
+    if len(value) < part.low or (part.high is not None and len(value) > part.high):
+        return False
+    for keys, node in part.somewhere:
+        if not any(keys.contains(key) and _in_node(node, item) for key, item in value.items()):
+            return False
+    return value.keys() >= set(part.required) and all(_in_node(part.at(key), item) for key, item in value.items())
+
+
+class _Held:
+    """The nodes that have one of the four values."""
+
+    def __contains__(self, node):
+        return any(_in_node(node, item) for item in range(4))
+
+
+@SETTINGS
+@given(_sets_of_objects(), _sets_of_objects(), st.lists(st.sampled_from(_OBJECTS), min_size=1, max_size=20))
+def test_sets_of_objects_by_counting(left, right, values):
+    reduced, both, others = left.reduced(), left.intersect(right), left.complement()
+    for value in values:
+        in_left = _in_object_set(left, value)
+        assert (reduced is not None and _in_object_set(reduced, value)) == in_left
+        assert (both is not None and _in_object_set(both, value)) == (in_left and _in_object_set(right, value))
+        assert any(_in_object_set(part, value) for part in others) == (not in_left)
+    for part in (reduced, both):
+        if part is not None and len(part.required) + len(part.somewhere) <= 3:
+            assert object_holds(part, _Held()) == any(_in_object_set(part, value) for value in _OBJECTS)
 
 
 def test_what_is_surely_all_is_no_complement():

@@ -93,9 +93,11 @@ class ObjectSet:
             if both != NONE and keys.contains(key):
                 named[key] = both
         others: list[KeyClass] = []
+        unnamed = StringSet(excluded=tuple(self.properties))
         for mine_keys, mine in self.classes:
             both = meet(mine, node)
             inside = mine_keys.intersect(keys) if both != NONE else None
+            inside = inside.intersect(unnamed) if inside is not None else None
             if inside is not None:
                 others.append((inside, both))
         return named, others
