@@ -146,7 +146,9 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
         options = OPTIONS | ({"formats": "annotate"} if file.endswith("/format") else {})
         judged = judge(engine, schema, tests, options if name == "structgen" else {})
         record.note(f"{file}: {group}", "suite", file, schema, judged)
-    for ident, schema, tests in real_cases(data / "maskbench", arguments.first):
+    for number, (ident, schema, tests) in enumerate(real_cases(data / "maskbench", arguments.first)):
+        if number % 100 == 0:
+            print(f"{name}: {number} real schemas in {time.monotonic() - begin:.0f} seconds", file=sys.stderr)
         record.note(ident, "real", "", schema, judge(engine, schema, tests, OPTIONS if name == "structgen" else {}))
     engine.close()
     run = {
@@ -184,10 +186,9 @@ def main() -> int:
             if importlib.util.find_spec(name) is None:
                 print(f"{name} is not installed: its column stays as it is", file=sys.stderr)
                 continue
-            print(f"{name} …", file=sys.stderr)
             results[name] = measure(name, arguments)
-        results = {name: results[name] for name in ENGINES if name in results}
-        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+            results = {name: results[name] for name in ENGINES if name in results}
+            RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     PAGE.write_text(page(results))
     print(totals(results))
     return 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import collections
 import functools
+import json
 import multiprocessing
 import pathlib
 import random
@@ -19,7 +20,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,7 +30,7 @@ import jsonschema  # noqa: E402
 from support.named_vocabularies import vocabulary_named  # noqa: E402
 from support.shared_data import NO_DATA, real_case, real_files  # noqa: E402
 from support.strict_json import read_strictly  # noqa: E402
-from support.walks import DeadEnd, Sampler  # noqa: E402
+from support.walks import DeadEnd, Sampler, Walk  # noqa: E402
 
 import structgen  # noqa: E402
 from structgen.schema import SchemaWarning  # noqa: E402
@@ -84,11 +85,12 @@ def _walks(schema: Any, name: str, order: str, walks: int, rng: random.Random) -
         except Exception as error:
             yield "crash", repr(error)
             return
+    needed, letters = _required_keys(schema), _letters_of_patterns(schema)
     finished = 0
     for _ in range(ATTEMPTS * walks):
         if finished == walks:
             return
-        kind, fault = _walk(constraint, sampler, rng)
+        kind, fault = _walk(constraint, lambda: sampler.walk(constraint.grammar, rng, needed, letters))
         finished += kind == "finished"
         if kind == "given up":  # the shortest text may be long
             sampler.longest = min(2 * sampler.longest, LONGEST)
@@ -97,11 +99,46 @@ def _walks(schema: Any, name: str, order: str, walks: int, rng: random.Random) -
         yield "too few", f"{finished} of {walks} texts finished, in {ATTEMPTS * walks} walks"
 
 
-def _walk(constraint: structgen.Constraint[Any], sampler: Sampler, rng: random.Random) -> tuple[str, str]:
+def _required_keys(schema: Any) -> tuple[bytes, ...]:
+    """What stands in any `required` or its like, as it is written in JSON."""
+    found: set[str] = set()
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            for keyword in ("required", "dependencies", "dependentRequired"):
+                lists = value.get(keyword)
+                for names in lists.values() if isinstance(lists, dict) else [lists]:
+                    if isinstance(names, list):
+                        found.update(name for name in names if isinstance(name, str))
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return tuple(json.dumps(name, ensure_ascii=False)[1:-1].encode() for name in sorted(found))
+
+
+def _letters_of_patterns(schema: Any) -> bytes:
+    """The letters and digits in patterns, and some of those that their classes stand for."""
+    found: set[str] = set()
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            patterns = [value.get("pattern"), *(value.get("patternProperties") or ())]
+            found.update(letter for pattern in patterns if isinstance(pattern, str) for letter in pattern + "0a")
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return bytes(ord(letter) for letter in found if letter.isascii() and letter.isalnum())
+
+
+def _walk(constraint: structgen.Constraint[Any], sample: Callable[[], Walk]) -> tuple[str, str]:
     try:
-        walk = sampler.walk(constraint.grammar, rng)
+        walk = sample()
     except DeadEnd as error:
         return "dead end", str(error)[-SHOWN:]
+    except structgen.LimitExceededError as error:
+        return "limit", str(error)
     except Exception as error:
         return "crash", repr(error)
     if not walk.finished:
@@ -160,7 +197,7 @@ def _report(tasks: list[Task], jobs: int) -> int:
             for fault in faults[:3]:
                 print(f"{path.stem} ({name}, {order}): {fault}", flush=True)
     kinds = ["schemas", "refused", "unsatisfiable", "finished", "given up"]
-    kinds += ["invalid", "dead end", "too few", "out of time", "crash"]
+    kinds += ["invalid", "dead end", "too few", "limit", "out of time", "crash"]
     print(f"\n| vocabulary | order | {' | '.join(kinds)} |\n|---|---|{'---:|' * len(kinds)}")
     for (name, order), counts in totals.items():
         print(f"| {pathlib.Path(name).name} | {order} | {' | '.join(str(counts[kind]) for kind in kinds)} |")

@@ -10,16 +10,17 @@ import numpy as np
 
 from structgen.engine.bitmask import allocate_token_bitmask
 from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.earley import ItemSetStore
 from structgen.engine.matcher import Matcher
 from structgen.engine.vocabulary import Vocabulary
-from structgen.errors import TokenRejectedError
+from structgen.errors import LimitExceededError, TokenRejectedError
 
 __all__ = ["DeadEnd", "Sampler", "Walk", "byte_vocabulary"]
 
 _CLOSING = b'"}]>'
 _OPENING = b"[{,"
 _PATIENCE = 40  # bytes of a string that does not end by itself, until its end is searched for
-_SEARCHED = 4000  # Earley sets looked at in that search
+_SEARCHED = 3000  # Earley sets looked at in that search
 _STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _PRINTABLE = bytes(byte for byte in range(32, 127) if byte not in b'"\\')
 
@@ -67,14 +68,25 @@ class Sampler:
         self._late = np.array([_odds(text, 2000.0, 0.002) for text in spellings])
         self._mask = allocate_token_bitmask(1, vocabulary.size)
 
-    def walk(self, compiled: CompiledGrammar, rng: random.Random) -> Walk:
+    def walk(
+        self, compiled: CompiledGrammar, rng: random.Random, needed: tuple[bytes, ...] = (), letters: bytes = b""
+    ) -> Walk:
         """One text.
+
+        Args:
+            compiled: the grammar.
+            rng: chance.
+            needed: contents of JSON strings without which a text may not end, such as required keys in any order: late
+                strings are these where they may be.
+            letters: bytes that patterns ask for: late, they are likely.
 
         Raises:
             DeadEnd: the mask is empty before the end.
         """
         matcher = compiled.matcher()
         written, string = bytearray(), StringLength()
+        last, searched = self._late.copy(), _PATIENCE
+        last[[token for token, text in enumerate(self._spellings) if len(text) == 1 and text in letters]] = 2000.0
         first = self._flat if rng.random() < 0.25 else rng.choice((self._early, self._wide))
         while len(written) < self.longest:
             matcher.fill_next_token_bitmask(self._mask, 0)
@@ -87,16 +99,21 @@ class Sampler:
                 return Walk(bytes(written), True)
             if not len(tokens):
                 raise DeadEnd(f"a dead end after {bytes(written)!r}")
-            token = self._choose(tokens, self._late if is_late else first, rng)
+            # What never opens a bracket may be stuck: where it has to, chance takes turns.
+            is_stuck = len(written) > 6 * self.late and len(written) // 60 % 2
+            token = self._choose(tokens, last if is_late and not is_stuck else first, rng)
             matcher.accept_token(token)
             written += self._spellings[token]
             string.read(self._spellings[token])
-            if string.length == 1 and rng.random() < self.repeats:
-                again = _earlier_string(matcher, written, rng)
-                written += again
-                string.read(again)
-            if is_late and string.length > _PATIENCE:
+            if string.length == 1:
+                further = _whole_string(matcher, needed, rng) if is_late and rng.random() < 0.9 else b""
+                if not further and rng.random() < self.repeats:
+                    further = _earlier_string(matcher, written, rng)
+                written += further
+                string.read(further)
+            if is_late and string.length > searched:
                 ending = shortest_ending(compiled, written)
+                searched *= 1 if ending else 4
                 matcher.accept_bytes(ending)
                 written += ending
                 string.read(ending)
@@ -127,6 +144,17 @@ class StringLength:
             self.length += 1 if self.length or byte == 0x22 else 0
 
 
+def _whole_string(matcher: Matcher, contents: tuple[bytes, ...], rng: random.Random) -> bytes:
+    """Goes on with one of the strings, its closing quote included; with nothing where none is let through."""
+    for content in rng.sample(contents, len(contents)):
+        try:
+            matcher.accept_bytes(content + b'"')
+        except TokenRejectedError:
+            continue
+        return content + b'"'
+    return b""
+
+
 def _earlier_string(matcher: Matcher, text: bytearray, rng: random.Random) -> bytes:
     """Goes on with the content of an earlier string, if there is one and the grammar lets it through."""
     earlier = _STRING.findall(text)
@@ -143,7 +171,13 @@ def shortest_ending(compiled: CompiledGrammar, text: bytes | bytearray) -> bytes
 
     For patterns that ask for something that chance never writes. Only printable ASCII is tried.
     """
-    sets = compiled.sets
+    try:
+        return _search_ending(compiled.sets, text)
+    except LimitExceededError:  # the matcher drops sets by itself; this does not
+        return b""
+
+
+def _search_ending(sets: ItemSetStore, text: bytes | bytearray) -> bytes:
     place = sets.start_set
     for byte in text:
         place = sets.goto(place, byte)
@@ -156,9 +190,9 @@ def shortest_ending(compiled: CompiledGrammar, text: bytes | bytearray) -> bytes
                 here, byte = before[here]
                 path.append(byte)
             return bytes(reversed(path))
-        for byte in _PRINTABLE:
+        for byte in _PRINTABLE if len(before) < _SEARCHED else b"":
             there = sets.goto(here, byte)
-            if there and there not in before and len(before) < _SEARCHED:
+            if there and there not in before:
                 before[there] = (here, byte)
                 queue.append(there)
     return b""
