@@ -52,12 +52,14 @@ class SchemaError(StructgenError):
     """A schema that cannot be used.
 
     Attributes:
-        pointer: JSON pointer (RFC 6901) of the place, as a URI fragment without `#`; "" is the whole schema.
+        pointer: JSON pointer (RFC 6901) of the place, as a URI fragment without `#`; "" is the whole schema. In a
+            schema of the registry, behind its URI and `#`.
         keyword: the keyword at fault, or an empty string.
     """
 
     def __init__(self, message: str, *, pointer: str, keyword: str = "", hint: str = "") -> None:
-        super().__init__(f"{message} (at #{pointer})", hint=hint)
+        is_elsewhere = pointer != "" and not pointer.startswith("/")
+        super().__init__(f"{message} (at {pointer if is_elsewhere else '#' + pointer})", hint=hint)
         self.pointer = pointer
         self.keyword = keyword
 

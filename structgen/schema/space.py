@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from structgen.engine.regex import choice
-from structgen.errors import LimitExceededError, SchemaError
+from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import (
     ALL_STRINGS,
@@ -45,6 +45,7 @@ from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, val
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import REFERENCES, ROOT, Document, Place, Scope, bare_reference, check_forms, pointer
+from structgen.schema.widening import Widening, without_limits
 
 __all__ = ["Space", "array_holds", "object_holds"]
 
@@ -86,6 +87,7 @@ class Space:
         self._flat: dict[tuple[Any, ...], Node] = {}
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self._open: set[Node] = set()
+        self._widening = Widening(is_allowed=options.lenient)
         self._parts = 0
         self.sizes = Sizes(self._known_shape)
         self._rules: dict[str, Callable[[dict[str, Any], Place], Shape]] = {
@@ -126,7 +128,10 @@ class Space:
             keyword = bare_reference(schema, scope.dialect)
             if keyword is None:
                 return self._number(schema, place, scope)
-            schema, place, scope = self.document.resolve(keyword, schema, place, scope)
+            try:
+                schema, place, scope = self.document.resolve(keyword, schema, place, scope)
+            except UnsupportedSchemaError:  # raised, or dropped, where its shape is asked for
+                return self._number(schema, place, scope)
         raise self._too_deep(place)
 
     def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
@@ -184,6 +189,7 @@ class Space:
         """
         found = self._shapes.get(node)
         if found is not None:
+            self._widening.recall(node)
             return found
         if node in self._open:
             raise _SelfReference("a subschema refers to itself", pointer=pointer(self.place(node)), keyword="$ref")
@@ -191,7 +197,7 @@ class Space:
             raise self._too_deep(self.place(node))
         self._open.add(node)
         try:
-            found = self._spend(self._made(node))
+            found = self._spend(self._widening.shape(node, lambda: self._made(node)))
         finally:
             self._open.discard(node)
         self._shapes[node] = found
@@ -227,17 +233,30 @@ class Space:
         combining = [key for key in known if key in _COMBINING]
         result = EVERYTHING if atom > 0 else NOTHING
         if len(combining) < len(known):
-            base = base_shape(self._as_read(known), place, self.node, self.options, self.limits, self.deadline)
-            result = base if atom > 0 else self._complement(base, place)
-        for key in combining:
-            rule = self._rules.get(key)
-            if rule is None:
-                raise unsupported(f"{key} cannot be expressed yet", place, key)
+
+            def base(kept: dict[str, Any]) -> Shape:
+                options = self.options
+                if self._scope.dialect.asserts_formats and options.formats == "annotate":
+                    options = replace(options, formats="assert")
+                return base_shape(self._as_read(kept), place, self.node, options, self.limits, self.deadline)
+
             if atom > 0:
-                result = self._both(result, rule(known, place))
+                result = self._widening.base(base, known)
             else:
-                result = self._spend(result.unite(self._negated(key, rule, known, place)))
+                result = self._widening.complement(lambda: base(known), lambda shape: self._complement(shape, place))
+        for key in combining:
+            rule = self._rules[key]
+            if atom > 0:
+                result = self._both(result, self._widening.or_everything(partial(rule, known, place)))
+            else:
+                refused = self._widening.or_everything(partial(self._negated, key, rule, known, place))
+                result = self._spend(result.unite(refused))
         return result
+
+    def widen(self, node: Node, error: UnsupportedSchemaError) -> None:
+        """Drops what cannot be written down of a node, where that is allowed; it must be explored anew then."""
+        self._widening.drop(error)
+        self._shapes[node] = without_limits(self._shapes[node], error.keyword)
 
     @contextmanager
     def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Place]]:
@@ -482,7 +501,7 @@ class Space:
         if key == "if":
             condition, then, otherwise = self._conditional(schema, place)
             return self._union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
-        return self._complement(rule(schema, place), place)
+        return self._widening.complement(lambda: rule(schema, place), lambda shape: self._complement(shape, place))
 
     # --- emptiness ---------------------------------------------------------------------------------------------------
 

@@ -74,16 +74,24 @@ def json_schema_to_kbnf(
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
 
+class _Widened(Exception):
+    """A node's shape is wider now, and all that was written before is void."""
+
+
 def _written(space: Space, start: str, *, is_printed: bool) -> ast.Grammar:
     """The grammar of a space's document."""
     root = space.node(space.document.root, ROOT)
-    writer = _writer(space, root, is_printed=is_printed)
-    if root not in writer.productive:
-        place, keyword = _culprit(space, root, writer.productive)
-        raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
-    grammar = writer.write(root, start)
-    writer.check()
-    return grammar
+    while True:
+        writer = _writer(space, root, is_printed=is_printed)
+        if root not in writer.productive:
+            place, keyword = _culprit(space, root, writer.productive)
+            raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
+        try:
+            grammar = writer.write(root, start)
+            writer.check()
+        except _Widened:
+            continue
+        return grammar
 
 
 def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Place, str]:
@@ -217,7 +225,10 @@ class _Writer:
         except (Inexpressible, UnicodeEncodeError) as error:
             keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
             place = self._space.place(node)
-            raise unsupported(f"this {keyword} cannot be expressed exactly", place, keyword) from error
+            refused = unsupported(f"this {keyword} cannot be expressed exactly", place, keyword)
+            refused.__cause__ = error
+            self._space.widen(node, refused)
+            raise _Widened from error
 
     def _base_name(self, node: Node) -> str:
         place = self._space.place(node)

@@ -90,3 +90,66 @@ def test_the_command_line_knows_them(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["export", "--to", "kbnf", schema, "--formats", "strict"]) == 1
     assert "the format 'color'" in capsys.readouterr().err
     assert main(["export", "--to", "kbnf", schema, "--formats", "annotate", "--property-order", "any"]) == 0
+
+
+UNSUPPORTED: list[dict[str, Any]] = [{"pattern": r"^(a|b)\1$"}, {"format": "file-path"}, {"not": {"uniqueItems": True}}]
+AROUND: list[Callable[[Any], Any]] = [
+    lambda s: s | {"minLength": 2, "maxItems": 3},
+    lambda s: {"not": s},
+    lambda s: {"not": {"not": s}},
+    lambda s: {"oneOf": [s, {"type": "string"}]},
+    lambda s: {"if": s, "then": {"maxLength": 2}, "else": {"minLength": 2}},
+    lambda s: {"properties": {"a": s}, "additionalProperties": {"not": s}},
+    lambda s: {"not": {"properties": {"a": s}, "required": ["a"]}},
+    lambda s: {"propertyNames": s},
+    lambda s: {"not": {"propertyNames": s}},
+    lambda s: {"contains": s, "maxContains": 1},
+    lambda s: {"not": {"contains": s}},
+    lambda s: {"dependentSchemas": {"a": s}, "unevaluatedProperties": s},
+    lambda s: {"patternProperties": {r"^(a|b)\1$": s}, "additionalProperties": False},
+]
+VALUES: list[Any] = [
+    *("", "a", "ab", "aa", "bb", "aab"),
+    *([], [1], [1, 1], ["aa"], ["aa", "bb"], ["ab", "aa"]),
+    *({}, {"a": 1}, {"a": "aa"}, {"a": "ab"}, {"aa": "bb"}, {"ab": "aa"}, {"a": [1, 1]}, {"b": [1, 2]}),
+    *(None, 3),
+]
+
+
+@pytest.mark.parametrize("around", range(len(AROUND)))
+@pytest.mark.parametrize("inner", range(len(UNSUPPORTED)))
+def test_lenient_widens_and_never_narrows(accepts: Callable[..., Any], inner: int, around: int) -> None:
+    schema = AROUND[around](UNSUPPORTED[inner])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)
+        accepted = accepts(schema, lenient=True, property_order="any")
+    parse = resolve(schema).parse
+    for value in VALUES:
+        text = json.dumps(value)
+        try:
+            parse(text)
+        except jsonschema.ValidationError:
+            continue
+        assert accepted(text), (schema, text)
+
+
+def test_lenient_says_what_it_drops_and_where(byte_vocabulary: Vocabulary) -> None:
+    schema = {"properties": {"a": {"type": "string", "pattern": r"^(a|b)\1$", "maxLength": 2}}}
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        structgen.compile(schema, byte_vocabulary)
+    assert (caught.value.pointer, caught.value.keyword) == ("/properties/a", "pattern")
+    with pytest.warns(SchemaWarning, match=r"pattern is dropped: (.|\n)*#/properties/a") as said:
+        constraint = structgen.compile(schema, byte_vocabulary, lenient=True)
+    assert len(said) == 1
+    assert constraint.matcher().accept_bytes(b'{"a":"ab') is None
+    with pytest.raises(jsonschema.ValidationError):
+        constraint.parse('{"a":"ab"}')
+
+
+def test_lenient_drops_a_reference_that_lies_outside(accepts: Callable[..., Any]) -> None:
+    schema = {"not": {"$ref": "https://elsewhere.test/x", "type": "string"}, "type": ["string", "null"]}
+    with pytest.warns(SchemaWarning, match=r"\$ref is dropped"):
+        accepted = accepts(schema, lenient=True)
+    assert accepted("null")
+    assert accepted('"a"')
+    assert not accepted("1")
