@@ -23,7 +23,7 @@ from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 from structgen.limits import Deadline, Limits
-from structgen.schema import Source, json_schema_to_kbnf, resolve
+from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 __all__ = ["CompileCache", "clear_cache", "compile"]
@@ -182,8 +182,8 @@ def _compile_schema(schema: Any, vocabulary: Vocabulary, options: SchemaOptions,
 
     def make() -> CompiledGrammar:
         deadline = limits.deadline()
-        tree = json_schema_to_kbnf(source.json_schema, source.options, limits=limits, deadline=deadline)
-        return _build(tree, vocabulary, limits, deadline, eager=False)
+        tables = json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
+        return CompiledGrammar(tables, vocabulary, eager=False, limits=limits)
 
     key = ("schema", _content(source, limits), source.options.without_registry(), vocabulary.fingerprint, limits)
     return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True)

@@ -110,7 +110,7 @@ def to_kbnf(schema: Any, *, end: str = "", limits: Limits | None = None, **optio
     from structgen.schema import schema_to_kbnf
 
     limits = limits or Limits()
-    grammar = schema_to_kbnf(schema, start="value" if end else "start", is_printed=True, limits=limits, **options)
+    grammar = schema_to_kbnf(schema, start="value" if end else "start", limits=limits, **options)
     if end:
         whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
         grammar = ast.Grammar((ast.Rule("start", whole), *grammar.rules))

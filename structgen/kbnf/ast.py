@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from structgen.engine.grammar import RuleSource
 from structgen.engine.regex import Regex
 
 __all__ = [
@@ -15,7 +13,6 @@ __all__ = [
     "Except",
     "Expression",
     "Grammar",
-    "LazyReference",
     "Literal",
     "OneOrMore",
     "Option",
@@ -129,17 +126,6 @@ class Bounded:
     max: int | None
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class LazyReference:
-    """A nonterminal whose bodies the grammar's `source` makes when it is first predicted. Not in KBNF's syntax.
-
-    Attributes:
-        key: names it for the source.
-    """
-
-    key: Hashable
-
-
 Expression = (
     Literal
     | RegexTerminal
@@ -153,7 +139,6 @@ Expression = (
     | ZeroOrMore
     | OneOrMore
     | Bounded
-    | LazyReference
 )
 
 
@@ -172,9 +157,7 @@ class Grammar:
     Attributes:
         rules: in the order of the text.
         start: name of the start nonterminal.
-        source: makes the bodies of lazy nonterminals, where there are any.
     """
 
     rules: tuple[Rule, ...]
     start: str = "start"
-    source: RuleSource | None = field(default=None, compare=False, repr=False)

@@ -123,8 +123,6 @@ class _Flattening:
                     out += self._nullable(owner, symbol, nullable)
                 else:
                     out.append(symbol)
-            elif kind is ast.LazyReference:
-                out.append(self.terminals.lazy(node.key))  # type: ignore[union-attr]
             elif kind is ast.Sequence:
                 stack.extend(reversed(node.parts))  # type: ignore[union-attr]
                 if len(out) + len(stack) > self.limits.grammar_symbols:

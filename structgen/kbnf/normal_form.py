@@ -7,10 +7,10 @@ each is linear or nearly so in the size of the grammar.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.grammar import END, GrammarTables, RuleSource, terminal_number, terminal_symbol
+from structgen.engine.grammar import END, GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
@@ -66,7 +66,7 @@ def normalize(
     if without_empty is not productions:
         _check_size(without_empty, limits)
     simple = simplify(without_empty, keep_endless=keep_endless, deadline=deadline)
-    return pack(simple, accepts_empty=accepts_empty, source=grammar.source)
+    return pack(simple, accepts_empty=accepts_empty)
 
 
 def simplify(productions: Productions, *, keep_endless: bool = False, deadline: Deadline | None = None) -> Productions:
@@ -102,13 +102,12 @@ def _check_size(productions: Productions, limits: Limits) -> None:
         raise LimitExceededError("grammar_symbols", limits.grammar_symbols)
 
 
-def pack(productions: Productions, *, accepts_empty: bool, source: RuleSource | None = None) -> GrammarTables:
+def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
     """Writes productions as flat arrays: what the start reaches, numbered in the order that it is met.
 
     Args:
         productions: a grammar that holds what `GrammarTables` promises.
         accepts_empty: whether the empty text is in the language besides.
-        source: makes the bodies of lazy nonterminals.
     """
     number_of = {productions.start: 0}
     reached = [productions.start]
@@ -132,33 +131,13 @@ def pack(productions: Productions, *, accepts_empty: bool, source: RuleSource | 
                 symbols.append(number)
             symbols.append(END)
         first_rule.append(len(rule_starts))
-    table = productions.terminals
-    lazy: list[Hashable] = []
-    if table.lazy_keys:
-        lazy = [table.lazy_keys[symbol] for symbol in terminal_of if symbol in table.lazy_keys]
-        symbols, terminal_of = _number_lazy(symbols, terminal_of, set(table.lazy_keys), len(reached))
+    regexes = productions.terminals.regexes
     return GrammarTables(
         symbols=array("i", symbols),
         first_rule=array("i", first_rule),
         rule_starts=array("i", rule_starts),
-        terminals=tuple([table.regexes[terminal_number(symbol)] for symbol in terminal_of]),
+        terminals=tuple([regexes[terminal_number(symbol)] for symbol in terminal_of]),
         names=tuple([productions.names[head] for head in reached]),
         start=0,
         accepts_empty=accepts_empty,
-        lazy=tuple(lazy),
-        source=source if lazy else None,
     )
-
-
-def _number_lazy(
-    symbols: list[int], terminal_of: dict[int, int], is_lazy: set[int], first: int
-) -> tuple[list[int], dict[int, int]]:
-    """Gives lazy nonterminals, which the passes take for terminals, numbers from `first` on; renumbers the others."""
-    number_of: dict[int, int] = {}
-    terminals: dict[int, int] = {}
-    for symbol, old in terminal_of.items():
-        if symbol in is_lazy:
-            number_of[old] = first + len(number_of) - len(terminals)
-        else:
-            number_of[old] = terminals[symbol] = terminal_symbol(len(terminals))
-    return [symbol if symbol >= END else number_of[symbol] for symbol in symbols], terminals

@@ -6,7 +6,7 @@ gives new ones; none changes what it was given, except that the table of termina
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
@@ -99,15 +99,12 @@ class TerminalTable:
     Attributes:
         regexes: by number.
         data: by number, the bytes of a terminal that is a literal, else None.
-        lazy_keys: by symbol, the keys of lazy nonterminals: to the passes they are terminals that nothing merges with.
     """
 
     def __init__(self, is_empty: Callable[[rx.Regex], bool]) -> None:
         self.regexes: list[rx.Regex] = []
         self.data: list[bytes | None] = []
-        self.lazy_keys: dict[int, Hashable] = {}
         self._is_empty = is_empty
-        self._lazy: dict[Hashable, int] = {}
         self._literals: dict[bytes, int] = {}
         # By the number of their facts, or for sequences by their parts: bytes, and numbers of facts.
         self._others: dict[int | tuple[bytes | int, ...], int] = {}
@@ -172,16 +169,6 @@ class TerminalTable:
                 key.append(facts.number)
                 matches = matches and (facts.nullable or facts.can_match or self._matches(facts))
         return tuple(key) if has_literal else None, matches
-
-    def lazy(self, key: Hashable) -> int:
-        """The symbol of a lazy nonterminal."""
-        symbol = self._lazy.get(key)
-        if symbol is None:
-            symbol = self._lazy[key] = terminal_symbol(len(self.regexes))
-            self.regexes.append(rx.NOTHING)
-            self.data.append(None)
-            self.lazy_keys[symbol] = key
-        return symbol
 
     def literal_data(self, symbol: int) -> bytes | None:
         """The bytes of a symbol that is a literal terminal, else None."""

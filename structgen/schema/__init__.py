@@ -7,7 +7,9 @@ options         what a caller chooses about the reading of a schema
 space           subschemas combined: nodes, their shapes, which are empty
 algebra         sets of JSON values: intersection, union, complement
 strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
-layout, objects, to_kbnf                rules
+layout, values, objects, arrays, lazy   rules, by what was written before
+to_rules        a schema's rules for the engine, made in use
+to_kbnf         the same, written down
 """
 
 from __future__ import annotations
@@ -15,21 +17,31 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Unpack
 
+from structgen.engine.grammar import GrammarTables
 from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits
 from structgen.schema.keywords import SchemaWarning
 from structgen.schema.options import SchemaArguments, SchemaOptions
 from structgen.schema.sources import Source, resolve
 from structgen.schema.to_kbnf import json_schema_to_kbnf
+from structgen.schema.to_rules import json_schema_to_rules
 
-__all__ = ["SchemaOptions", "SchemaWarning", "Source", "json_schema_to_kbnf", "resolve", "schema_to_kbnf"]
+__all__ = [
+    "SchemaOptions",
+    "SchemaWarning",
+    "Source",
+    "json_schema_to_kbnf",
+    "json_schema_to_rules",
+    "resolve",
+    "schema_to_kbnf",
+    "schema_to_rules",
+]
 
 
 def schema_to_kbnf(
     schema_or_type: Any,
     *,
     start: str = "start",
-    is_printed: bool = False,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     **options: Unpack[SchemaArguments],
@@ -39,7 +51,6 @@ def schema_to_kbnf(
     Args:
         schema_or_type: what `resolve` takes, or a `Source` that it gave.
         start: the name of the first rule. No other rule is called so, nor `start`.
-        is_printed: whether the grammar has to stand by itself, without rules that are made in use.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
         options: see `SchemaArguments`.
@@ -55,10 +66,33 @@ def schema_to_kbnf(
         >>> schema_to_kbnf({"const": 1}).rules[0].body == Literal(b"1")
         True
     """
+    source = _source(schema_or_type, limits, options)
+    return json_schema_to_kbnf(source.json_schema, source.options, start=start, limits=limits, deadline=deadline)
+
+
+def schema_to_rules(
+    schema_or_type: Any,
+    *,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    **options: Unpack[SchemaArguments],
+) -> GrammarTables:
+    """The same grammar for the engine, where in addition all keys of an object differ, and `uniqueItems` holds.
+
+    Args:
+        schema_or_type: as for `schema_to_kbnf`.
+        limits: as for `schema_to_kbnf`.
+        deadline: as for `schema_to_kbnf`.
+        options: as for `schema_to_kbnf`.
+
+    Raises:
+        SchemaError, UnsupportedSchemaError, UnsatisfiableSchemaError, LimitExceededError: as `schema_to_kbnf`.
+    """
+    source = _source(schema_or_type, limits, options)
+    return json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
+
+
+def _source(schema_or_type: Any, limits: Limits | None, options: SchemaArguments) -> Source:
     if isinstance(schema_or_type, Source):
-        source = replace(schema_or_type, options=replace(schema_or_type.options, **options))
-    else:
-        source = resolve(schema_or_type, limits=limits, options=SchemaOptions(**options))
-    return json_schema_to_kbnf(
-        source.json_schema, source.options, start=start, is_printed=is_printed, limits=limits, deadline=deadline
-    )
+        return replace(schema_or_type, options=replace(schema_or_type.options, **options))
+    return resolve(schema_or_type, limits=limits, options=SchemaOptions(**options))

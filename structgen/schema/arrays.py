@@ -1,8 +1,7 @@
-"""The rules of one set of arrays.
+"""The rules of one set of arrays: places, named by what was written before.
 
-Items after a prefix are a repetition between bounds, in a number of rules that grows with the bounds' logarithm. Where
-items are counted (`contains`) or must differ (`uniqueItems`), rules are named by what was written before, and made when
-predicted (`ArrayPlaces`).
+Where a grammar is written down, items after a prefix are a repetition between bounds instead, in a number of rules that
+grows with the bounds' logarithm (`repetition`).
 """
 
 from __future__ import annotations
@@ -19,15 +18,14 @@ from structgen.schema.layout import Layout
 from structgen.schema.lazy import LazyRules, regex_of
 from structgen.schema.values import Value, read_value, spelled
 
-__all__ = ["ArrayPlaces", "Writer", "array_body"]
+__all__ = ["ArrayPlaces", "State", "Writer", "repetition"]
 
 
 class Writer(Protocol):
-    """What the rules of arrays need from the writer of a grammar."""
+    """What `repetition` needs from the writer of a grammar."""
 
     lazy: LazyRules
     layout: Layout
-    productive: set[Node]
     rules: list[ast.Rule]
 
     def value(self, node: Node) -> ast.Expression:
@@ -35,9 +33,6 @@ class Writer(Protocol):
 
     def fresh(self, base: str) -> str:
         """A nonterminal's name that is not used yet."""
-
-    def place(self, number: int, kind: str, state: State) -> ast.Expression:
-        """What a place of lazy rules derives."""
 
 
 class State(NamedTuple):
@@ -73,7 +68,7 @@ class ArrayPlaces:
         if part.unique and not lazy.captures:
             raise Inexpressible("uniqueItems")
         self._lazy = lazy
-        self._part = part
+        self.part = part
         self._number = number
         self._layout = lazy.layout
         self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
@@ -81,14 +76,18 @@ class ArrayPlaces:
         nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)]
         self._is_endless = all(map(lazy.is_endless, nodes))
 
+    def is_repetition(self, state: State) -> bool:
+        """Whether nothing matters at a place but how many items there are."""
+        return not (self.part.contains or self.part.unique or state.avoid or state.written)
+
     def start(self, avoid: frozenset[Value] = frozenset()) -> State:
         """See `Places`."""
-        return State(0, (0,) * len(self._part.contains), avoid=avoid)
+        return State(0, (0,) * len(self.part.contains), avoid=avoid)
 
     # --- what may follow ---------------------------------------------------------------------------------------------
 
     def _is_closable(self, state: State) -> bool:
-        part = self._part
+        part = self.part
         if state.written < part.low or (part.high is not None and state.written > part.high):
             return False
         for count, asked in zip(state.counts, part.contains, strict=True):
@@ -109,7 +108,7 @@ class ArrayPlaces:
 
     def _can_be_met(self, state: State) -> bool:
         """Whether what is left to be written can be: it is a set of arrays itself."""
-        part = self._part
+        part = self.part
         left = ArraySet(
             part.prefix[state.written :],
             part.rest,
@@ -136,7 +135,7 @@ class ArrayPlaces:
 
     def _items(self, state: State) -> Iterator[_Item]:
         """All items that may come next, after which the array can be ended."""
-        part = self._part
+        part = self.part
         if part.high is not None and state.written >= part.high:
             return
         for given, node in part.cases(min(state.written, part.settled)):
@@ -161,12 +160,12 @@ class ArrayPlaces:
 
     def _goes_on(self, item: _Item) -> bool:
         """Whether the array can be ended after some value of the item."""
-        return self._can_be_met(item.state) if self._part.unique else self.is_alive(item.state)
+        return self._can_be_met(item.state) if self.part.unique else self.is_alive(item.state)
 
     def _after(self, state: State, given: frozenset[int]) -> State:
         counts = tuple(
             count + 1 if number in given and (asked.high is not None or count < asked.low) else count
-            for number, (count, asked) in enumerate(zip(state.counts, self._part.contains, strict=True))
+            for number, (count, asked) in enumerate(zip(state.counts, self.part.contains, strict=True))
         )
         return state._replace(written=state.written + 1, counts=counts)
 
@@ -192,7 +191,7 @@ class ArrayPlaces:
 
     def _body(self, item: _Item, before: State) -> Sequence[Symbol]:
         symbol = self._lazy.symbol_without(item.node, item.values)
-        if not self._part.unique:
+        if not self.part.unique:
             return symbol, Lazy((self._number, "then", item.state))
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")
@@ -208,30 +207,24 @@ class ArrayPlaces:
 # --- repetitions -----------------------------------------------------------------------------------------------------
 
 
-def array_body(writer: Writer, part: ArraySet, name: str) -> ast.Expression:
-    """An array of a set that has one.
+def repetition(writer: Writer, part: ArraySet, name: str) -> ast.Expression:
+    """An array of a set that has one, and counts nothing but its items.
 
     Args:
         writer: gets the rules.
         part: the set.
         name: what the rules' names begin with.
-
-    Raises:
-        Inexpressible: what a printed grammar cannot say.
     """
-    if part.contains or part.unique:
-        places, number = writer.lazy.places(part)
-        return writer.place(number, "first", places.start(frozenset()))
     layout = writer.layout
     items: list[ast.Expression] = []
     high = part.high
     for node in part.prefix:
-        if node not in writer.productive:
+        if not writer.lazy.holds(node):
             high = len(items) if high is None else min(high, len(items))
             break
         items.append(writer.value(node))
     else:
-        if (high is None or high > len(items)) and part.rest not in writer.productive:
+        if (high is None or high > len(items)) and not writer.lazy.holds(part.rest):
             high = len(items) if high is None else min(high, len(items))
     if high is not None:
         items = items[:high]

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
-from structgen.engine.grammar import GrammarTables, Lazy, Symbol
+from structgen.engine.grammar import Lazy, Symbol
 from structgen.engine.regex import Literal, Regex
 from structgen.kbnf import ast
-from structgen.schema.algebra import ALL_OBJECTS, ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet, meet
+from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet, meet
 from structgen.schema.layout import LAYOUTS
 from structgen.schema.space import Space
 from structgen.schema.terminals import scalar_terminals
@@ -56,7 +56,6 @@ class LazyRules:
         space: where shapes come from; it stays in use as long as the grammar.
         shapes, productive: what `Space.explore` said of the root. They grow.
         places_of: makes the rules of a set of arrays or objects; gets this object, the set and its number.
-        tables_of: compiles the values of a node.
         captures: whether what was written may decide what follows. Grammars that are printed cannot.
     """
 
@@ -65,9 +64,8 @@ class LazyRules:
         space: Space,
         shapes: dict[Node, Shape],
         productive: set[Node],
-        *,
         places_of: Callable[[LazyRules, ArraySet | ObjectSet, int], Places],
-        tables_of: Callable[[Node], GrammarTables],
+        *,
         captures: bool = True,
     ) -> None:
         self.space = space
@@ -77,8 +75,7 @@ class LazyRules:
         self.layout = LAYOUTS[space.options.whitespace]
         self.captures = captures
         self._places_of = places_of
-        self._tables_of = tables_of
-        self._places: list[Places | None] = [None]  # number 0: any object
+        self._places: list[Places] = []
         self._numbers: dict[int, tuple[ArraySet | ObjectSet, int]] = {}
         self._symbols: dict[Node, Symbol] = {}
         self._consts: dict[Value, Node] = {}
@@ -86,20 +83,20 @@ class LazyRules:
 
     # --- what the engine asks ----------------------------------------------------------------------------------------
 
-    def bodies(self, key: Hashable) -> GrammarTables | Bodies:
+    def bodies(self, key: Hashable) -> Bodies:
         """See `RuleSource`."""
         first, rest = _parts_of(key)
         self.space.deadline = self.space.limits.deadline()  # a mask is made, long after the compile
         if first == "value":
-            return self._tables_of(rest[0])
+            return self._bodies_without(rest[0], frozenset())
         if first == "without":
             return self._bodies_without(*rest)
-        return self._numbered(first).bodies(*rest)
+        return self.numbered(first).bodies(*rest)
 
     def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
         """See `RuleSource`."""
         number, (place,) = _parts_of(then)
-        return (number, *self._numbered(number).after(place, text))
+        return (number, *self.numbered(number).after(place, text))
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
@@ -173,7 +170,7 @@ class LazyRules:
             for part in parts:
                 places, number = self.places(part)
                 state = places.start(avoid)
-                if places.is_alive(state):
+                if not values or places.is_alive(state):
                     found.append((Lazy((number, "first", state)),))
         return found
 
@@ -183,20 +180,14 @@ class LazyRules:
         """The rules of a set of arrays or of objects, and their number."""
         known = self._numbers.get(id(part))
         if known is None:
-            if part == ALL_OBJECTS[0]:
-                known = (part, 0)
-            else:
-                known = (part, len(self._places))
-                self._places.append(self._places_of(self, part, known[1]))
-            self._numbers[id(part)] = known
-        return self._numbered(known[1]), known[1]
+            number = len(self._places)
+            known = self._numbers[id(part)] = (part, number)
+            self._places.append(self._places_of(self, part, number))
+        return self.numbered(known[1]), known[1]
 
-    def _numbered(self, number: int) -> Places:
-        found = self._places[number]
-        if found is None:  # the rules of any JSON value, which all grammars share, have it without having made it
-            self.holds(ANY)
-            found = self._places[0] = self._places_of(self, ALL_OBJECTS[0], 0)
-        return found
+    def numbered(self, number: int) -> Places:
+        """The rules of a set by their number."""
+        return self._places[number]
 
     def is_endless(self, node: Node, depth: int = _DEPTH) -> bool:
         """Whether a node surely has values without end."""

@@ -1,53 +1,33 @@
-"""The rules of one set of objects.
+"""The rules of one set of objects: places, named by what was written before.
 
-Properties in the schema's order, no counts: a chain of two rules for each, so that a grammar's size is linear in the
-schema's. After a pair, `then_i` closes the object or writes a comma and goes on to `pair_i`, which writes property i or
-passes to `pair_{i+1}`. Required properties stand in sequence, so that their keys and the punctuation around them are
-forced text. Keys that the schema does not name come last.
+In the schema's order and without counts that is a chain of two rules for each property, so that a grammar's size is
+linear in the schema's: after a pair, "then" closes the object or writes a comma and goes on to "pair", which writes
+property i or passes to the pair after it. Required properties stand in sequence, so that their keys and the punctuation
+around them are forced text. Keys that the schema does not name come last.
 
-All else takes rules that are named by what was written before (`ObjectPlaces`), made when predicted: properties in any
-order, counts, keys that must differ, values that must be somewhere.
+Properties in any order, counts, keys that must differ, and values that must be somewhere only have more to say about
+what was written; what is never written costs nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
-from structgen.kbnf import ast
 from structgen.schema.algebra import NONE, Case, Inexpressible, Node, ObjectSet, StringSet
-from structgen.schema.layout import Layout
 from structgen.schema.lazy import LazyRules, regex_of
 from structgen.schema.terminals import key_regex
 from structgen.schema.values import Value, members, read_value
 
-__all__ = ["ObjectPlaces", "Writer", "object_body"]
+__all__ = ["ObjectPlaces", "State"]
 
 _LONGEST_BODY = 128
 _MANY_KEYS = 10_000
 """Keys of a class are counted up to so many; more are taken to be without end."""
 _STATES_SEARCHED = 50_000
-
-
-class Writer(Protocol):
-    """What the rules of objects need from the writer of a grammar."""
-
-    lazy: LazyRules
-    layout: Layout
-    productive: set[Node]
-    rules: list[ast.Rule]
-
-    def value(self, node: Node) -> ast.Expression:
-        """What derives the values of a node."""
-
-    def fresh(self, base: str) -> str:
-        """A nonterminal's name that is not used yet."""
-
-    def place(self, number: int, kind: str, state: State) -> ast.Expression:
-        """What a place of lazy rules derives."""
 
 
 class State(NamedTuple):
@@ -165,10 +145,6 @@ class ObjectPlaces:
     def start(self, avoid: frozenset[Value] = frozenset()) -> State:
         """See `Places`."""
         return State(0, avoid=avoid)
-
-    def open_state(self) -> State:
-        """In the schema's order and without counts: after all properties that it names."""
-        return State(len(self.properties))
 
     # --- what may follow ---------------------------------------------------------------------------------------------
 
@@ -315,15 +291,32 @@ class ObjectPlaces:
             return self._pair_bodies(state)
         if kind.startswith("value"):
             return self._value_bodies(int(kind[5:]), state)
-        begin, end, sign = (
-            ((regex_of(layout.open_object),), layout.end_object, ())
-            if kind == "first"
-            else ((), layout.close_object, (regex_of(layout.comma),))
-        )
-        found: list[Sequence[Symbol]] = [(*begin, regex_of(end))] if self._is_closable(state) else []
-        if self.is_alive(state, writes=True):
-            found.append((*begin, *sign, self._lazy_place("pair", state)))
-        return found
+        found: list[Sequence[Symbol]] = []
+        begin, end = ("{", layout.end_object) if kind == "first" else (",", layout.close_object)
+        if self._is_closable(state):
+            found.append((regex_of(layout.open_object), regex_of(end)) if kind == "first" else (regex_of(end),))
+        if not self.is_alive(state, writes=True):
+            return found
+        if self._is_forced(state):
+            return [*found, self._forced(begin, state)]
+        sign = regex_of(layout.open_object if kind == "first" else layout.comma)
+        return [*found, (sign, self._lazy_place("pair", state))]
+
+    def _is_forced(self, state: State) -> bool:
+        """Whether nothing but the next property can follow, and its value decides nothing."""
+        if self.any_order or state.avoid or state.given != self._asked or state.place >= len(self.properties):
+            return False
+        return self.properties[state.place].is_required
+
+    def _forced(self, lead: str, state: State) -> Sequence[Symbol]:
+        """Required properties that stand side by side, in one body, and what follows them."""
+        body: list[Symbol] = []
+        while self._is_forced(state) and len(body) < _LONGEST_BODY:
+            entry = self.properties[state.place]
+            body += (regex_of(self._layout.key(entry.key, lead)), self._lazy.symbol(entry.node))
+            state = self._normal(state._replace(place=state.place + 1, written=state.written + 1))
+            lead = ","
+        return (*body, self._lazy_place("then", state))
 
     def _lazy_place(self, kind: str, state: State) -> Lazy:
         return Lazy((self._number, kind, state))
@@ -331,6 +324,8 @@ class ObjectPlaces:
     def _pair_bodies(self, state: State) -> list[Sequence[Symbol]]:
         found: list[Sequence[Symbol]] = []
         size = len(self.properties)
+        if self._is_forced(state):
+            return [self._forced("", state)]
         if not self.any_order and state.place < size:
             found += self._named_bodies(state.place, state)
             if not self.properties[state.place].is_required:
@@ -404,72 +399,3 @@ class ObjectPlaces:
         colon = regex_of(self._layout.colon)
         pairs = self._valued(None, None, self.classes[index].cases, state)
         return [(colon, *self._rest(pair)) for pair in pairs if self._goes_on(pair)]
-
-
-# --- the chain -------------------------------------------------------------------------------------------------------
-
-
-def object_body(writer: Writer, part: ObjectSet, name: str) -> ast.Expression:
-    """An object of a set that has one.
-
-    Args:
-        writer: gets the rules.
-        part: the set.
-        name: what the rules' names begin with.
-
-    Raises:
-        Inexpressible: a pattern of keys that no automaton does, or what a printed grammar cannot count.
-        UnicodeEncodeError: a key with a lone surrogate.
-    """
-    places, number = writer.lazy.places(part)
-    if not isinstance(places, ObjectPlaces):
-        raise TypeError("the rules of an object are those of something else")
-    size = len(places.properties)
-    if places.counts or part.somewhere or (places.any_order and size + len(places.classes) > 1):
-        return writer.place(number, "first", places.start())
-    return _chain(writer, places, number, name)
-
-
-def _chain(writer: Writer, places: ObjectPlaces, number: int, name: str) -> ast.Expression:
-    """The chain from its end: `then` is what follows a pair, `pair` what follows a comma (None: nothing can)."""
-    layout = writer.layout
-    then: list[ast.Expression] = [layout.close_object]
-    pair: list[ast.Expression] | None = None
-    if places.classes:
-        state = places.open_state()
-        then, pair = [writer.place(number, "then", state)], [writer.place(number, "pair", state)]
-    may_end = True
-    for index in range(len(places.properties) - 1, -1, -1):
-        entry = places.properties[index]
-        value = writer.value(entry.node)
-        if len(then) > _LONGEST_BODY:
-            then = [_rule(writer, f"{name}_then_{index + 1}", [_sequence(then)])]
-        mine = [layout.key(entry.key), value, *then]
-        if entry.is_required:
-            then = [layout.key(entry.key, ","), value, *then]
-            pair, may_end = mine, False
-            continue
-        alternatives = [_sequence(mine)] if pair is None else [_sequence(mine), _sequence(pair)]
-        pair = [_rule(writer, f"{name}_pair_{index}", alternatives)]
-        then = [layout.comma, *pair]
-        if may_end:
-            then = [_rule(writer, f"{name}_then_{index}", [layout.close_object, _sequence(then)])]
-    if places.properties and places.properties[0].is_required and pair is not None:
-        return _sequence([layout.key(places.properties[0].key, "{"), *pair[1:]])
-    if not may_end and pair is not None:
-        return _sequence([layout.open_object, *pair])
-    if pair is None:
-        return ast.Sequence((layout.open_object, layout.end_object))
-    return ast.Sequence((layout.open_object, ast.Choice((layout.end_object, _sequence(pair)))))
-
-
-def _sequence(parts: list[ast.Expression]) -> ast.Expression:
-    return parts[0] if len(parts) == 1 else ast.Sequence(tuple(parts))
-
-
-def _rule(writer: Writer, name: str, alternatives: list[ast.Expression]) -> ast.Expression:
-    """A new rule, as a reference to it."""
-    name = writer.fresh(name)
-    body = alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
-    writer.rules.append(ast.Rule(name, body))
-    return ast.Reference(name)

@@ -63,7 +63,7 @@ def _walks(compiled: CompiledGrammar, seed: str) -> list[Walk]:
 def test_the_text_read_back_is_the_same_language(name, whitespace):
     vocabulary = byte_vocabulary()
     text = structgen.to_kbnf(SCHEMAS[name], whitespace=whitespace)
-    printed = schema_to_kbnf(SCHEMAS[name], whitespace=whitespace, is_printed=True)
+    printed = schema_to_kbnf(SCHEMAS[name], whitespace=whitespace)
     direct = CompiledGrammar(normalize(printed), vocabulary, eager=False)
     read_back = CompiledGrammar(normalize(parse(text)), vocabulary, eager=False)
     for one, other in ((direct, read_back), (read_back, direct)):

@@ -26,8 +26,7 @@ from support.walks import Sampler, byte_vocabulary
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError, UnsupportedSchemaError
-from structgen.kbnf.normal_form import normalize
-from structgen.schema import SchemaWarning, resolve, schema_to_kbnf
+from structgen.schema import SchemaWarning, resolve, schema_to_rules
 
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"
 WALKS = 30 if FULL else 3
@@ -69,7 +68,7 @@ def real_sampler() -> Sampler:
 
 
 def _compiled(source: Any, whitespace: str, vocabulary: Vocabulary) -> CompiledGrammar:
-    return CompiledGrammar(normalize(schema_to_kbnf(source, whitespace=whitespace)), vocabulary, eager=False)
+    return CompiledGrammar(schema_to_rules(source, whitespace=whitespace), vocabulary)
 
 
 def _accepts(compiled: CompiledGrammar, text: bytes) -> bool:
@@ -137,7 +136,7 @@ def test_what_pydantic_writes_is_let_through(name, byte_sampler):
 def test_other_types_are_refused_by_name(name):
     kind, keyword = REFUSED[name]
     with pytest.raises(UnsupportedSchemaError) as caught:
-        schema_to_kbnf(kind)
+        schema_to_rules(kind)
     assert caught.value.keyword == keyword
 
 

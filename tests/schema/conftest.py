@@ -12,8 +12,7 @@ import pytest
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
-from structgen.kbnf.normal_form import normalize
-from structgen.schema import schema_to_kbnf
+from structgen.schema import schema_to_rules
 
 Accepts = Callable[[str | bytes], bool]
 
@@ -29,7 +28,7 @@ def accepts(byte_vocabulary: Vocabulary) -> Callable[..., Accepts]:
     """From a schema to the predicate of its texts."""
 
     def make(schema_or_type: Any, **options: Any) -> Accepts:
-        compiled = CompiledGrammar(normalize(schema_to_kbnf(schema_or_type, **options)), byte_vocabulary, eager=False)
+        compiled = CompiledGrammar(schema_to_rules(schema_or_type, **options), byte_vocabulary)
 
         def accepted(text: str | bytes) -> bool:
             matcher = compiled.matcher()
@@ -75,7 +74,7 @@ def walks(byte_vocabulary: Vocabulary) -> Callable[..., list[str]]:
     """Random texts under the mask of a schema, those that came to an end."""
 
     def make(schema_or_type: Any, count: int, *, seed: int = 0, longest: int = 2000, **options: Any) -> list[str]:
-        compiled = CompiledGrammar(normalize(schema_to_kbnf(schema_or_type, **options)), byte_vocabulary, eager=False)
+        compiled = CompiledGrammar(schema_to_rules(schema_or_type, **options), byte_vocabulary)
         rng = random.Random(seed)
         texts: list[str] = []
         for _ in range(count):

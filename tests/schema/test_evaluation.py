@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
-from structgen.schema import schema_to_kbnf
+from structgen.schema import schema_to_rules
 from structgen.schema.algebra import complement
 from structgen.schema.validation import validator_for
 from tests.support.membership import is_member, space_of
@@ -77,7 +77,7 @@ def test_what_is_not_evaluated_is_refused(accepts, index):
         assert is_member(space, complement(root), value) == (value in invalid), value
     if not valid:
         with pytest.raises(UnsatisfiableSchemaError):
-            schema_to_kbnf(schema)
+            schema_to_rules(schema)
         return
     accepted = accepts(schema, property_order="any")
     assert [value for value in (*valid, *invalid) if accepted(json.dumps(value))] == valid
@@ -126,7 +126,7 @@ def test_many_branches_are_an_error_and_no_hang(keyword):
     branches = [{"properties": {f"k{i}": {}}, "prefixItems": [{}] * i, "required": [f"r{i}"]} for i in range(40)]
     began = time.monotonic()
     with pytest.raises(LimitExceededError):
-        schema_to_kbnf({"anyOf": [*branches, {"type": "array", "contains": {"const": 1}}], keyword: False})
+        schema_to_rules({"anyOf": [*branches, {"type": "array", "contains": {"const": 1}}], keyword: False})
     assert time.monotonic() - began < 20
 
 
@@ -134,7 +134,7 @@ def test_a_chain_of_references_is_followed_to_the_limit():
     definitions = {str(i): {"$ref": f"#/$defs/{i + 1}", "title": "x", "minProperties": 0} for i in range(10_000)}
     definitions["10000"] = {"properties": {"a": {}}}
     with pytest.raises(LimitExceededError):
-        schema_to_kbnf({"$ref": "#/$defs/0", "$defs": definitions, "unevaluatedProperties": False})
+        schema_to_rules({"$ref": "#/$defs/0", "$defs": definitions, "unevaluatedProperties": False})
 
 
 def test_branches_that_evaluate_the_same_make_no_cases():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from structgen.errors import SchemaError, UnsatisfiableSchemaError, UnsupportedSchemaError
-from structgen.schema import SchemaWarning, schema_to_kbnf
+from structgen.schema import SchemaWarning, schema_to_rules
 
 CASES = [
     ({"type": "null"}, [None], [0, "", False, [], {}]),
@@ -301,7 +301,7 @@ def test_values_are_allowed_exactly_when_they_satisfy_the_schema(accepts, index)
 )
 def test_what_cannot_be_expressed_is_refused_by_name(schema, pointer, keyword):
     with pytest.raises(UnsupportedSchemaError) as caught:
-        schema_to_kbnf(schema)
+        schema_to_rules(schema)
     assert (caught.value.pointer, caught.value.keyword) == (pointer, keyword)
 
 
@@ -375,7 +375,7 @@ def test_what_cannot_be_expressed_is_refused_by_name(schema, pointer, keyword):
 )
 def test_a_schema_without_values_is_told(schema, pointer):
     with pytest.raises(UnsatisfiableSchemaError) as caught:
-        schema_to_kbnf(schema)
+        schema_to_rules(schema)
     assert caught.value.pointer == pointer
 
 
@@ -408,7 +408,7 @@ def test_what_is_no_schema_is_told(schema, keyword):
     from structgen.errors import LimitExceededError
 
     with pytest.raises((SchemaError, LimitExceededError)) as caught:
-        schema_to_kbnf(schema)
+        schema_to_rules(schema)
     if isinstance(caught.value, SchemaError):
         assert caught.value.keyword == keyword
 

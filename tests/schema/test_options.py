@@ -16,7 +16,7 @@ import structgen
 from structgen.cli import main
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import UnsupportedSchemaError
-from structgen.schema import SchemaOptions, SchemaWarning, resolve, schema_to_kbnf
+from structgen.schema import SchemaOptions, SchemaWarning, resolve, schema_to_rules
 
 WRONG = [
     ({"whitespace": "none"}, ValueError),
@@ -34,7 +34,7 @@ def test_words_are_checked_at_the_door(byte_vocabulary: Vocabulary, arguments: d
     for entrance in (
         lambda: structgen.compile({}, byte_vocabulary, **arguments),
         lambda: structgen.to_kbnf({}, **arguments),
-        lambda: schema_to_kbnf({}, **arguments),
+        lambda: schema_to_rules({}, **arguments),
     ):
         with pytest.raises(error, match=name):
             entrance()
@@ -57,7 +57,7 @@ def test_formats_assert(allows: Callable[[Any, Any], bool]) -> None:
 @pytest.mark.parametrize("name", ["color", "int32"])
 def test_formats_strict_refuses_what_is_not_enforced(name: str) -> None:
     with pytest.raises(UnsupportedSchemaError, match=name) as caught:
-        schema_to_kbnf({"items": {"format": name}}, formats="strict")
+        schema_to_rules({"items": {"format": name}}, formats="strict")
     assert (caught.value.pointer, caught.value.keyword) == ("/items", "format")
 
 

@@ -21,7 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
 from structgen.errors import UnsupportedSchemaError
-from structgen.schema import resolve, schema_to_kbnf
+from structgen.schema import resolve, schema_to_rules
 
 
 class Color(Enum):
@@ -365,7 +365,7 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
 )
 def test_what_json_schema_does_not_say_is_refused_by_name(kind, keyword):
     with pytest.raises(UnsupportedSchemaError) as caught:
-        schema_to_kbnf(kind)
+        schema_to_rules(kind)
     assert caught.value.keyword == keyword
 
 

@@ -1,0 +1,151 @@
+"""From a JSON Schema to the rules that the engine reads: one lazy nonterminal, whose bodies lead to all others.
+
+The rules are those of `to_kbnf`, in KBNF's normal form from the start, and made only where a text leads: a schema of a
+thousand definitions costs what a text visits of it. What cannot be expressed is found at once all the same: every node
+that a value can reach is looked at.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from structgen.engine.grammar import END, GrammarTables
+from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
+from structgen.limits import Deadline, Limits
+from structgen.schema.algebra import ArraySet, Inexpressible, Node, ObjectSet, Shape
+from structgen.schema.arrays import ArrayPlaces
+from structgen.schema.keywords import unsupported
+from structgen.schema.lazy import LazyRules, Places
+from structgen.schema.objects import ObjectPlaces
+from structgen.schema.options import SchemaOptions
+from structgen.schema.refs import ROOT, Document, DynamicScopeNeeded, Place, pointer
+from structgen.schema.space import Space
+from structgen.schema.terminals import scalar_terminals
+
+__all__ = ["expressed", "json_schema_to_rules", "read_schema"]
+
+_T = TypeVar("_T")
+
+
+def json_schema_to_rules(
+    json_schema: Any,
+    options: SchemaOptions | None = None,
+    *,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+) -> GrammarTables:
+    """The grammar of the JSON texts whose values satisfy a schema, for the engine.
+
+    Args:
+        json_schema: a JSON Schema: a dict, or a boolean.
+        options: how it is read and written.
+        limits: bounds on what the translation may cost.
+        deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
+
+    Raises:
+        SchemaError: not a schema.
+        UnsupportedSchemaError: it cannot be expressed exactly.
+        UnsatisfiableSchemaError: no value satisfies it.
+        LimitExceededError: it costs more than `limits` allow.
+    """
+    lazy, root = read_schema(json_schema, options, limits=limits, deadline=deadline)
+    return GrammarTables(
+        symbols=array("i", [1, END]),
+        first_rule=array("i", [0, 1]),
+        rule_starts=array("i", [0]),
+        terminals=(),
+        names=("start",),
+        start=0,
+        accepts_empty=False,
+        lazy=(("value", root),),
+        source=lazy,
+    )
+
+
+def read_schema(
+    json_schema: Any,
+    options: SchemaOptions | None = None,
+    *,
+    captures: bool = True,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+) -> tuple[LazyRules, Node]:
+    """All rules of a schema, none of them made yet, and the node of the whole.
+
+    Args:
+        json_schema: as for `json_schema_to_rules`.
+        options: as for `json_schema_to_rules`.
+        captures: see `LazyRules`.
+        limits: as for `json_schema_to_rules`.
+        deadline: as for `json_schema_to_rules`.
+
+    Raises:
+        SchemaError, LimitExceededError: as `json_schema_to_rules`.
+    """
+    options, limits = options or SchemaOptions(), limits or Limits()
+    document, deadline = Document(json_schema, options.registry), deadline or limits.deadline()
+    try:
+        try:
+            return _read(Space(document, options, limits, deadline), captures)
+        except DynamicScopeNeeded:
+            document.follow_dynamic_scopes()
+            return _read(Space(document, options, limits, deadline), captures)
+    except RecursionError as error:
+        raise LimitExceededError("schema_depth", limits.schema_depth) from error
+
+
+def _read(space: Space, captures: bool) -> tuple[LazyRules, Node]:
+    root = space.node(space.document.root, ROOT)
+    shapes, productive = space.explore(root)
+    if root not in productive:
+        place, keyword = _culprit(space, root, productive)
+        raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
+    lazy = LazyRules(space, shapes, productive, _places, captures=captures)
+    for node in list(productive):
+        _check(lazy, node, shapes[node])
+    return lazy, root
+
+
+def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
+    return ArrayPlaces(lazy, part, number) if isinstance(part, ArraySet) else ObjectPlaces(lazy, part, number)
+
+
+def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
+    """Makes sure that nothing about a node is refused later, while masks are made."""
+    for part in (*shape.arrays, *shape.objects):
+        expressed(lambda part=part: lazy.places(part), lazy.space, node)  # type: ignore[misc]
+    if shape.numbers or shape.strings:
+        expressed(lambda: scalar_terminals(shape), lazy.space, node)
+
+
+def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
+    """What `made` gives; what cannot be expressed becomes an error with the node's place.
+
+    Raises:
+        UnsupportedSchemaError: it cannot.
+    """
+    try:
+        return made()
+    except (Inexpressible, UnicodeEncodeError) as error:
+        keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
+        raise unsupported(f"this {keyword} cannot be expressed exactly", space.place(node), keyword) from error
+
+
+def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Place, str]:
+    """The place of the innermost required part without a value, and a keyword that asks for it."""
+    seen: set[Node] = set()
+    place, keyword = space.place(node), ""
+    while node not in seen:
+        seen.add(node)
+        place = space.place(node) or place
+        shape = space.shape(node)
+        if len(shape.objects) != 1 or shape.size != 1:
+            break
+        part = shape.objects[0]
+        missing = [part.at(key) for key in part.required if part.at(key) not in productive]
+        if not missing:
+            break
+        node, keyword = missing[0], "required"
+    return place, keyword
