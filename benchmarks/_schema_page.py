@@ -31,6 +31,14 @@ SUITES = {
     "draft 7": "draft7/",
     "draft 7, optional formats": "draft7/optional/format/",
 }
+PROTOCOL = (
+    "`python benchmarks/json_schema.py` gives every engine the same schemas and the same texts: each instance as "
+    "`json.dumps(…, ensure_ascii=False)` writes it and as the tokenizer splits it. Before each token, and at the end, a "
+    "mask is asked for. A case is a group of the official JSON-Schema-Test-Suite, or one of MaskBench's schemas of real "
+    "programs, with its instances. It is right if each valid instance is let through and no invalid one; or if no "
+    "instance is valid, and the engine says that nothing satisfies the schema. A schema of the suite that does not name "
+    "its draft gets the `$schema` of its folder."
+)
 LEGEND = (
     "Of each engine: how many of the cases are wholly right; of the others, how many it **r**efuses to compile, in how "
     "many it **a**ccepts an invalid instance, in how many it refuses a **v**alid one, and how many **f**ail (no answer "
@@ -54,6 +62,7 @@ def _constant(module: str, name: str) -> Any:
 
 def _measured(results: dict[str, Any]) -> Iterable[str]:
     yield "## Measured"
+    yield PROTOCOL
     yield _about(results)
     yield totals(results)
     yield LEGEND

@@ -121,7 +121,7 @@ class Record:
             self.tallies[tally].setdefault(key, Counter()).update(found)
         kind = next(kind for kind in KINDS if found[kind])
         if kind != "right":
-            self.not_right[name] = f"{kind}: {answer['error'][:120]}" if "error" in answer else kind
+            self.not_right[name] = kind
         if kind == "refused" and answer.get("why"):
             refusal = self.refusals.setdefault(answer["why"], {"suite": 0, "real": 0, "example": answer["error"]})
             refusal[where] += 1
