@@ -33,11 +33,11 @@ SUITES = {
 }
 PROTOCOL = (
     "`python benchmarks/json_schema.py` gives every engine the same schemas and the same texts: each instance as "
-    "`json.dumps(…, ensure_ascii=False)` writes it and as the tokenizer splits it. Before each token, and at the end, a "
-    "mask is asked for. A case is a group of the official JSON-Schema-Test-Suite, or one of MaskBench's schemas of real "
-    "programs, with its instances. It is right if each valid instance is let through and no invalid one; or if no "
-    "instance is valid, and the engine says that nothing satisfies the schema. A schema of the suite that does not name "
-    "its draft gets the `$schema` of its folder."
+    "`json.dumps(…, ensure_ascii=False)` writes it and as the tokenizer splits it. Before each token, and at the end, "
+    "a mask is asked for. A case is a group of the official JSON-Schema-Test-Suite, or a real schema of MaskBench, "
+    "with its instances. It is right if each valid instance is let through and no invalid one; or if no instance is "
+    "valid, and the engine says that nothing satisfies the schema. A schema of the suite that does not name its draft "
+    "gets the `$schema` of its folder."
 )
 LEGEND = (
     "Of each engine: how many of the cases are wholly right; of the others, how many it **r**efuses to compile, in how "
