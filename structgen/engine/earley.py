@@ -84,58 +84,59 @@ class ItemSetStore:
         self._rule_starts = rules.rule_starts
 
     def _make_pools(self) -> None:
+        # Small: most schemas are compiled for one text.
         # sets
         self.set_count = 0
-        self.accepting = zeros(256)
-        self.first_scan = zeros(256, UNKNOWN)
-        self.last_scan = zeros(256)
-        self.only_byte = zeros(256, UNKNOWN)
-        self.text = zeros(256)
-        self.captures = zeros(256)
-        self._first_kernel = zeros(256)
-        self._last_kernel = zeros(256)
-        self._set_hash = zeros(256)
-        self._edge_byte = zeros(256, UNKNOWN)  # one remembered step, for sets that see only one byte
-        self._edge_target = zeros(256)
-        self._row_of = zeros(256, UNKNOWN)  # a row of 256 steps, for the others
-        self._rows = zeros(16 * 256)
+        self.accepting = zeros(64)
+        self.first_scan = zeros(64, UNKNOWN)
+        self.last_scan = zeros(64)
+        self.only_byte = zeros(64, UNKNOWN)
+        self.text = zeros(64)
+        self.captures = zeros(64)
+        self._first_kernel = zeros(64)
+        self._last_kernel = zeros(64)
+        self._set_hash = zeros(64)
+        self._edge_byte = zeros(64, UNKNOWN)  # one remembered step, for sets that see only one byte
+        self._edge_target = zeros(64)
+        self._row_of = zeros(64, UNKNOWN)  # a row of 256 steps, for the others
+        self._rows = zeros(4 * 256)
         self._row_count = 0
-        self._kernel = zeros(1024)
+        self._kernel = zeros(128)
         self._kernel_size = 0
-        self._set_table = zeros(1024, UNKNOWN)
+        self._set_table = zeros(128, UNKNOWN)
         # items, interned
         self._item_count = 0
-        self._item_position = zeros(1024)
-        self._item_state = zeros(1024)
-        self._item_group = zeros(1024)
-        self._item_mark = zeros(1024)
-        self._item_table = zeros(4096, UNKNOWN)
+        self._item_position = zeros(128)
+        self._item_state = zeros(128)
+        self._item_group = zeros(128)
+        self._item_mark = zeros(128)
+        self._item_table = zeros(256, UNKNOWN)
         # scannable items by set
         self._scan_size = 0
-        self.scan_position = zeros(1024)
-        self.scan_state = zeros(1024)
-        self.scan_group = zeros(1024)
+        self.scan_position = zeros(128)
+        self.scan_state = zeros(128)
+        self.scan_group = zeros(128)
         # groups: the items that wait for one nonterminal in one set
         self._group_count = 1
-        self._group_first = zeros(1024)
-        self._group_last = zeros(1024)
-        self._group_top = zeros(1024, UNKNOWN)
+        self._group_first = zeros(128)
+        self._group_last = zeros(128)
+        self._group_top = zeros(128, UNKNOWN)
         self._group_top[ROOT] = ROOT
-        self._group_mark = zeros(1024)
-        self._group_text = zeros(1024)
-        self.group_captures = zeros(1024)
+        self._group_mark = zeros(128)
+        self._group_text = zeros(128)
+        self.group_captures = zeros(128)
         self._wait_size = 0
-        self._wait_position = zeros(1024)
-        self._wait_group = zeros(1024)
+        self._wait_position = zeros(128)
+        self._wait_group = zeros(128)
         # scratch space of one step or closure
-        self._work = zeros(256)
+        self._work = zeros(64)
         self._work_size = 0
         self._work_accepting = 0
         self._work_text = NO_TEXT
         self._work_kind = NO_TEXT
-        self._stack = zeros(256)
-        self._agenda = zeros(256)
-        self._pending = zeros(1024)
+        self._stack = zeros(64)
+        self._agenda = zeros(64)
+        self._pending = zeros(128)
 
     # -- one step ---------------------------------------------------------------------------------------------------
 

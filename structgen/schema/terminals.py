@@ -52,10 +52,13 @@ def string_regex(strings: StringSet) -> Regex:
             raise Inexpressible("const") from error
     if not (strings.within or strings.outside or strings.excluded):
         return any_string(strings.low, strings.high)
-    return quoted(_body(strings))
+    return _quoted(strings)
 
 
-def _body(strings: StringSet) -> Regex:
+def _quoted(strings: StringSet) -> Regex:
+    """The conditions of a set of strings, each with the quotes: the engine sees then that all but one are variations
+    of the one that is nearly everything (`AutomatonStore.as_variation`).
+    """
     try:
         parts = [_escaped_language(language, False) for language in strings.within]
         if strings.low or strings.high is not None or not parts:
@@ -66,7 +69,9 @@ def _body(strings: StringSet) -> Regex:
     excluded = [every_form(text) for text in strings.excluded if text.isascii() or _is_scalar(text)]
     if excluded:
         parts.append(Complement(choice(*excluded)))
-    return intersection(*parts)
+    return intersection(
+        *(Complement(quoted(part.body)) if isinstance(part, Complement) else quoted(part) for part in parts)
+    )
 
 
 def _is_scalar(text: str) -> bool:
@@ -81,7 +86,7 @@ def key_regex(keys: StringSet, names: list[str]) -> Regex:
     """
     if keys == StringSet():
         return key_outside(names) if names else JSON_STRING
-    body = quoted(_body(keys))
+    body = _quoted(keys)
     names = [name for name in names if keys.contains(name)]
     return intersection(body, key_outside(names)) if names else intersection(body, JSON_KEY)
 
