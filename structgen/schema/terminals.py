@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from structgen.engine.regex import (
@@ -46,13 +47,17 @@ def string_regex(strings: StringSet) -> Regex:
         Inexpressible: a language is about bytes, or a text holds a lone surrogate.
     """
     if strings.texts is not None:
-        try:
-            return texts_regex(strings.texts)
-        except UnicodeEncodeError as error:
-            raise Inexpressible("const") from error
+        return _known(strings.texts, "const")
     if not (strings.within or strings.outside or strings.excluded):
         return any_string(strings.low, strings.high)
     return _quoted(strings)
+
+
+def _known(texts: Iterable[str], keyword: str) -> Regex:
+    try:
+        return texts_regex(texts)
+    except UnicodeEncodeError as error:
+        raise Inexpressible(keyword) from error
 
 
 def _quoted(strings: StringSet) -> Regex:
@@ -86,6 +91,8 @@ def key_regex(keys: StringSet, names: list[str]) -> Regex:
     """
     if keys == StringSet():
         return key_outside(names) if names else JSON_STRING
+    if keys.texts is not None:
+        return _known([text for text in keys.texts if text not in names], "properties")
     body = _quoted(keys)
     names = [name for name in names if keys.contains(name)]
     return intersection(body, key_outside(names)) if names else intersection(body, JSON_KEY)

@@ -67,9 +67,11 @@ def random_schema(rng: random.Random, depth: int = 2) -> Any:
     if rng.random() < 0.6:
         schema["additionalProperties"] = rng.choice([False, random_schema(rng, 0)])
     if rng.random() < 0.3:
-        schema["patternProperties"] = {"^[ab]$": random_schema(rng, 0)}
-    if rng.random() < 0.3:
-        schema["not"] = {"additionalProperties": random_schema(rng, 0)}
+        schema["patternProperties"] = {rng.choice(["^[ab]$", "^[a-d]*$", "e|x"]): random_schema(rng, 0)}
+    if rng.random() < 0.4:
+        known = {name: random_schema(rng, 0) for name in rng.sample("abex", rng.randint(0, 2))}
+        refused = {"properties": known, "additionalProperties": rng.choice([False, random_schema(rng, 0)])}
+        schema["not"] = rng.choice([refused, {"anyOf": [refused, {"minProperties": 3}]}, {"patternProperties": known}])
     return schema
 
 
@@ -177,6 +179,18 @@ def test_a_prefix_whose_values_run_out_is_seen_before_it_is_entered() -> None:
     matcher = constraint.matcher()
     matcher.accept_bytes(b'[["x",true],["x",true,false],["x",')
     assert matcher.forced_bytes() == b"false"
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_a_known_key_that_is_no_witness_is_a_key_of_its_own(order: str) -> None:
+    closed = {"type": "object", "additionalProperties": False}
+    schema = closed | {"patternProperties": {"^[a-z]*$": {}}, "not": closed | {"properties": {"k": {}}}}
+    constraint = compiled(schema, property_order=order)
+    assert constraint is not None
+    for text in ('{"a":1}', '{"k":1,"b":2}', '{"b":2,"k":1}'):
+        assert accepts(constraint, text), text
+    for text in ('{"A":1,"a":1}', '{"a":1,"A":1}', '{"a":1,"a":2}', '{"k":1}', '{"k":1,"b":2,"k":3}', "{}"):
+        assert not accepts(constraint, text), text
 
 
 @pytest.mark.parametrize("order", ["schema", "any"])
