@@ -146,8 +146,8 @@ def compile(
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, or a `Grammar`.
         vocabulary: the tokens of the model.
         limits: bounds on size and time.
-        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `lenient`,
-            `registry`. Grammars are not touched by them.
+        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
+            `lenient`, `registry`. Grammars are not touched by them.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.

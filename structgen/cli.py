@@ -136,6 +136,11 @@ def _add_reading(parser: argparse.ArgumentParser, whitespace: str) -> None:
         help="enforce the formats that are known (default), refuse the unknown ones too, or enforce none",
     )
     parser.add_argument(
+        "--draft",
+        choices=("draft4", "draft6", "draft7", "2019-09", "2020-12"),
+        help="what a JSON Schema is written in that does not say so by $schema",
+    )
+    parser.add_argument(
         "--lenient", action="store_true", help="widen what is unsupported in the schema, with a warning, not refuse it"
     )
 
@@ -145,6 +150,7 @@ def _reading(options: argparse.Namespace) -> SchemaArguments:
         "whitespace": options.whitespace,
         "property_order": options.property_order,
         "formats": options.formats,
+        "draft": options.draft,
         "lenient": options.lenient,
     }
 

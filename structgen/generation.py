@@ -239,7 +239,7 @@ def generate(
             `structgen.compile` gave.
         limits: bounds on what the schema may cost.
         options: see `GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`, `stop`, `raw`;
-            and `SchemaArguments`: `whitespace`, `property_order`, `formats`, `lenient`, `registry`.
+            and `SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`, `lenient`, `registry`.
 
     Returns:
         An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.

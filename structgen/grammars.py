@@ -96,8 +96,8 @@ def to_kbnf(schema: Any, *, end: str = "", limits: Limits | None = None, **optio
         schema: a Pydantic model, a type, or a JSON Schema.
         end: what has to follow the value.
         limits: bounds on the schema's size.
-        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `lenient`,
-            `registry`.
+        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
+            `lenient`, `registry`.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.

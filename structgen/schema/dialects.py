@@ -101,20 +101,21 @@ _DIALECTS = {
 _CHAIN = 8
 
 
-def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "") -> Dialect:
+def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", draft: str | None = None) -> Dialect:
     """The draft that a schema says it is written in, or what the metaschema that it names makes of one.
 
     Args:
         schema: the schema.
         lookup: finds metaschemas.
         pointer: where the schema is.
+        draft: the name of its draft, if it does not say.
 
     Raises:
         SchemaError: a draft that is not known.
         UnsupportedSchemaError: its metaschema asks for a vocabulary that is not known.
     """
     if not isinstance(schema, dict) or "$schema" not in schema:
-        return UNDECLARED
+        return next((known for known in _DIALECTS.values() if known.name == draft), UNDECLARED)
     uri = schema["$schema"]
     if not isinstance(uri, str):
         raise SchemaError("$schema must be a string", pointer=pointer, keyword="$schema")

@@ -7,11 +7,12 @@ from typing import Any, Literal, TypedDict, get_args
 
 from referencing import Registry
 
-__all__ = ["Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
+__all__ = ["Draft", "Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
 
 Whitespace = Literal["any", "compact", "single"]
 PropertyOrder = Literal["schema", "any"]
 Formats = Literal["assert", "strict", "annotate"]
+Draft = Literal["draft4", "draft6", "draft7", "2019-09", "2020-12"]
 
 
 class SchemaArguments(TypedDict, total=False):
@@ -25,6 +26,9 @@ class SchemaArguments(TypedDict, total=False):
         formats: "assert", the default: the `format`s that are known are enforced, unknown ones are comments, with a
             warning each. "strict": a format that cannot be enforced is an `UnsupportedSchemaError`. "annotate": none
             is enforced, as the standard has it by default.
+        draft: what a JSON Schema is written in that does not say so by `$schema`: "draft4", "draft6", "draft7",
+            "2019-09" or "2020-12". None, the default: the newest, with the forms of older ones where they can mean one
+            thing only.
         lenient: with True, what is unsupported is widened instead of refused, with a `SchemaWarning` that says what
             was dropped. The validator still checks the answer.
         registry: the schemas, by URI, that references may lead to outside of the schema: a `referencing.Registry`.
@@ -34,6 +38,7 @@ class SchemaArguments(TypedDict, total=False):
     whitespace: Whitespace
     property_order: PropertyOrder
     formats: Formats
+    draft: Draft | None
     lenient: bool
     registry: Registry[Any] | None
 
@@ -50,6 +55,7 @@ class SchemaOptions:
     whitespace: Whitespace = "any"
     property_order: PropertyOrder = "schema"
     formats: Formats = "assert"
+    draft: Draft | None = None
     lenient: bool = False
     registry: Registry[Any] | None = None
 
@@ -58,6 +64,8 @@ class SchemaOptions:
             value = getattr(self, name)
             if value not in get_args(words):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(words))}, not {value!r}")
+        if self.draft is not None and self.draft not in get_args(Draft):
+            raise ValueError(f"draft must be one of {', '.join(get_args(Draft))}, not {self.draft!r}")
         if not isinstance(self.lenient, bool):
             raise TypeError(f"lenient must be True or False, not {self.lenient!r}")
         if self.registry is not None and not isinstance(self.registry, Registry):

@@ -134,16 +134,24 @@ class Document:
         root: the whole schema.
         registry: the schemas outside of it.
         dialect: its draft; by default what it says itself.
+        draft: the name of its draft, if it does not say.
 
     Attributes:
         is_dynamic: whether dynamic scopes are followed.
         start: the scope of the root.
     """
 
-    def __init__(self, root: Any, registry: Registry[Any] | None = None, *, dialect: Dialect | None = None) -> None:
+    def __init__(
+        self,
+        root: Any,
+        registry: Registry[Any] | None = None,
+        *,
+        dialect: Dialect | None = None,
+        draft: str | None = None,
+    ) -> None:
         self.library = Library(registry)
         self.root = root
-        self.dialect = dialect or dialect_of(root, self.library.contents)
+        self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
         self.is_dynamic = False
         self._inner: dict[int, Resource] = {}  # by the identity of its schema
         self._resources: dict[str, Resource] = {}

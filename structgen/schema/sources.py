@@ -97,4 +97,4 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
         name = getattr(given, "__name__", None) or repr(given)
         raise UnsupportedSchemaError(f"no schema can be made of {name}: {error}", pointer="", keyword="type") from error
     formats = "assert" if options.formats == "annotate" else options.formats
-    return Source(json_schema, replace(options, formats=formats), adapter.validate_json)
+    return Source(json_schema, replace(options, formats=formats, draft=None), adapter.validate_json)

@@ -85,7 +85,7 @@ def read_schema(
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
     """
     options, limits = options or SchemaOptions(), limits or Limits()
-    document, deadline = Document(json_schema, options.registry), deadline or limits.deadline()
+    document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
     try:
         try:
             return _read(Space(document, options, limits, deadline), captures)

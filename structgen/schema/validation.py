@@ -55,7 +55,7 @@ def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DE
         schema: the whole schema.
         options: whether formats are asserted, and what references may lead to.
     """
-    dialect = dialect_of(schema, Library(options.registry).contents)
+    dialect = dialect_of(schema, Library(options.registry).contents, draft=options.draft)
     made = _validator_class(dialect, options.formats != "annotate")
     if isinstance(schema, dict) and dialect.id_keyword not in schema and not dialect.ref_overrides:
         schema = {dialect.id_keyword: _ROOT_URI, **schema}  # a root without a URI would be in no dynamic scope

@@ -22,6 +22,7 @@ WRONG = [
     ({"whitespace": "none"}, ValueError),
     ({"property_order": "random"}, ValueError),
     ({"formats": True}, ValueError),
+    ({"draft": "7"}, ValueError),
     ({"lenient": 1}, TypeError),
     ({"registry": {}}, TypeError),
     ({"white_space": "any"}, TypeError),
@@ -45,6 +46,15 @@ def test_options_are_part_of_the_cache_key(byte_vocabulary: Vocabulary) -> None:
     first = structgen.compile(schema, byte_vocabulary)
     assert structgen.compile(schema, byte_vocabulary, formats="assert").grammar is first.grammar
     assert structgen.compile(schema, byte_vocabulary, formats="annotate").grammar is not first.grammar
+
+
+def test_a_draft_is_that_of_schemas_that_name_none(accepts: Callable[..., Any]) -> None:
+    schema: dict[str, Any] = {"$ref": "#/definitions/n", "maximum": 3, "definitions": {"n": {"type": "integer"}}}
+    assert not accepts(schema)("4")
+    assert accepts(schema, draft="draft7")("4")
+    assert resolve(schema, options=SchemaOptions(draft="draft7")).parse("4") == 4
+    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    assert not accepts(named, draft="draft7")("4")
 
 
 def test_formats_assert(allows: Callable[[Any, Any], bool]) -> None:
