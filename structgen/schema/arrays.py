@@ -73,8 +73,8 @@ class ArrayPlaces:
         self._layout = lazy.layout
         self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
         self._alive: dict[State, bool] = {}
-        nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)]
-        self._is_endless = all(map(lazy.is_endless, nodes))
+        nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)] if part.unique else []
+        self._is_endless = part.unique and all(map(lazy.is_endless, nodes))
 
     def is_repetition(self, state: State) -> bool:
         """Whether nothing matters at a place but how many items there are."""

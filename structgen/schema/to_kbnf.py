@@ -56,8 +56,11 @@ def json_schema_to_kbnf(
         raise ValueError(f"start must be an identifier that does not begin with {_ANY_VALUE!r}, not {start!r}")
     limits = limits or Limits()
     deadline = deadline or limits.deadline()
-    lazy, root = read_schema(json_schema, options, captures=False, limits=limits, deadline=deadline)
-    return _Writer(lazy, deadline, "value" if start == _START else start).write(root, start)
+
+    def write(lazy: LazyRules, root: Node) -> ast.Grammar:
+        return _Writer(lazy, deadline, "value" if start == _START else start).write(root, start)
+
+    return read_schema(json_schema, write, options, captures=False, limits=limits, deadline=deadline)
 
 
 class _Writer:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from structgen.engine.grammar import END, GrammarTables
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
-from structgen.schema.algebra import ArraySet, Inexpressible, Node, ObjectSet, Shape
+from structgen.schema.algebra import ALL_STRINGS, ArraySet, Inexpressible, Node, ObjectSet, Shape
 from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.keywords import unsupported
 from structgen.schema.lazy import LazyRules, Places
@@ -50,7 +50,10 @@ def json_schema_to_rules(
         UnsatisfiableSchemaError: no value satisfies it.
         LimitExceededError: it costs more than `limits` allow.
     """
-    lazy, root = read_schema(json_schema, options, limits=limits, deadline=deadline)
+    return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline)
+
+
+def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
     return GrammarTables(
         symbols=array("i", [1, END]),
         first_rule=array("i", [0, 1]),
@@ -66,16 +69,19 @@ def json_schema_to_rules(
 
 def read_schema(
     json_schema: Any,
+    make: Callable[[LazyRules, Node], _T],
     options: SchemaOptions | None = None,
     *,
     captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
-) -> tuple[LazyRules, Node]:
-    """All rules of a schema, none of them made yet, and the node of the whole.
+) -> _T:
+    """What `make` makes of a schema.
 
     Args:
         json_schema: as for `json_schema_to_rules`.
+        make: gets all rules of the schema, none of them made yet, and the node of the whole. Called again where
+            something turns out to be unsupported that `lenient` allows to drop.
         options: as for `json_schema_to_rules`.
         captures: see `LazyRules`.
         limits: as for `json_schema_to_rules`.
@@ -88,24 +94,32 @@ def read_schema(
     document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
     try:
         try:
-            return _read(Space(document, options, limits, deadline), captures)
+            return _read(Space(document, options, limits, deadline), make, captures)
         except DynamicScopeNeeded:
             document.follow_dynamic_scopes()
-            return _read(Space(document, options, limits, deadline), captures)
+            return _read(Space(document, options, limits, deadline), make, captures)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
 
-def _read(space: Space, captures: bool) -> tuple[LazyRules, Node]:
+class _Widened(Exception):
+    """A node's shape is wider now, and all that was made of it before is void."""
+
+
+def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -> _T:
     root = space.node(space.document.root, ROOT)
-    shapes, productive = space.explore(root)
-    if root not in productive:
-        place, keyword = _culprit(space, root, productive)
-        raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
-    lazy = LazyRules(space, shapes, productive, _places, captures=captures)
-    for node in list(productive):
-        _check(lazy, node, shapes[node])
-    return lazy, root
+    while True:
+        shapes, productive = space.explore(root)
+        if root not in productive:
+            place, keyword = _culprit(space, root, productive)
+            raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
+        lazy = LazyRules(space, shapes, productive, _places, captures=captures)
+        try:
+            for node in list(productive):
+                _check(lazy, node, shapes[node])
+            return make(lazy, root)
+        except _Widened:
+            continue
 
 
 def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
@@ -114,10 +128,21 @@ def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
 
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     """Makes sure that nothing about a node is refused later, while masks are made."""
-    for part in (*shape.arrays, *shape.objects):
-        expressed(lambda part=part: lazy.places(part), lazy.space, node)  # type: ignore[misc]
     if shape.numbers or shape.strings:
         expressed(lambda: scalar_terminals(shape), lazy.space, node)
+    for items in shape.arrays:
+        if items.contains or items.unique:
+            expressed(lambda part=items: lazy.places(part), lazy.space, node)  # type: ignore[misc]
+    for members in shape.objects:
+        expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
+
+
+def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
+    for key in (*part.properties, *part.required):
+        if not key.isascii():
+            key.encode()  # half a surrogate pair is in no text
+    if part.somewhere or any(keys is not ALL_STRINGS[0] for keys, _ in part.classes):
+        lazy.places(part)
 
 
 def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
@@ -130,7 +155,10 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
         return made()
     except (Inexpressible, UnicodeEncodeError) as error:
         keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
-        raise unsupported(f"this {keyword} cannot be expressed exactly", space.place(node), keyword) from error
+        refused = unsupported(f"this {keyword} cannot be expressed exactly", space.place(node), keyword)
+        refused.__cause__ = error
+        space.widen(node, refused)
+        raise _Widened from error
 
 
 def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Place, str]:

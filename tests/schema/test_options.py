@@ -163,3 +163,18 @@ def test_lenient_drops_a_reference_that_lies_outside(accepts: Callable[..., Any]
     assert accepted("null")
     assert accepted('"a"')
     assert not accepted("1")
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "keyword"),
+    [
+        ({"properties": {"a": {"type": "array", "uniqueItems": True}}}, "/properties/a", "uniqueItems"),
+        ({"type": "object", "minProperties": 3}, "", "minProperties"),
+    ],
+)
+def test_what_no_written_grammar_says_is_refused_or_dropped(schema: dict[str, Any], pointer: str, keyword: str) -> None:
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        structgen.to_kbnf(schema)
+    assert (caught.value.pointer, caught.value.keyword) == (pointer, keyword)
+    with pytest.warns(SchemaWarning, match=f"{keyword} is dropped"):
+        assert structgen.to_kbnf(schema, lenient=True).startswith("start ::=")

@@ -210,10 +210,14 @@ def _count(strings: StringSet, at_most: int) -> int:
     return store.count_texts(state, at_most) if store.is_finite(state) else at_most
 
 
+@lru_cache(maxsize=1024)
+def _lengths(language: Language) -> tuple[int | None, bool]:
+    return lengths(language.regex)
+
+
 def _surely_holds(strings: StringSet) -> bool:
     """Whether a single language is seen to have a text of a fitting length, without making automata."""
-    regex = strings.within[0].regex
-    shortest, endless = lengths(regex)
+    shortest, endless = _lengths(strings.within[0])
     if shortest is None:
         return False
     if strings.high is not None and shortest > strings.high:
