@@ -30,7 +30,7 @@ class Texts:
     def append(self, text: int, byte: int) -> int:
         """The number of a text and one more byte."""
         mask = len(self._table) - 1
-        slot = (text * 40503 ^ byte * 19349663 ^ (text >> 7)) & mask
+        slot = self._hash(text, byte) & mask
         while True:
             found = self._table[slot]
             if found < 0:
@@ -59,12 +59,14 @@ class Texts:
         out.reverse()
         return bytes(out)
 
+    def _hash(self, text: int, byte: int) -> int:
+        return text * 40503 ^ byte * 19349663 ^ (text >> 7)
+
     def _rehash(self) -> None:
         table = zeros(4 * len(self._table), FREE)
         mask = len(table) - 1
         for text in range(EMPTY_TEXT + 1, self.count):
-            parent = self._parent[text]
-            slot = (parent * 40503 ^ self._byte[text] * 19349663 ^ (parent >> 7)) & mask
+            slot = self._hash(self._parent[text], self._byte[text]) & mask
             while table[slot] >= 0:
                 slot = (slot + 1) & mask
             table[slot] = text

@@ -179,3 +179,15 @@ def test_places_survive_that_rules_are_dropped() -> None:
         kept.accept_bytes(b"ab,")
     kept.accept_bytes(b"abb]")
     assert kept.is_accepting
+
+
+def test_long_captures_keep_their_text() -> None:
+    matcher = compiled("[ab]+", limits=Limits(item_sets=1_000_000), nested=True, endless=True).matcher()
+    rng = random.Random(0)
+    words = ["".join(rng.choices("ab", k=20_000)) for _ in range(5)]
+    matcher.accept_bytes(b"[" + ",".join(f"({word})" for word in words).encode())
+    for word in words:
+        with pytest.raises(TokenRejectedError):
+            matcher.accept_bytes(f",({word})".encode())
+    matcher.accept_bytes(f",({words[0]}a)]".encode())
+    assert matcher.is_accepting
