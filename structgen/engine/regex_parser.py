@@ -1,29 +1,33 @@
 """Reads regexes in the syntax of ECMA-262 (the `u` flag, leniently), of Python's `re`, and of Rust's `regex`.
 
 The parser keeps its own stack of open groups, so that brackets may nest as deep as they like. Groups that only group
-leave no trace. What no automaton can do (back-references, atomic groups) is refused by name, as are look-behind and
-word boundaries.
+leave no trace. What no automaton can do (back-references, atomic groups) is refused by name.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
 
 from structgen.engine.regex import EMPTY, Chars, Literal, Regex
-from structgen.engine.regex_assertions import (
+from structgen.engine.regex_assertions import resolve
+from structgen.engine.regex_conditions import conditions_of_body
+from structgen.engine.regex_edges import edges
+from structgen.engine.regex_patterns import (
     Asserting,
     Pattern,
     alternatives,
     assertion,
     join,
     look_ahead,
+    look_behind,
     repeated,
-    resolve,
+    word_boundary,
 )
-from structgen.engine.regex_reader import Dialect, Flags, Reader, read_class, read_escape
+from structgen.engine.regex_reader import Dialect, Flags, Reader, read_class, read_escape, word_characters
 from structgen.engine.unicode_classes import ANY, Ranges, difference_of
-from structgen.errors import LimitExceededError
+from structgen.errors import GrammarError, LimitExceededError
 from structgen.limits import Limits
 
 __all__ = ["Dialect", "parse_regex"]
@@ -49,7 +53,7 @@ class _Group:
         begin: where it opened.
         flags: those in force in it, now.
         outer_flags: those in force after it.
-        kind: "group", "look" or "refused" (negative look-ahead).
+        kind: "group", "look", "refused" (negative look-ahead), "behind" or "refused behind".
         done: the alternatives before the last `|`.
         items: what the current alternative holds; with each its depth and where it began.
     """
@@ -109,6 +113,20 @@ def _check_size(regex: Regex, limits: Limits) -> None:
             raise LimitExceededError("regex_depth", limits.regex_depth)
         parts = getattr(node, "parts", None) or ((node.body,) if hasattr(node, "body") else ())
         stack.extend((part, depth + 1) for part in parts)
+
+
+def _width(part: Pattern) -> int | None:
+    """How many characters all texts of a part have; None if they differ."""
+    if not isinstance(part, Asserting):
+        seen = edges(part)
+        return seen.shortest if seen.shortest == seen.longest else None
+    widths = [_width(inner) for inner in part.parts]
+    known = [width for width in widths if width is not None]
+    if len(known) < len(widths):
+        return None
+    if part.kind == "choice":
+        return known[0] if len(set(known)) == 1 else None
+    return sum(known)
 
 
 class _Parser:
@@ -214,6 +232,14 @@ class _Parser:
             self._add(assertion(anchors[self._dialect][letter]), 1, begin)
             return
         flags = self._groups[-1].flags
+        if letter in ("b", "B") and self._dialect != "rust":
+            self._reader.take()
+            self._count_assertion(begin)
+            # Before 3.14, Python's \B does not hold in the empty text.
+            in_text = self._dialect == "python" and sys.version_info < (3, 14)
+            word = word_characters(self._reader, flags)
+            self._add(word_boundary(word, negative=letter == "B", in_text=in_text), 1, begin)
+            return
         found = read_escape(self._reader, flags, in_class=False)
         if isinstance(found, int):
             self._add_character(found, begin)
@@ -257,6 +283,8 @@ class _Parser:
         item, depth, item_begin = items.pop()
         if isinstance(item, Asserting) and self._dialect != "rust" and reader.text[item_begin] != "(":
             reader.fail("an anchor cannot be repeated", begin)
+        if self._dialect == "ecma" and reader.text.startswith(("(?=", "(?!", "(?<=", "(?<!"), item_begin):
+            reader.fail("look-around by itself cannot be repeated", item_begin)
         if isinstance(item, Asserting) and item.has_look and high != 1:
             what = "a group with look-ahead" if self._dialect != "python" else "a group with look-ahead or '$'"
             reader.fail(f"{what} cannot be repeated", item_begin)
@@ -289,7 +317,10 @@ class _Parser:
                 group.kind = "look" if reader.take() == "=" else "refused"
                 self._count_assertion(begin)
             elif reader.peek(2) in ("<=", "<!"):
-                reader.fail("look-behind is not supported", begin)
+                if self._dialect == "rust":
+                    reader.fail("look-around is not supported in this dialect", begin)
+                group.kind = "behind" if reader.take(2) == "<=" else "refused behind"
+                self._count_assertion(begin)
             elif reader.peek() == ">":
                 reader.fail("atomic groups are not supported", begin)
             elif (reader.peek() == "<" and self._dialect != "python") or (
@@ -334,6 +365,8 @@ class _Parser:
         group.flags = flags
         if letter == ":":
             return True
+        if self._dialect == "ecma":
+            reader.fail("ECMA-262 has no flags for all of a pattern", begin, hint="(?i:...) sets them for a part")
         whole = self._groups[0]
         if self._dialect != "rust" and (len(self._groups) > 1 or whole.items or whole.done or not value):
             reader.fail("flags for all of the pattern belong to its begin", begin, hint="(?i:...) sets them for a part")
@@ -346,9 +379,21 @@ class _Parser:
             self._reader.fail("a ')' has no '('", begin)
         group = self._groups.pop()
         found, depth = self._closed(group)
-        if group.kind != "group":
+        if group.kind.endswith("behind"):
+            self._check_behind(found, group.begin)
+            found, depth = look_behind(found, negative=group.kind != "behind"), depth + 1
+        elif group.kind != "group":
             found, depth = look_ahead(found, negative=group.kind == "refused"), depth + 1
         self._add(found, depth, group.begin)
+
+    def _check_behind(self, body: Pattern, begin: int) -> None:
+        """Refuses what look-behind cannot hold."""
+        try:
+            conditions_of_body(body)
+        except GrammarError as error:
+            self._reader.fail(str(error), begin)
+        if self._dialect == "python" and _width(body) is None:
+            self._reader.fail("Python's look-behind is of one width", begin)
 
     def _sequence(self, group: _Group) -> tuple[Pattern, int]:
         """The current alternative of a group, with its depth."""

@@ -25,7 +25,7 @@ from structgen.engine.unicode_classes import (
 )
 from structgen.errors import GrammarError
 
-__all__ = ["Dialect", "Flags", "Reader", "read_class", "read_escape"]
+__all__ = ["Dialect", "Flags", "Reader", "read_class", "read_escape", "word_characters"]
 
 Dialect = OneOf["ecma", "python", "rust"]
 
@@ -195,6 +195,11 @@ def _class_escape(reader: Reader, letter: str, flags: Flags) -> Ranges | None:
     return negation_of(found) if letter.isupper() else found
 
 
+def word_characters(reader: Reader, flags: Flags) -> Ranges:
+    r"""The characters that `\b` takes for those of words."""
+    return _class_escape(reader, "w", flags) or ()
+
+
 def _property_escape(reader: Reader, letter: str, begin: int) -> Ranges:
     r"""The class of `\p{…}` or `\P{…}`."""
     if reader.dialect == "python":
@@ -257,7 +262,7 @@ def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges
             return ord(unicodedata.lookup(name))
         except (KeyError, TypeError):
             reader.fail(f"there is no character named '{name}'", begin)
-    if letter in "bB" or (letter in "<>" and reader.dialect == "rust"):
+    if letter in "bB<>" and reader.dialect == "rust":
         reader.fail(f"a word boundary ('\\{letter}') is not supported", begin)
     if letter == "k":
         reader.fail("a back-reference ('\\k') is not supported: no automaton can count on it", begin)
