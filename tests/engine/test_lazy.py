@@ -181,6 +181,7 @@ def test_places_survive_that_rules_are_dropped() -> None:
     assert kept.is_accepting
 
 
+@pytest.mark.slow
 def test_long_captures_keep_their_text() -> None:
     matcher = compiled("[ab]+", limits=Limits(item_sets=1_000_000), nested=True, endless=True).matcher()
     rng = random.Random(0)
