@@ -63,7 +63,7 @@ def schema_to_kbnf(
 
     Example:
         >>> from structgen.kbnf.ast import Literal
-        >>> schema_to_kbnf({"const": 1}).rules[0].body == Literal(b"1")
+        >>> schema_to_kbnf({"const": "yes"}).rules[0].body == Literal(b'"yes"')
         True
     """
     source = _source(schema_or_type, limits, options)
