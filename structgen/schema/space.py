@@ -630,4 +630,6 @@ def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
         return strings[0] if strings else None
     if all(part.texts is not None for part in strings):
         return StringSet(texts=tuple(dict.fromkeys(text for part in strings for text in part.texts or ())))
-    return StringSet(within=(Language(repr(strings), choice(*(part.regex() for part in strings))),))
+    regex = choice(*(part.regex() for part in strings))
+    widest = choice(*(part.regex(widest=True) for part in strings))
+    return StringSet(within=(Language(repr(strings), regex, None if widest == regex else widest),))

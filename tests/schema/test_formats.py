@@ -486,3 +486,12 @@ def test_the_validator_reads_formats_as_the_grammar_does(name, text, valid):
         schema = {"$schema": draft, "format": name}
         assert validator_for(schema).is_valid(text) == valid
         assert validator_for(schema, SchemaOptions(formats="annotate")).is_valid(text)
+
+
+def test_names_that_only_some_readers_take_are_on_neither_side(accepts):
+    either = {"propertyNames": {"anyOf": [{"format": "time"}, {"format": "ipv4"}]}}
+    assert accepts(either)('{"23:59:59Z": 1, "1.2.3.4": 2}')
+    refused = accepts({"type": "object", "not": either})
+    assert refused('{"a": 1}')
+    assert not refused('{"23:59:59Z": 1}')
+    assert not refused('{"23:59:60Z": 1}')

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from structgen.errors import LimitExceededError
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.nodes import Node
 
@@ -18,8 +19,11 @@ _STEPS = 100_000
 Counts = tuple[int, ...]
 
 
-class TooManyCounts(Exception):
+class TooManyCounts(LimitExceededError):
     """More ways to meet several counts at once than are tried."""
+
+    def __init__(self) -> None:
+        super().__init__("schema_nodes", _STEPS, message="too many ways to count the items of an array")
 
 
 def can_be_met(part: ArraySet, usable: Callable[[Node], bool], size: Callable[[Node], int | None]) -> bool:

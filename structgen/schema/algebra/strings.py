@@ -158,14 +158,14 @@ class StringSet:
             return False
         return _is_empty(self)
 
-    def regex(self) -> Regex:
-        """The set as a regex over decoded text."""
+    def regex(self, *, widest: bool = False) -> Regex:
+        """The set as a regex over decoded text; with `widest`, whatever may be a member to some reader."""
         if self.texts is not None:
             return literal_set(text.encode() for text in self.texts)
-        parts: list[Regex] = [language.regex for language in self.within]
+        parts: list[Regex] = [language.widest if widest else language.regex for language in self.within]
         if self.low or self.high is not None or not parts:
             parts.append(Repeat(ANY_CHAR, self.low, self.high))
-        parts.extend(Complement(language.widest) for language in self.outside)
+        parts.extend(Complement(language.regex if widest else language.widest) for language in self.outside)
         excluded = [text.encode() for text in self.excluded if _is_scalar(text)]
         if excluded:
             parts.append(Complement(literal_set(excluded)))
