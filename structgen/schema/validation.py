@@ -1,7 +1,7 @@
 r"""The last word on plain JSON Schemas: `jsonschema`, made exact where it is not.
 
-`multipleOf` is computed on decimals (`jsonschema` divides doubles: 0.07 is no multiple of 0.01 to it), and `pattern`
-is read as ECMA-262, as the standard says (`jsonschema` reads Python's regexes, where `\d` means all of Unicode). What
+`multipleOf` is computed on decimals (`jsonschema` divides doubles: 0.07 is no multiple of 0.01 to it), and patterns
+are read as ECMA-262, as the standard says (`jsonschema` reads Python's regexes, where `\d` means all of Unicode). What
 draft a subschema is of, which keywords a metaschema's vocabularies leave, and where references may lead is decided as
 the grammar has it; nothing is fetched.
 `format`, where it is asserted, means what it means to the grammar: `jsonschema` checks those whose packages happen to
@@ -10,6 +10,7 @@ be installed, and some loosely. What a format leaves open (`Language.outer`) is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
@@ -68,7 +69,13 @@ def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DE
 def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
     """The validator class of a dialect."""
     base = _CLASSES[dialect.name]
-    keywords: dict[str, Keyword] = {"multipleOf": _multiple_of, "pattern": _pattern, "format": _format}
+    keywords: dict[str, Keyword] = {
+        "multipleOf": _multiple_of,
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "format": _format,
+    }
     if not dialect.name:
         keywords |= _OLDER_FORMS
     keywords |= dict.fromkeys(base.VALIDATORS.keys() - dialect.keywords, _annotation)
@@ -107,15 +114,36 @@ def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) ->
 
 
 def _pattern(validator: Validator, pattern: Any, instance: Any, schema: Any) -> Errors:
-    if not validator.is_type(instance, "string"):
-        return
-    try:
-        found = language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(instance)
-    except SchemaError:  # a pattern that no automaton does; the grammar has refused it, or never met it
-        yield from _2020["pattern"](validator, pattern, instance, schema)
-        return
-    if not found:
+    if validator.is_type(instance, "string") and not _matches(pattern, instance):
         yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(text)
+    except SchemaError:  # a pattern that no automaton does; the grammar has refused it, or never met it
+        return re.search(pattern, text) is not None
+
+
+def _pattern_properties(validator: Validator, patterns: Any, instance: Any, schema: Any) -> Errors:
+    if validator.is_type(instance, "object"):
+        for pattern, subschema in patterns.items():
+            for key, value in instance.items():
+                if _matches(pattern, key):
+                    yield from validator.descend(value, subschema, path=key, schema_path=pattern)  # type: ignore[attr-defined]
+
+
+def _additional_properties(validator: Validator, rest: Any, instance: Any, schema: Any) -> Errors:
+    if not validator.is_type(instance, "object"):
+        return
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    for key, value in instance.items():
+        if key in known or any(_matches(pattern, key) for pattern in patterns):
+            continue
+        if rest is False:
+            yield jsonschema.ValidationError(f"additional properties are not allowed: {key!r}")
+        else:
+            yield from validator.descend(value, rest, path=key)  # type: ignore[attr-defined]
 
 
 def _format(validator: Validator, name: Any, instance: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:

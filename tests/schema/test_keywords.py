@@ -6,6 +6,7 @@ import pytest
 
 from structgen.errors import SchemaError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaWarning, schema_to_rules
+from structgen.schema.validation import validator_for
 
 CASES = [
     ({"type": "null"}, [None], [0, "", False, [], {}]),
@@ -435,3 +436,20 @@ def test_names_under_unknown_keywords_come_after_those_of_real_schemas(accepts):
     }
     assert accepts(schema)('"a"')
     assert not accepts(schema)("null")
+
+
+def test_the_validator_reads_patterns_of_keys_as_the_grammar_does(accepts):
+    schema = {"type": "object", "patternProperties": {"^.*$": {"type": "object"}, r"^\d+$": True}}
+    for extra, text, valid in [
+        ({}, '{"a\\r": 4}', True),  # no dot matches a line's end
+        ({}, '{"a": 4}', False),
+        ({"additionalProperties": False}, '{"a\\r": 4}', False),
+        ({"additionalProperties": {"type": "integer"}}, '{"a\\r": 4}', True),
+        ({"additionalProperties": {"type": "string"}}, '{"a\\r": 4}', False),
+    ]:
+        assert accepts(schema | extra)(text) == valid
+        assert validator_for(schema | extra).is_valid(json.loads(text)) == valid
+    only_digits = {"type": "object", "patternProperties": {r"^\d+$": True}, "additionalProperties": False}
+    for text, valid in [('{"12": 1}', True), ('{"\u0661": 1}', False)]:
+        assert accepts(only_digits)(text) == valid
+        assert validator_for(only_digits).is_valid(json.loads(text)) == valid
