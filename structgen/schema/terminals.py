@@ -17,6 +17,7 @@ from structgen.engine.regex import (
 from structgen.schema.algebra import Inexpressible, Language, NumberSet, Shape, StringSet
 from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
+from structgen.schema.numbers import EXACT_INTEGERS
 from structgen.schema.strings import (
     JSON_CHAR,
     JSON_KEY,
@@ -30,7 +31,15 @@ from structgen.schema.strings import (
     texts_regex,
 )
 
-__all__ = ["INTEGER", "NUMBER", "key_regex", "number_regex", "scalar_terminals", "string_regex"]
+__all__ = [
+    "INTEGER",
+    "NUMBER",
+    "is_surely_expressible",
+    "key_regex",
+    "number_regex",
+    "scalar_terminals",
+    "string_regex",
+]
 
 # --- strings ---------------------------------------------------------------------------------------------------------
 
@@ -99,6 +108,28 @@ def key_regex(keys: StringSet, names: list[str]) -> Regex:
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def is_surely_expressible(shape: Shape) -> bool:
+    """Whether `scalar_terminals` surely raises nothing, seen without making a regex: texts of ASCII, lengths, patterns
+    of ECMA-262 (which are about characters), integers and wide ranges of numbers.
+    """
+    for text in shape.strings:
+        if not all(language.name.startswith("ecma ") for language in (*text.within, *text.outside)):
+            return False
+        if not all(map(str.isascii, text.texts or ())):
+            return False
+    return all(map(_is_wide, shape.numbers))
+
+
+def _is_wide(numbers: NumberSet) -> bool:
+    """Whether there are doubles among some numbers, at first sight."""
+    if numbers.multiple not in (None, 1) or numbers.outside or numbers.values is not None:
+        return False
+    low, high = numbers.low, numbers.high
+    if (low is not None and abs(low) > EXACT_INTEGERS) or (high is not None and abs(high) > EXACT_INTEGERS):
+        return False
+    return low is None or high is None or high - low >= 2
 
 
 def scalar_terminals(shape: Shape) -> list[Regex]:

@@ -22,7 +22,7 @@ from structgen.schema.objects import ObjectPlaces
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import ROOT, Document, DynamicScopeNeeded, Place, pointer
 from structgen.schema.space import Space
-from structgen.schema.terminals import scalar_terminals
+from structgen.schema.terminals import is_surely_expressible, scalar_terminals
 
 __all__ = ["expressed", "json_schema_to_rules", "read_schema"]
 
@@ -128,7 +128,7 @@ def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
 
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     """Makes sure that nothing about a node is refused later, while masks are made."""
-    if shape.numbers or shape.strings:
+    if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
         expressed(lambda: scalar_terminals(shape), lazy.space, node)
     for items in shape.arrays:
         if items.contains or items.unique:
