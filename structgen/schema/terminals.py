@@ -127,7 +127,7 @@ def _is_wide(numbers: NumberSet) -> bool:
     if numbers.multiple not in (None, 1) or numbers.outside or numbers.values is not None:
         return False
     low, high = numbers.low, numbers.high
-    if (low is not None and abs(low) > EXACT_INTEGERS) or (high is not None and abs(high) > EXACT_INTEGERS):
+    if any(bound and not -EXACT_INTEGERS <= bound <= EXACT_INTEGERS for bound in (low, high)):
         return False
     return low is None or high is None or high - low >= 2
 
