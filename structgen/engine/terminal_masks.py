@@ -501,7 +501,7 @@ def _distinct(values: array[int], used: int) -> array[int]:
     ordered = np.sort(np.asarray(values[:used], dtype=np.int32))  # np.unique would import numpy.ma, for 30 ms
     is_new = np.empty(used, dtype=np.bool_)
     is_new[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    np.not_equal(ordered[1:], ordered[: used - 1], out=is_new[1:])
     distinct = array("i")
     distinct.frombytes(ordered[is_new].tobytes())
     return distinct

@@ -76,8 +76,8 @@ def check_forms(schema: dict[str, Any], dialect: Dialect, place: Place) -> None:
         SchemaError: there is one.
     """
     is_draft4 = dialect.name == "draft4"
-    for keyword in dialect.keywords & {"exclusiveMinimum", "exclusiveMaximum"} & schema.keys():
-        if isinstance(schema[keyword], bool) != is_draft4:
+    for keyword in ("exclusiveMinimum", "exclusiveMaximum"):
+        if keyword in schema and keyword in dialect.keywords and isinstance(schema[keyword], bool) != is_draft4:
             form = "a boolean" if is_draft4 else "a number"
             raise _wrong_form(f"{keyword} must be {form}", dialect, place, keyword)
     if not dialect.has_item_lists and isinstance(schema.get("items"), list):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from structgen.engine.grammar import END, GrammarTables
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
-from structgen.schema.algebra import ALL_STRINGS, ArraySet, Inexpressible, Node, ObjectSet, Shape
+from structgen.schema.algebra import ALL_STRINGS, OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape
 from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.keywords import unsupported
 from structgen.schema.lazy import LazyRules, Places
@@ -134,7 +134,9 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
         if items.contains or items.unique:
             expressed(lambda part=items: lazy.places(part), lazy.space, node)  # type: ignore[misc]
     for members in shape.objects:
-        expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
+        is_open = members.classes is OPEN or not members.classes
+        if not is_open or members.somewhere or not "".join((*members.properties, *members.required)).isascii():
+            expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
 
 
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
