@@ -89,6 +89,7 @@ class Space:
         self._open: set[Node] = set()
         self._widening = Widening(is_allowed=options.lenient)
         self._parts = 0
+        self._spent = 0
         self.sizes = Sizes(self._known_shape)
         self._rules: dict[str, Callable[[dict[str, Any], Place], Shape]] = {
             "$ref": lambda schema, place: self.shape(self.target("$ref", schema, place)),
@@ -125,7 +126,7 @@ class Space:
             node = self._numbers.get((id(schema), scope.entered, scope.left) if scope.entered else id(schema))
             if node is not None:
                 return node
-            keyword = bare_reference(schema, scope.dialect)
+            keyword = None if REFERENCES.isdisjoint(schema) else bare_reference(schema, scope.dialect)
             if keyword is None:
                 return self._number(schema, place, scope)
             try:
@@ -213,7 +214,9 @@ class Space:
         self._parts += shape.size
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
-        self.deadline.check()
+        self._spent += 1
+        if not self._spent & 15:
+            self.deadline.check()
         return shape
 
     def _made(self, node: Node) -> Shape:
@@ -226,8 +229,12 @@ class Space:
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self._union(atom.nodes)
-        with self.inside(atom) as (known, place):
-            return self._atom_shape(atom, known, place)
+        outer = self._scope  # `inside`, written out: this is done for every subschema
+        schema, place, self._scope = self._atoms[abs(atom)]
+        try:
+            return self._atom_shape(atom, self._asserting(schema, place), place)
+        finally:
+            self._scope = outer
 
     def _atom_shape(self, atom: int, known: dict[str, Any], place: Place) -> Shape:
         combining = [key for key in known if key in _COMBINING]

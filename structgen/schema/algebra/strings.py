@@ -142,7 +142,8 @@ class StringSet:
         """How many texts are members, or `at_most` if there are more."""
         if self.texts is not None:
             return min(len(self.texts), at_most)
-        if self.high is None and not self.within and not self.outside:
+        is_simple = self.high is None and not self.outside and len(self.within) < 2
+        if is_simple and (not self.within or _lengths(self.within[0])[1]):  # there are longer ones than those left out
             return at_most
         return _count(self, at_most)
 
