@@ -58,8 +58,8 @@ Symbol = Regex | Lazy | Capture
 class RuleSource(Protocol):
     """Makes the bodies of lazy nonterminals: for one key always the same."""
 
-    def bodies(self, key: Hashable) -> GrammarTables | Sequence[Sequence[Symbol]]:
-        """What a lazy nonterminal derives: tables whose start it is, or its bodies.
+    def bodies(self, key: Hashable) -> Sequence[Sequence[Symbol]]:
+        """The bodies of a lazy nonterminal.
 
         It derives some text, and not the empty one; so does every terminal in a body, but that a body with a terminal
         that matches nothing is dropped.

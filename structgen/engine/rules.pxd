@@ -30,8 +30,8 @@ cdef class Rules:
     @cython.locals(position=int, nonterminal=int)
     cpdef int continuation(self, int number, text) except -2
     cpdef bint is_endless(self, int number) except -1
-    @cython.locals(states=list, count=int, base=int, lazy=list, at=int, symbol=int, nonterminal=int, rule=int)
-    cdef int _extend(self, tables) except -1
+    @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int)
+    cdef int _load(self, tables) except -1
     @cython.locals(symbol=int, state=int)
     cdef int _write_bodies(self, int nonterminal, bodies) except -1
     @cython.locals(out=list, state=int, captured=int)

@@ -53,7 +53,7 @@ class Rules:
         self._captures: list[Capture] = []
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
-        start = self._extend(tables)
+        start = self._load(tables)
         self.start_position = self.size
         self._write(start)
         self._write(END)
@@ -66,13 +66,7 @@ class Rules:
         """
         if self._source is None:
             raise ValueError(f"nonterminal {nonterminal} has no bodies, and nothing makes them")
-        made = self._source.bodies(self._keys[nonterminal])
-        if isinstance(made, GrammarTables):
-            start = self._extend(made)
-            self.first_rule[nonterminal] = self.first_rule[start]
-            self.last_rule[nonterminal] = self.last_rule[start]
-        else:
-            self._write_bodies(nonterminal, made)
+        self._write_bodies(nonterminal, self._source.bodies(self._keys[nonterminal]))
 
     def continuation(self, number: int, text: bytes | None) -> int:
         """The position at which a body goes on after its captured symbol; -1 where that text must not be captured."""
@@ -93,27 +87,26 @@ class Rules:
         """Whether what follows a capture does not depend on its text; see `Capture`."""
         return self._captures[number].endless
 
-    def _extend(self, tables: GrammarTables) -> int:
-        """Adds all rules of some tables; returns the number of their start."""
+    def _load(self, tables: GrammarTables) -> int:
+        """Writes the rules of the tables, the first of all; returns the number of their start."""
         states = [self.automata.add(regex) for regex in tables.terminals]
         count = len(tables.first_rule) - 1
-        base = self._nonterminals
         for _ in range(count):
             self._new_nonterminal()
-        lazy = [self._lazy(key) for key in tables.lazy]
-        at = self.size
+        for key in tables.lazy:  # their numbers follow
+            self._lazy(key)
         for symbol in tables.symbols:
             if symbol <= TERMINAL:
                 self._write(TERMINAL)
                 self.start_state[self.size - 1] = states[terminal_number(symbol)]
             else:
-                self._write(symbol if symbol < 0 else base + symbol if symbol < count else lazy[symbol - count])
+                self._write(symbol)
         for nonterminal in range(count):
-            self.first_rule[base + nonterminal] = self._rule_count
+            self.first_rule[nonterminal] = self._rule_count
             for rule in range(tables.first_rule[nonterminal], tables.first_rule[nonterminal + 1]):
-                self._begin_rule(at + tables.rule_starts[rule])
-            self.last_rule[base + nonterminal] = self._rule_count
-        return base + tables.start
+                self._begin_rule(tables.rule_starts[rule])
+            self.last_rule[nonterminal] = self._rule_count
+        return tables.start
 
     def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol]]) -> None:
         # Captured terminals become nonterminals first: the rules of one nonterminal stand together.

@@ -4,7 +4,8 @@ sources         what a caller gives, as one JSON Schema, and the validator that 
 dialects, refs  the drafts; where `$ref` leads
 keywords        one subschema's keywords, by JSON type
 options         what a caller chooses about the reading of a schema
-space           subschemas combined: nodes, their shapes, which are empty
+space           subschemas combined: nodes, and their shapes
+emptiness, exploration    which have a value; what a root reaches
 algebra         sets of JSON values: intersection, union, complement
 strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
 layout, values, objects, arrays, lazy   rules, by what was written before

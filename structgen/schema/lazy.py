@@ -16,6 +16,7 @@ from structgen.engine.grammar import Lazy, Symbol
 from structgen.engine.regex import Literal, Regex
 from structgen.kbnf import ast
 from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet, meet
+from structgen.schema.exploration import explore
 from structgen.schema.layout import LAYOUTS
 from structgen.schema.space import Space
 from structgen.schema.terminals import scalar_terminals
@@ -103,7 +104,7 @@ class LazyRules:
     def holds(self, node: Node) -> bool:
         """Whether a node has a value."""
         if node not in self.shapes:
-            shapes, productive = self.space.explore(node)
+            shapes, productive = explore(self.space, node)
             self.shapes.update(shapes)
             self.productive |= productive
         return node in self.productive

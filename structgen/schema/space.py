@@ -1,4 +1,4 @@
-"""The space of nodes over one document: the shape of each, which of them are empty, and what a root reaches.
+"""The space of nodes over one document: the shape of each, and which of them are seen to be empty at once.
 
 A node's shape is made when it is asked for, one level deep. Subschemas that apply to the same value (`$ref`, `allOf`,
 `not`, …) are followed at once, to a bounded depth; those of children are nodes, so that recursive schemas are data.
@@ -37,9 +37,9 @@ from structgen.schema.algebra import (
     complements,
     meet,
 )
-from structgen.schema.algebra.counting import TooManyCounts, can_be_met
+from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.dialects import is_of_draft4
-from structgen.schema.emptiness import Sizes, array_holds, children, holds, object_holds, witnesses
+from structgen.schema.emptiness import Sizes, array_holds, object_holds, witnesses
 from structgen.schema.evaluation import Evaluated, Evaluation
 from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, value_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
@@ -229,12 +229,8 @@ class Space:
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self._union(atom.nodes)
-        outer = self._scope  # `inside`, written out: this is done for every subschema
-        schema, place, self._scope = self._atoms[abs(atom)]
-        try:
-            return self._atom_shape(atom, self._asserting(schema, place), place)
-        finally:
-            self._scope = outer
+        with self.inside(atom) as (known, place):
+            return self._atom_shape(atom, known, place)
 
     def _atom_shape(self, atom: int, known: dict[str, Any], place: Place) -> Shape:
         combining = [key for key in known if key in _COMBINING]
@@ -574,56 +570,6 @@ class Space:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth), lambda node: None)
-
-    def explore(self, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
-        """The shapes of all nodes that a root reaches, and those of them that have a value (least fixed point).
-
-        Parts without a value are left out of the shapes.
-        """
-        shapes: dict[Node, Shape] = {}
-        work = [root]
-        while work:
-            node = work.pop()
-            if node in shapes:
-                continue
-            shapes[node] = shape = self.shape(node)
-            if len(shapes) & 255 == 0:
-                self.deadline.check()
-            if shape.arrays or shape.objects:
-                work.extend(child for child in children(shape) if child not in shapes)
-        productive: set[Node] = set()
-        pending = list(reversed(shapes))
-        while pending:
-            left: list[Node] = []
-            for node in pending:
-                if self._holds(node, shapes[node], productive):
-                    productive.add(node)
-                else:
-                    left.append(node)
-            if len(left) == len(pending):
-                break
-            pending = left
-            self.deadline.check()
-        for node, shape in shapes.items():
-            if shape.arrays or shape.objects:
-                shapes[node] = self._held(shape, productive)
-        return shapes, productive
-
-    def _holds(self, node: Node, shape: Shape, productive: set[Node]) -> bool:
-        try:
-            return holds(shape, productive, self.sizes)
-        except TooManyCounts as error:
-            place = pointer(self.place(node))
-            message = f"too many ways to count the items of an array (at #{place})"
-            raise LimitExceededError("schema_nodes", self.limits.schema_nodes, message=message) from error
-
-    def _held(self, shape: Shape, productive: set[Node]) -> Shape:
-        """A shape without parts that have no value."""
-        arrays = tuple(part for part in shape.arrays if array_holds(part, productive, self.sizes))
-        objects = tuple(part for part in shape.objects if object_holds(part, productive))
-        if len(arrays) == len(shape.arrays) and len(objects) == len(shape.objects):
-            return shape
-        return replace(shape, arrays=arrays, objects=objects)
 
 
 def _objects(part: ObjectSet) -> Shape:

@@ -16,6 +16,7 @@ from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ALL_STRINGS, OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape
 from structgen.schema.arrays import ArrayPlaces
+from structgen.schema.exploration import explore
 from structgen.schema.keywords import unsupported
 from structgen.schema.lazy import LazyRules, Places
 from structgen.schema.objects import ObjectPlaces
@@ -109,7 +110,7 @@ class _Widened(Exception):
 def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -> _T:
     root = space.node(space.document.root, ROOT)
     while True:
-        shapes, productive = space.explore(root)
+        shapes, productive = explore(space, root)
         if root not in productive:
             place, keyword = _culprit(space, root, productive)
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
