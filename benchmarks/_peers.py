@@ -1,0 +1,228 @@
+"""The engines that benchmarks compare, each behind the same few methods.
+
+A text is followed token by token: `compile`, then for each text `reset`, and for each token `fill_mask` and `commit`.
+An engine's package is imported when the engine is made, so that those that are not installed are not missed.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any, Protocol
+
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "Llguidance",
+    "Structgen",
+    "Xgrammar",
+    "installed",
+    "load_tokenizer",
+    "logits_width",
+    "make_engine",
+    "version",
+]
+
+
+class Engine(Protocol):
+    """What benchmarks ask of an engine.
+
+    Attributes:
+        name: of the engine, which is its package's too.
+        settings: how it is used where there is a choice.
+        row: the mask that `fill_mask` fills, 32-bit words.
+    """
+
+    name: str
+    settings: str
+
+    @property
+    def row(self) -> Any: ...
+
+    def forget(self) -> None:
+        """Drops the last schema, outside of any measured time; what belongs to the vocabulary stays."""
+
+    def compile(self, schema: Any) -> None:
+        """Prepares a schema; any error means that it is refused."""
+
+    def reset(self) -> None:
+        """Begins a text."""
+
+    def fill_mask(self) -> None:
+        """Writes which tokens may come next into `row`."""
+
+    def commit(self, token: int) -> bool:
+        """Moves on by a token that the mask allows; False where it does not."""
+
+
+def is_allowed(row: Any, token: int) -> bool:
+    """Whether a mask of 32-bit words allows a token."""
+    return bool(int(row[token // 32]) >> (token % 32) & 1)
+
+
+class Structgen:
+    """structgen itself.
+
+    Args:
+        tokenizer: of transformers.
+        width: of the logits.
+        options: keyword arguments of `structgen.compile`.
+    """
+
+    name = "structgen"
+
+    def __init__(self, tokenizer: Any, width: int, options: dict[str, Any] | None = None) -> None:
+        import structgen
+
+        self._structgen = structgen
+        self._options = options or {}
+        self.settings = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        self.vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=width)
+        self.mask = structgen.allocate_token_bitmask(1, width)
+        self.row = self.mask[0]
+        self.compiled: Any = None
+        self.matcher: Any = None
+
+    def forget(self) -> None:
+        self.compiled = self.matcher = None
+        self._structgen.clear_cache()
+
+    def compile(self, schema: Any) -> None:
+        self.compiled = self._structgen.compile(schema, self.vocabulary, **self._options)
+
+    def reset(self) -> None:
+        self.matcher = self.compiled.matcher()
+
+    def fill_mask(self) -> None:
+        self.matcher.fill_next_token_bitmask(self.mask, 0)
+
+    def commit(self, token: int) -> bool:
+        if not is_allowed(self.row, token):
+            return False
+        self.matcher.accept_token(token)
+        return True
+
+
+class Llguidance:
+    """llguidance, by its matcher."""
+
+    name = "llguidance"
+    settings = ""
+
+    def __init__(self, tokenizer: Any, width: int) -> None:
+        import llguidance.hf
+        import llguidance.numpy
+
+        self._matcher = llguidance.LLMatcher
+        self._fill = llguidance.numpy.fill_next_token_bitmask
+        self.tokenizer = llguidance.hf.from_tokenizer(tokenizer)
+        self.mask = llguidance.numpy.allocate_token_bitmask(1, self.tokenizer.vocab_size)
+        self.row = self.mask[0]
+        self.compiled: Any = None
+        self.matcher: Any = None
+
+    def forget(self) -> None:
+        self.compiled = self.matcher = None
+
+    def compile(self, schema: Any) -> None:
+        self.compiled = self._matcher(self.tokenizer, json.dumps({"grammars": [{"json_schema": schema}]}))
+        if self.compiled.is_error():
+            raise ValueError(self.compiled.get_error())
+
+    def reset(self) -> None:
+        self.matcher = self.compiled.deep_copy()
+
+    def fill_mask(self) -> None:
+        self._fill(self.matcher, self.mask, 0)
+
+    def commit(self, token: int) -> bool:
+        if is_allowed(self.row, token):
+            self.matcher.consume_token(token)
+            return True
+        if self.matcher.is_error():
+            raise ValueError(self.matcher.get_error())
+        return False
+
+
+class Xgrammar:
+    """xgrammar, by its compiler and matcher.
+
+    Its cache stays on, as it is by default: a schema that is compiled twice is compiled once (`compiler.clear_cache`).
+    """
+
+    name = "xgrammar"
+    settings = "any_whitespace=True, strict_mode=False, max_threads=1"
+
+    def __init__(self, tokenizer: Any, width: int) -> None:
+        import torch
+        import xgrammar
+
+        torch.set_num_threads(1)
+        self._xgrammar = xgrammar
+        info = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=width)
+        self.mask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
+        self.row = self.mask[0].numpy()
+        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1)
+        self.compiled: Any = None
+        self.matcher: Any = None
+
+    def forget(self) -> None:
+        self.compiled = self.matcher = None
+
+    def compile(self, schema: Any) -> None:
+        self.compiled = self.compiler.compile_json_schema(json.dumps(schema), any_whitespace=True, strict_mode=False)
+
+    def reset(self) -> None:
+        self.matcher = self._xgrammar.GrammarMatcher(self.compiled)
+
+    def fill_mask(self) -> None:
+        self.matcher.fill_next_token_bitmask(self.mask)
+
+    def commit(self, token: int) -> bool:
+        return bool(self.matcher.accept_token(token))
+
+
+ENGINES = ("structgen", "llguidance", "xgrammar")
+
+
+def installed(names: tuple[str, ...] | list[str] = ENGINES) -> list[str]:
+    """Those of the packages that can be imported; the rest are left out of a run."""
+    return [name for name in names if importlib.util.find_spec(name) is not None]
+
+
+def version(package: str) -> str:
+    """The installed version of a package; "" where it is not there."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def make_engine(name: str, tokenizer: Any, options: dict[str, Any] | None = None) -> Engine:
+    """An engine by name; `options` are keyword arguments of `structgen.compile`."""
+    width = logits_width(tokenizer)
+    if name == "structgen":
+        return Structgen(tokenizer, width, options)
+    if name == "llguidance":
+        return Llguidance(tokenizer, width)
+    return Xgrammar(tokenizer, width)
+
+
+def logits_width(tokenizer: Any) -> int:
+    """How many token ids a tokenizer has."""
+    return max(len(tokenizer), 1 + max(int(token) for token in tokenizer.get_vocab().values()))
+
+
+def load_tokenizer(folder: str = "") -> Any:
+    """The tokenizer of a folder, which may hold nothing but a model's file; that of the embedded SmolLM2 for ""."""
+    from transformers import AutoTokenizer
+
+    if not folder:
+        from structgen.models.smollm2 import smollm2_folder
+
+        folder = str(smollm2_folder())
+    models = list(Path(folder).glob("*.gguf"))
+    options = {"gguf_file": models[0].name} if models else {}
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True, **options)

@@ -1,0 +1,96 @@
+"""What benchmarks print: Markdown tables, and the machine, versions and date they belong to; and pictures."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from _peers import version
+
+__all__ = ["draw", "heading", "machine", "number", "percentile", "ratio", "table"]
+
+PACKAGES = ("structgen", "llguidance", "xgrammar", "outlines", "transformers", "torch", "numpy")
+NOTHING = "–"  # a cell without a number
+
+
+def machine() -> str:
+    """One line: processor, cores, Python, whether the engine is compiled."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    processor = models[0] if models else platform.processor() or platform.machine()
+    speed = "uncompiled" if os.environ.get("STRUCTGEN_UNCOMPILED") == "1" else "compiled"
+    return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}, engine {speed}"
+
+
+def heading() -> str:
+    """Two lines above a table: the machine, and its load; the versions of what is installed, and today's date."""
+    load = f"load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
+    versions = ", ".join(f"{name} {found}" for name in PACKAGES if (found := version(name)))
+    return f"{machine()}, {load}\n\n{datetime.date.today().isoformat()}: {versions}"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, left: int = 1) -> str:
+    """A Markdown table.
+
+    Args:
+        columns: their headings.
+        rows: cells; numbers are written by `number`, None as a dash.
+        left: so many columns hold words, the others numbers.
+    """
+    lines = ["| " + " | ".join(columns) + " |"]
+    lines.append("|" + "---|" * left + "---:|" * (len(columns) - left))
+    lines += ["| " + " | ".join(map(number, row)) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def number(value: Any) -> str:
+    """A cell: three digits that matter, thousands apart; words as they are; None as a dash."""
+    if value is None:
+        return NOTHING
+    if not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    if value != value:
+        return NOTHING
+    size = abs(value)
+    return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def ratio(ours: float | None, theirs: float | None) -> str:
+    """How much of theirs ours is, as a number with two digits; a dash where one of them is not there."""
+    return f"{ours / theirs:.2g}" if ours is not None and theirs else NOTHING
+
+
+def percentile(values: Sequence[float], percent: float) -> float | None:
+    """The value below which `percent` of them lie; None of no values."""
+    import numpy as np
+
+    return float(np.percentile(np.asarray(values), percent)) if len(values) else None
+
+
+def draw(path: str, paint: Callable[[Any], None], *, size: tuple[float, float] = (8, 5)) -> None:
+    """Draws a picture into a file of any format that matplotlib writes.
+
+    Args:
+        path: of the file.
+        paint: gets the axes and draws on them.
+        size: in inches.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        print("--plot needs matplotlib", file=sys.stderr)
+        return
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=size)
+    paint(axes)
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
