@@ -24,15 +24,16 @@ class EngineProcess:
     Args:
         name: of the engine.
         tokenizer: the folder of a tokenizer.
-        remotes: the folder of schemas that references may lead to, or "".
+        remotes: the folder of schemas that references may lead to, or ""; what else another worker expects there.
         seconds: how long one schema with all its instances may take.
+        worker: the program that answers.
 
     Attributes:
         about: what the worker says of itself: version and settings.
     """
 
-    def __init__(self, name: str, tokenizer: str, remotes: str, seconds: float) -> None:
-        self._command = [sys.executable, str(WORKER), name, tokenizer, remotes]
+    def __init__(self, name: str, tokenizer: str, remotes: str, seconds: float, worker: Path = WORKER) -> None:
+        self._command = [sys.executable, str(worker), name, tokenizer, remotes]
         self._seconds = seconds
         self._start()
 

@@ -1,0 +1,184 @@
+"""One engine in a process of its own, timed at each token. Run by `_mask_run`.
+
+    python benchmarks/_mask_worker.py ENGINE TOKENIZER_FOLDER OPTIONS
+
+OPTIONS is JSON, `{"compile": …, "seconds": …}`: keyword arguments of `structgen.compile`, and the limit for one schema.
+Speaks JSON, one message a line. First it says `{"version": …, "settings": …, "start_seconds": …}`; then it answers
+questions `{"schema": …, "texts": […]}` with
+
+- `compile_us`: how long the schema took, null where it was refused (`error` says why);
+- `texts`: for each text `{"masks_us": […], "allowed": …, "error": …}`: the microseconds for each token, mask and
+  acceptance together, up to the first that is not allowed;
+- `is_late`: the limit was passed on the way;
+- `slow`: what is known of the slowest masks; `work`: what structgen did to compile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+from _peers import Engine, Structgen, load_tokenizer, make_engine, version
+from _work import work_of, work_shared
+
+LISTED = 8  # slowest masks of a schema that are told about
+LISTED_US = 20.0  # and the time from which they are
+SHOWN = 48  # characters of the text before
+
+
+class LateError(BaseException):
+    """The time for a schema is over. (No engine's `except Exception` may catch it.)"""
+
+
+def raise_late(*_: Any) -> None:
+    raise LateError
+
+
+class Collector:
+    """How long Python's garbage collector has held up the process.
+
+    Attributes:
+        spent_ns: nanoseconds so far.
+    """
+
+    def __init__(self) -> None:
+        self.spent_ns = 0
+        self._begin = 0
+        gc.callbacks.append(self._note)
+
+    def _note(self, phase: str, _: dict[str, int]) -> None:
+        if phase == "start":
+            self._begin = time.perf_counter_ns()
+        else:
+            self.spent_ns += time.perf_counter_ns() - self._begin
+
+
+COLLECTOR = Collector()
+
+
+class Run:
+    """One schema with its texts.
+
+    Attributes:
+        answer: what there is to say so far.
+    """
+
+    def __init__(self, engine: Engine, tokenizer: Any) -> None:
+        self._engine = engine
+        self._tokenizer = tokenizer
+        self._listed: list[tuple[float, float, int, int, list[int], tuple[int, ...]]] = []
+        self.answer: dict[str, Any] = {"compile_us": None, "texts": [], "is_late": False, "error": ""}
+
+    def compile(self, schema: Any) -> bool:
+        engine = self._engine
+        engine.forget()
+        before = work_shared(engine.vocabulary) if isinstance(engine, Structgen) else ()
+        try:
+            begin = time.perf_counter_ns()
+            engine.compile(schema)
+            self.answer["compile_us"] = (time.perf_counter_ns() - begin) / 1000
+        except LateError:
+            raise
+        except BaseException as error:  # a panic of Rust is none of the usual
+            self.answer["error"] = f"{type(error).__name__}: {error}"[:300]
+            return False
+        if isinstance(engine, Structgen):
+            self.answer["work"] = [now - then for now, then in zip(work_of(engine.compiled.grammar), before)]
+        return True
+
+    def follow(self, text: str) -> None:
+        ids = self._tokenizer.encode(text, add_special_tokens=False)
+        masks_us: list[float] = []
+        told: dict[str, Any] = {"masks_us": masks_us, "allowed": False, "error": ""}
+        self.answer["texts"].append(told)
+        try:
+            self._engine.reset()
+            told["allowed"] = self._follow(ids, masks_us)
+        except LateError:
+            raise
+        except BaseException as error:
+            told["error"] = f"{type(error).__name__}: {error}"[:300]
+
+    def _follow(self, ids: list[int], masks_us: list[float]) -> bool:
+        engine = self._engine
+        clock = time.perf_counter_ns
+        grammar = engine.compiled.grammar if isinstance(engine, Structgen) else None
+        work = work_of(grammar) if grammar else ()
+        collected = COLLECTOR.spent_ns
+        for token in ids:
+            begin = clock()
+            engine.fill_mask()
+            allowed = engine.commit(token)
+            passed = (clock() - begin) / 1000
+            masks_us.append(passed)
+            if passed >= LISTED_US:
+                before = work
+                work = work_of(grammar) if grammar else ()
+                done = tuple(now - then for now, then in zip(work, before))
+                collector_us = (COLLECTOR.spent_ns - collected) / 1000
+                self._listed.append((passed, collector_us, len(self.answer["texts"]) - 1, len(masks_us) - 1, ids, done))
+            elif grammar:
+                work = work_of(grammar)
+            collected = COLLECTOR.spent_ns
+            if not allowed:
+                return False
+        return True
+
+    def slow(self) -> list[dict[str, Any]]:
+        """The slowest masks: which, and what the text was."""
+        self._listed.sort(key=lambda listed: -listed[0])
+        decode = self._tokenizer.decode
+        return [
+            {
+                "text": text,
+                "token": at,
+                "before": decode(ids[max(0, at - SHOWN) : at])[-SHOWN:],
+                "next": decode(ids[at : at + 1]),
+                "collector_us": collector_us,
+                "work": done,
+            }
+            for _, collector_us, text, at, ids, done in self._listed[:LISTED]
+        ]
+
+
+def answer(engine: Engine, tokenizer: Any, question: dict[str, Any], seconds: float) -> dict[str, Any]:
+    run = Run(engine, tokenizer)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        if run.compile(question["schema"]):
+            for text in question["texts"]:
+                run.follow(text)
+    except LateError:
+        run.answer["is_late"] = True
+    finally:
+        with contextlib.suppress(LateError):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    run.answer["slow"] = run.slow()
+    return run.answer
+
+
+def main(name: str, folder: str, options: str) -> None:
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    answers = os.fdopen(os.dup(1), "w")  # whatever else writes to stdout, writes to stderr
+    os.dup2(2, 1)
+    chosen = json.loads(options)
+    tokenizer = load_tokenizer(folder)
+    begin = time.perf_counter()
+    engine = make_engine(name, tokenizer, chosen["compile"])
+    passed = time.perf_counter() - begin
+    signal.signal(signal.SIGALRM, raise_late)
+    about = {"version": version(name), "settings": engine.settings, "start_seconds": passed}
+    print(json.dumps(about), file=answers, flush=True)
+    for line in sys.stdin:
+        told = answer(engine, tokenizer, json.loads(line), chosen["seconds"])
+        print(json.dumps(told), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,28 @@
+"""What structgen's engine has done, in counts that no other load of the machine changes."""
+
+from __future__ import annotations
+
+from structgen.engine.compiled import CompiledGrammar, SharedState
+from structgen.engine.vocabulary import Vocabulary
+from structgen.limits import Limits
+
+__all__ = ["WORK", "work_of", "work_shared"]
+
+WORK = ("sets", "steps", "symbols", "states", "nodes")
+"""Earley sets made; steps between them computed; symbols of rules written; automaton states; nodes of tries visited.
+
+The last two are of the tables that all grammars of a vocabulary share, and of this grammar's own walks.
+"""
+
+
+def work_shared(vocabulary: Vocabulary) -> tuple[int, ...]:
+    """The counts before anything is made for a grammar that is compiled now."""
+    shared = SharedState.of(vocabulary).tables(vocabulary, Limits())
+    return 0, 0, 0, shared.automata.count, shared.terminals.nodes_visited
+
+
+def work_of(grammar: CompiledGrammar) -> tuple[int, ...]:
+    """The counts of a grammar so far."""
+    sets, shared = grammar.sets, grammar.shared
+    nodes = grammar.masks.nodes_visited + shared.terminals.nodes_visited
+    return sets.set_count, sets.steps, sets.rules.size, shared.automata.count, nodes
