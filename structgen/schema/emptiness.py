@@ -5,7 +5,7 @@ All that is said here errs on one side: a set that is said to be empty is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -112,25 +112,26 @@ class Sizes:
         return frozenset(found)
 
 
-def children(shape: Shape) -> Iterable[Node]:
+def children(shape: Shape) -> list[Node]:
     """The nodes of the children that a shape's values may have."""
+    found: list[Node] = []
     for array in shape.arrays:
         if array.contains:
             last = array.settled if array.high is None else min(array.settled, array.high - 1)
             for index in range(last + 1):
-                yield from (node for _, node in array.cases(index))
-        yield from array.prefix
+                found += (node for _, node in array.cases(index))
+        found += array.prefix
         if array.high is None or array.high > len(array.prefix):
-            yield array.rest
+            found.append(array.rest)
     for part in shape.objects:
-        yield from part.properties.values()
-        for _, node in part.classes:
-            yield node
+        found += part.properties.values()
+        found += (node for _, node in part.classes)
         if part.somewhere:
             for asked in part.somewhere:
-                yield from witnesses(part, asked)
-            for found in (*map(part.cases, part.properties), *(found for _, found in part.key_cases())):
-                yield from (node for _, node in found)
+                found += witnesses(part, asked)
+            for cases in (*map(part.cases, part.properties), *(cases for _, cases in part.key_cases())):
+                found += (node for _, node in cases)
+    return found
 
 
 def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
@@ -204,8 +205,9 @@ def _unused(node: Node, sizes: Sizes, used: frozenset[str]) -> int | None:
 
 def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
     """Whether a set of objects has a member, given the nodes that are known to have one."""
-    if not all(part.at(key) in productive for key in part.required):
-        return False
+    for key in part.required:
+        if part.at(key) not in productive:
+            return False
     fewest = len(part.required)
     if part.somewhere:
         found = _fewest_keys(part, productive)

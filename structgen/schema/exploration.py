@@ -20,6 +20,9 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     Parts without a value are left out of the shapes.
     """
     shapes: dict[Node, Shape] = {}
+    compound: list[Node] = []
+    productive: set[Node] = set()
+    pending: list[Node] = []
     work = [root]
     while work:
         node = work.pop()
@@ -28,10 +31,14 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         shapes[node] = shape = space.shape(node)
         if len(shapes) & 255 == 0:
             space.deadline.check()
+        if shape.null or shape.booleans or shape.numbers or shape.strings:
+            productive.add(node)
         if shape.arrays or shape.objects:
-            work.extend(child for child in children(shape) if child not in shapes)
-    productive: set[Node] = set()
-    pending = list(reversed(shapes))
+            compound.append(node)
+            work += children(shape)
+            if node not in productive:
+                pending.append(node)
+    pending.reverse()
     while pending:
         left: list[Node] = []
         for node in pending:
@@ -43,9 +50,8 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
             break
         pending = left
         space.deadline.check()
-    for node, shape in shapes.items():
-        if shape.arrays or shape.objects:
-            shapes[node] = _held(space, shape, productive)
+    for node in compound:
+        shapes[node] = _held(space, shapes[node], productive)
     return shapes, productive
 
 

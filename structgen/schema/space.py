@@ -38,6 +38,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.common import Content, common_shapes, remember
 from structgen.schema.dialects import is_of_draft4
 from structgen.schema.emptiness import Sizes, array_holds, object_holds, witnesses
 from structgen.schema.evaluation import Evaluated, Evaluation
@@ -82,30 +83,16 @@ class Space:
         self.limits = limits
         self.deadline = deadline
         self._scope = document.start
-        self._atoms: list[tuple[Any, Place, Scope]] = [(True, ROOT, self._scope)] * 2
+        self._atoms: list[tuple[Any, Place, Scope, Content | None]] = [(True, ROOT, self._scope, None)] * 2
         self._numbers: dict[Hashable, Node] = {}
-        self._flat: dict[tuple[Any, ...], Node] = {}
+        self._flat: dict[Content, Node] = {}
+        self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self._open: set[Node] = set()
         self._widening = Widening(is_allowed=options.lenient)
         self._parts = 0
         self._spent = 0
         self.sizes = Sizes(self._known_shape)
-        self._rules: dict[str, Callable[[dict[str, Any], Place], Shape]] = {
-            "$ref": lambda schema, place: self.shape(self.target("$ref", schema, place)),
-            "$dynamicRef": lambda schema, place: self.shape(self.target("$dynamicRef", schema, place)),
-            "$recursiveRef": lambda schema, place: self.shape(self.target("$recursiveRef", schema, place)),
-            "allOf": self._all_of,
-            "anyOf": self._any_of,
-            "oneOf": self._one_of,
-            "not": self._not,
-            "if": self._if,
-            "enum": self._enum,
-            "const": self._const,
-            "propertyNames": self._property_names,
-        }
-        self._rules |= {key: partial(self._dependencies, key) for key in _DEPENDENCIES}
-        self._rules |= {key: partial(self._unevaluated, key) for key in _UNEVALUATED}
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
@@ -147,7 +134,9 @@ class Space:
             if key in keywords or key in OWN_KEYWORDS:
                 kind = type(value)
                 if kind not in _FLAT_VALUES or key in REFERENCES:
-                    break
+                    if key != "type" or kind is not list or not all(type(name) is str for name in value):
+                        break
+                    value = tuple(value)
                 flat += (key, kind, value)
         else:
             if len(flat) == given:
@@ -155,19 +144,22 @@ class Space:
             content = tuple(flat)
             node = self._flat.get(content)
             if node is None:
-                node = self._flat[content] = self._new_atom(schema, place, scope)
+                node = self._flat[content] = self._new_atom(schema, place, scope, None if given else content)
+                known = None if given else self._common.get(content)
+                if known is not None:
+                    self._shapes[node] = known
             return node
         number_key = (id(schema), scope.entered, scope.left) if scope.entered else id(schema)
         node = self._numbers[number_key] = self._new_atom(schema, place, scope)
         return node
 
-    def _new_atom(self, schema: dict[str, Any], place: Place, scope: Scope) -> Node:
+    def _new_atom(self, schema: dict[str, Any], place: Place, scope: Scope, content: Content | None = None) -> Node:
         number = len(self._atoms)
         if number > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         if not number & 255:
             self.deadline.check()
-        self._atoms.append((schema, place, scope))
+        self._atoms.append((schema, place, scope, content))
         return (number,)
 
     def place(self, node: Node) -> Place:
@@ -190,7 +182,8 @@ class Space:
         """
         found = self._shapes.get(node)
         if found is not None:
-            self._widening.recall(node)
+            if self.options.lenient:
+                self._widening.recall(node)
             return found
         if node in self._open:
             raise _SelfReference("a subschema refers to itself", pointer=pointer(self.place(node)), keyword="$ref")
@@ -198,10 +191,10 @@ class Space:
             raise self._too_deep(self.place(node))
         self._open.add(node)
         try:
-            found = self._spend(self._widening.shape(node, lambda: self._made(node)))
+            found = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
         finally:
             self._open.discard(node)
-        self._shapes[node] = found
+        self._shapes[node] = self._spend(found)
         return found
 
     def _too_deep(self, place: Place) -> LimitExceededError:
@@ -229,32 +222,54 @@ class Space:
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self._union(atom.nodes)
-        with self.inside(atom) as (known, place):
-            return self._atom_shape(atom, known, place)
+        outer = self._scope
+        schema, place, self._scope, content = self._atoms[abs(atom)]
+        try:
+            known = self._asserting(schema, place)
+            if atom < 0:
+                return self._refused_by(known, place)
+            shape = self._accepted_by(known, place)
+        finally:
+            self._scope = outer
+        if content is not None and not self.options.lenient:
+            remember(self._common, content, shape, known)
+        return shape
 
-    def _atom_shape(self, atom: int, known: dict[str, Any], place: Place) -> Shape:
+    def _accepted_by(self, known: dict[str, Any], place: Place) -> Shape:
+        """The values that satisfy a subschema's keywords."""
+        if _COMBINING.isdisjoint(known):
+            return self._base(known, place)
         combining = [key for key in known if key in _COMBINING]
-        result = EVERYTHING if atom > 0 else NOTHING
-        if len(combining) < len(known):
-
-            def base(kept: dict[str, Any]) -> Shape:
-                options = self.options
-                if self._scope.dialect.asserts_formats and options.formats == "annotate":
-                    options = replace(options, formats="assert")
-                return base_shape(self._as_read(kept), place, self.node, options, self.limits, self.deadline)
-
-            if atom > 0:
-                result = self._widening.base(base, known)
-            else:
-                result = self._widening.complement(lambda: base(known), lambda shape: self._complement(shape, place))
+        result = self._base(known, place) if len(combining) < len(known) else EVERYTHING
         for key in combining:
-            rule = self._rules[key]
-            if atom > 0:
-                result = self._both(result, self._widening.or_everything(partial(rule, known, place)))
-            else:
-                refused = self._widening.or_everything(partial(self._negated, key, rule, known, place))
-                result = self._spend(result.unite(refused))
+            found = self._widening.or_everything(partial(_RULES[key], self, key, known, place))
+            result = found if result is EVERYTHING else self._both(result, found)
         return result
+
+    def _refused_by(self, known: dict[str, Any], place: Place) -> Shape:
+        """All other values."""
+        combining = [key for key in known if key in _COMBINING]
+        result = NOTHING
+        if len(combining) < len(known):
+            result = self._widening.complement(
+                lambda: self._typed(known, place), lambda shape: self._complement(shape, place)
+            )
+        for key in combining:
+            refused = self._widening.or_everything(partial(self._negated, key, known, place))
+            result = self._spend(result.unite(refused))
+        return result
+
+    def _base(self, known: dict[str, Any], place: Place) -> Shape:
+        """The values that satisfy the keywords about single types, of those that may be asked for."""
+        if self.options.lenient:
+            return self._widening.base(lambda kept: self._typed(kept, place), known)
+        return self._typed(known, place)
+
+    def _typed(self, known: dict[str, Any], place: Place) -> Shape:
+        options = self.options
+        if options.formats == "annotate" and self._scope.dialect.asserts_formats:
+            options = replace(options, formats="assert")
+        return base_shape(self._as_read(known), place, self.node, options, self.limits, self.deadline)
 
     def widen(self, node: Node, error: UnsupportedSchemaError) -> None:
         """Drops what cannot be written down of a node, where that is allowed; it must be explored anew then."""
@@ -265,7 +280,7 @@ class Space:
     def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Place]]:
         """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
         outer = self._scope
-        schema, place, self._scope = self._atoms[abs(atom)]
+        schema, place, self._scope, _ = self._atoms[abs(atom)]
         try:
             yield self._asserting(schema, place), place
         finally:
@@ -343,17 +358,20 @@ class Space:
     def _union(self, nodes: Iterable[Node]) -> Shape:
         return self._spend(NOTHING.unite(*map(self.shape, nodes)))
 
-    def _all_of(self, schema: dict[str, Any], place: Place) -> Shape:
+    def _referred(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+        return self.shape(self.target(keyword, schema, place))
+
+    def _all_of(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
         result = ANY
-        for node in self._branches(schema, "allOf", place):
+        for node in self._branches(schema, keyword, place):
             result = meet(result, node)
         return self.shape(result)
 
-    def _any_of(self, schema: dict[str, Any], place: Place) -> Shape:
-        return self._union(self._branches(schema, "anyOf", place))
+    def _any_of(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+        return self._union(self._branches(schema, keyword, place))
 
-    def _one_of(self, schema: dict[str, Any], place: Place) -> Shape:
-        nodes = self._branches(schema, "oneOf", place)
+    def _one_of(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+        nodes = self._branches(schema, keyword, place)
         return self._union(self._exclusive(nodes, place))
 
     def _exclusive(self, nodes: list[Node], place: Place) -> list[Node]:
@@ -375,8 +393,8 @@ class Space:
             out.extend(alternative for alternative in alternatives if alternative != NONE)
         return out
 
-    def _not(self, schema: dict[str, Any], place: Place) -> Shape:
-        return self._union(complements(self.node(schema["not"], (place, "not"))))
+    def _not(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+        return self._union(complements(self.node(schema[keyword], (place, keyword))))
 
     def _conditional(self, schema: dict[str, Any], place: Place) -> tuple[Node, Node, Node]:
         """`if`, `then` and `else`."""
@@ -384,7 +402,7 @@ class Space:
         then = self.node(schema.get("then", True), (place, "then"))
         return condition, then, self.node(schema.get("else", True), (place, "else"))
 
-    def _if(self, schema: dict[str, Any], place: Place) -> Shape:
+    def _if(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
         condition, then, otherwise = self._conditional(schema, place)
         if then == ANY and otherwise == ANY:
             return EVERYTHING
@@ -408,17 +426,17 @@ class Space:
                     out.append(meet(node, other))
         return out
 
-    def _enum(self, schema: dict[str, Any], place: Place) -> Shape:
-        values = schema["enum"]
+    def _enum(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+        values = schema[keyword]
         if not isinstance(values, list):
-            raise SchemaError("enum must be a list", pointer=pointer(place), keyword="enum")
-        return value_shape(values, place, "enum", self.node, written_in(schema))
+            raise SchemaError("enum must be a list", pointer=pointer(place), keyword=keyword)
+        return value_shape(values, place, keyword, self.node, written_in(schema))
 
-    def _const(self, schema: dict[str, Any], place: Place) -> Shape:
-        return value_shape([schema["const"]], place, "const", self.node, written_in(schema))
+    def _const(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+        return value_shape([schema[keyword]], place, keyword, self.node, written_in(schema))
 
-    def _property_names(self, schema: dict[str, Any], place: Place) -> Shape:
-        strings = self.shape(self.node(schema["propertyNames"], (place, "propertyNames"))).strings
+    def _property_names(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+        strings = self.shape(self.node(schema[keyword], (place, keyword))).strings
         if strings == ALL_STRINGS:
             return EVERYTHING
         keys = _single(strings)
@@ -483,9 +501,7 @@ class Space:
         nodes = lambda child, where: allowed if child is None else ANY  # noqa: E731
         return base_shape(schema, place, nodes, self.options, self.limits, self.deadline)
 
-    def _negated(
-        self, key: str, rule: Callable[[dict[str, Any], Place], Shape], schema: dict[str, Any], place: Place
-    ) -> Shape:
+    def _negated(self, key: str, schema: dict[str, Any], place: Place) -> Shape:
         """The values that a combining keyword refuses."""
         if key in REFERENCES:
             return self._union(complements(self.target(key, schema, place)))
@@ -504,7 +520,9 @@ class Space:
         if key == "if":
             condition, then, otherwise = self._conditional(schema, place)
             return self._union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
-        return self._widening.complement(lambda: rule(schema, place), lambda shape: self._complement(shape, place))
+        return self._widening.complement(
+            lambda: _RULES[key](self, key, schema, place), lambda shape: self._complement(shape, place)
+        )
 
     # --- emptiness ---------------------------------------------------------------------------------------------------
 
@@ -570,6 +588,22 @@ class Space:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth), lambda node: None)
+
+
+_RULES: dict[str, Callable[[Space, str, dict[str, Any], Place], Shape]] = {
+    **dict.fromkeys(REFERENCES, Space._referred),
+    "allOf": Space._all_of,
+    "anyOf": Space._any_of,
+    "oneOf": Space._one_of,
+    "not": Space._not,
+    "if": Space._if,
+    "enum": Space._enum,
+    "const": Space._const,
+    "propertyNames": Space._property_names,
+    **dict.fromkeys(_DEPENDENCIES, Space._dependencies),
+    **dict.fromkeys(_UNEVALUATED, Space._unevaluated),
+}
+"""The values that satisfy a keyword that combines subschemas, or says which values there are."""
 
 
 def _objects(part: ObjectSet) -> Shape:
