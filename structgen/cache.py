@@ -38,6 +38,16 @@ SYMBOL_BYTES = 32
 SET_BYTES = 2_048
 
 
+class _Entry:
+    """A compiled grammar, and what it weighed last."""
+
+    __slots__ = ("compiled", "size")
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self.compiled = compiled
+        self.size = 0
+
+
 class CompileCache:
     """Compiled grammars by key, bounded in bytes.
 
@@ -49,8 +59,7 @@ class CompileCache:
     def __init__(self, size_bytes: Callable[[CompiledGrammar], int]) -> None:
         self._size_bytes = size_bytes
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Hashable, CompiledGrammar] = OrderedDict()
-        self._sizes: dict[Hashable, int] = {}
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._total = 0
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
 
@@ -63,10 +72,11 @@ class CompileCache:
             max_bytes: entries are dropped, the least recently used first, until all have at most so many bytes.
         """
         with self._lock:
-            if key in self._entries:
-                compiled = self._entries[key]
-                self._keep(key, compiled, max_bytes)
-                return compiled
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+                self._weigh(entry, max_bytes)
+                return entry.compiled
             future = self._under_way.get(key)
             is_maker = future is None
             if future is None:
@@ -79,7 +89,6 @@ class CompileCache:
         """Forgets everything; what is in use stays usable."""
         with self._lock:
             self._entries.clear()
-            self._sizes.clear()
             self._total = 0
 
     def __len__(self) -> int:
@@ -101,20 +110,19 @@ class CompileCache:
             return
         with self._lock:
             del self._under_way[key]
-            self._keep(key, compiled, max_bytes)
+            entry = self._entries[key] = _Entry(compiled)
+            self._weigh(entry, max_bytes)
         future.set_result(compiled)
 
-    def _keep(self, key: Hashable, compiled: CompiledGrammar, max_bytes: int) -> None:
-        """Makes the entry the one used last, weighs it and the one used longest ago, and drops where it is too much."""
-        self._entries[key] = compiled
-        self._entries.move_to_end(key)
-        for weighed in (key, next(iter(self._entries))):
-            size = self._size_bytes(self._entries[weighed])
-            self._total += size - self._sizes.get(weighed, 0)
-            self._sizes[weighed] = size
+    def _weigh(self, used: _Entry, max_bytes: int) -> None:
+        """Weighs the entry used last, and the one used longest ago, and drops the oldest where it is too much."""
+        for entry in (used, next(iter(self._entries.values()))):
+            size = self._size_bytes(entry.compiled)
+            self._total += size - entry.size
+            entry.size = size
         while self._total > max_bytes and len(self._entries) > 1:
-            dropped, _ = self._entries.popitem(last=False)
-            self._total -= self._sizes.pop(dropped)
+            _, dropped = self._entries.popitem(last=False)
+            self._total -= dropped.size
 
 
 def estimated_bytes(compiled: CompiledGrammar) -> int:
@@ -124,6 +132,8 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
 
 
 _cache = CompileCache(estimated_bytes)
+_DEFAULT_OPTIONS = SchemaOptions()
+_DEFAULT_LIMITS = Limits()
 
 
 def clear_cache() -> None:
@@ -164,8 +174,8 @@ def compile(
     """
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
-    checked = SchemaOptions(**options)
-    limits = limits or Limits()
+    checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
+    limits = limits or _DEFAULT_LIMITS
     if isinstance(schema, Grammar):
         return _compile_grammar(schema, vocabulary, limits)
     return _compile_schema(schema, vocabulary, checked, limits)
@@ -198,7 +208,7 @@ def _content(source: Source, limits: Limits) -> str:
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
     try:
-        return json.dumps(content, separators=(",", ":"), default=_exact_number)
+        return _ENCODER.encode(content)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
@@ -210,6 +220,9 @@ def _exact_number(value: Any) -> list[str]:
     if isinstance(value, Decimal):
         return ["\0decimal", str(value)]
     raise TypeError(f"a {type(value).__name__} is in it")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)
 
 
 def _build(

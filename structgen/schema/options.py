@@ -73,4 +73,4 @@ class SchemaOptions:
 
     def without_registry(self) -> SchemaOptions:
         """The same options as a key of caches; what the registry holds is compared by content."""
-        return replace(self, registry=None)
+        return self if self.registry is None else replace(self, registry=None)
