@@ -18,6 +18,7 @@ import argparse
 import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ KINDS = {
 }
 MASK_PERCENTS = (50, 75, 90, 99, 99.9, 100)
 COMPILE_PERCENTS = (50, 90, 99, 100)
+OF_A_SCHEMA = 3  # slowest masks that are listed
 Outcomes = dict[str, list[Outcome]]
 
 
@@ -106,7 +108,7 @@ def both_passing(ours: list[Outcome], theirs: list[Outcome]) -> tuple[list[Outco
 
 
 def slowest_masks(cases: Sequence[Case], outcomes: list[Outcome], count: int) -> str:
-    """The slowest masks of structgen, with what the text was and what was done."""
+    """The slowest masks of structgen, a few of each schema, with what the text was and what was done."""
     found = [
         (mask_us, case.name, outcome.slow.get((text, at), {}))
         for case, outcome in zip(cases, outcomes, strict=True)
@@ -114,9 +116,13 @@ def slowest_masks(cases: Sequence[Case], outcomes: list[Outcome], count: int) ->
         for at, mask_us in enumerate(masks)
     ]
     found.sort(key=lambda one: -one[0])
+    shown: Counter[str] = Counter()
     unknown = {"before": "", "next": "", "collector_us": None, "work": [None] * len(WORK)}
-    rows = []
-    for mask_us, name, told in found[:count]:
+    rows: list[list[Any]] = []
+    for mask_us, name, told in found:
+        shown[name] += 1
+        if len(rows) == count or shown[name] > OF_A_SCHEMA:
+            continue
         one = unknown | told
         rows.append([name, mask_us, one["collector_us"], quoted(one["before"]), quoted(one["next"]), *one["work"]])
     return table(["schema", "µs", "of them Python's collector", "text before", "token", *WORK], rows)
@@ -186,6 +192,9 @@ def arguments_of(argv: list[str]) -> argparse.Namespace:
         "--options", type=json.loads, default={}, help="keyword arguments of structgen.compile, as JSON"
     )
     parser.add_argument("--rounds", type=int, help="medians of so many; 1 by default, 5 with --full")
+    parser.add_argument(
+        "--clock", choices=("wall", "cpu"), default="wall", help="cpu: what other programs do not change"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="the limit for one schema")
     parser.add_argument("--slow", type=int, help="so many of the slowest are listed; 5 by default, 20 with --full")
     parser.add_argument("--full", action="store_true", help="the long form")
@@ -209,11 +218,12 @@ def main(argv: list[str]) -> int:
         tokenizer=arguments.tokenizer,
         options=arguments.options,
         seconds=arguments.seconds,
+        clock=arguments.clock,
         rounds=rounds,
     )
     where = Path(arguments.tokenizer).name if arguments.tokenizer else "SmolLM2"
     settings = "; ".join(f"{name}: {one['settings']}" for name, one in about.items() if one["settings"])
-    print(f"{len(cases)} schemas, tokenizer {where}, median of {rounds} rounds. {settings}\n")
+    print(f"{len(cases)} schemas, tokenizer {where}, median of {rounds} rounds, {arguments.clock} clock. {settings}\n")
     report(cases, outcomes, (20 if arguments.full else 5) if arguments.slow is None else arguments.slow)
     if arguments.plot:
         draw(arguments.plot, lambda axes: paint(outcomes, axes))
