@@ -1,5 +1,6 @@
 # See bitmask_kernel.py.
 import cython
+from cython cimport view
 
 ctypedef fused Pattern:
     unsigned short
@@ -7,11 +8,14 @@ ctypedef fused Pattern:
     unsigned long long
 
 cdef unsigned int FULL
-cdef int[::1] _PLACE
 
 @cython.locals(
     width=cython.Py_ssize_t, word_count=cython.Py_ssize_t, full_words=cython.Py_ssize_t, row=cython.Py_ssize_t,
     at=cython.Py_ssize_t, token=cython.Py_ssize_t, bit=cython.Py_ssize_t, last=cython.Py_ssize_t,
-    refused=cython.uint, rest=cython.uint, place=cython.int[::1],
+    word=cython.uint, lane=cython.Py_ssize_t, _=cython.int,
+    x0=Pattern, x1=Pattern, x2=Pattern, x3=Pattern, x4=Pattern, x5=Pattern, x6=Pattern, x7=Pattern,
 )
-cpdef fill_refused(Pattern[:, ::1] logits, const unsigned int[:, ::1] words, Pattern infinity)
+cpdef fill_refused(
+    Pattern[::view.strided, ::view.contiguous] logits, const unsigned int[:, ::1] words, const Pattern[::1] keep,
+    Pattern infinity
+)

@@ -13,6 +13,7 @@ from structgen.engine.bitmask import as_words
 from structgen.engine.bitmask_kernel import fill_refused
 
 FLOATS = [np.float16, np.float32, np.float64]
+KINDS = [*bitmask._KINDS.values(), bitmask._BFLOAT16]
 WORDS = st.sampled_from([0, 0xFFFFFFFF, 1, 0x80000000, 0x7FFFFFFF]) | st.integers(0, 0xFFFFFFFF)
 MASKS = arrays.arrays(np.uint32, st.tuples(st.integers(1, 3), st.integers(1, 4)), elements=WORDS)
 
@@ -38,13 +39,42 @@ def test_numpy(mask, width, dtype):
     np.testing.assert_array_equal(logits, should)
 
 
-@given(mask=MASKS, width=st.integers(1, 140), dtype=st.sampled_from([np.uint16, np.uint32, np.uint64]))
-def test_the_kernel_and_numpy_agree(mask, width, dtype):
-    by_kernel = np.random.default_rng(width).integers(0, 2**16, (len(mask), width)).astype(dtype)
-    by_numpy = np.asfortranarray(by_kernel)
-    fill_refused(by_kernel, mask, 0xFC00)
-    bitmask._fill(by_numpy[::1], mask, 0xFC00)
-    np.testing.assert_array_equal(by_kernel, by_numpy)
+@given(mask=MASKS, width=st.integers(1, 140), kind=st.sampled_from(KINDS))
+def test_the_kernel_and_numpy_agree_on_every_bit_pattern(mask, width, kind):
+    """Random patterns have numbers, infinities and NaN among them; each comes back as it was, or minus infinity."""
+    patterns = np.random.default_rng(width).integers(0, np.iinfo(kind.dtype).max, (len(mask), width), kind.dtype, True)
+    by_kernel, by_numpy = patterns.copy(), patterns.copy()
+    fill_refused(by_kernel, mask, kind.keep, kind.infinity)
+    bitmask._fill_by_numpy(by_numpy, mask, kind)
+    keeps = [[allowed(mask, row, token_id) for token_id in range(width)] for row in range(len(mask))]
+    np.testing.assert_array_equal(by_kernel, np.where(keeps, patterns, kind.infinity))
+    np.testing.assert_array_equal(by_numpy, by_kernel)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rows_of_a_real_width(share, dtype):
+    """Rows apart from each other, as a slice of wider scores has them: what lies between is not touched."""
+    random = np.random.default_rng(3)
+    width, wider = 10_007, 10_050
+    keeps = random.random((3, width)) < share
+    padded = np.zeros((3, (width + 31) // 32 * 32), dtype=bool)
+    padded[:, :width] = keeps
+    mask = np.packbits(padded, axis=1, bitorder="little").view(np.uint32)
+    scores = random.standard_normal((6, wider)).astype(dtype)
+    should = scores.copy()
+    should[::2, :width][~keeps] = -np.inf
+    apply_token_bitmask(scores[::2, :width], mask)
+    np.testing.assert_array_equal(scores, should)
+
+
+@pytest.mark.parametrize(("words", "width"), [(2, 200), (4, 70), (3, 96), (0, 40)])
+def test_masks_narrower_and_wider_than_the_logits(words, width):
+    mask = np.random.default_rng(words).integers(0, 2**32, (2, words), dtype=np.uint32)
+    logits = np.zeros((2, width), dtype=np.float32)
+    should = expected(logits, mask)
+    apply_token_bitmask(logits, mask)
+    np.testing.assert_array_equal(logits, should)
 
 
 def test_allocated_masks_allow_the_vocabulary_and_nothing_else():
@@ -180,7 +210,7 @@ def test_torch_types_that_do_not_fit(torch):
         apply_token_bitmask(torch.zeros(32), torch.zeros(1, dtype=torch.int64))
 
 
-@pytest.mark.parametrize("width", [90, 96, 101])
+@pytest.mark.parametrize("width", [0, 50, 90, 96, 101])
 def test_other_devices(torch, width):
     """The operations for other devices, run on the CPU; and on a GPU where there is one."""
     mask = np.random.default_rng(width).integers(0, 2**32, (2, 3), dtype=np.uint32)
