@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 from array import array
+from collections.abc import Iterable
 
 from structgen.engine.derivatives import DerivativeTable
 from structgen.engine.regex import Literal, Regex
@@ -108,6 +109,17 @@ class AutomatonStore(DerivativeTable):
     def is_empty(self, regex: Regex) -> bool:
         """Whether a regex matches nothing at all."""
         return self.add(regex) == DEAD
+
+    def meet(self, within: Iterable[Regex], outside: Iterable[Regex] = ()) -> int:
+        """The state of what all of some regexes match, and none of some others; 0 if that is nothing. Each of them is
+        translated once, whatever it is met with.
+
+        Raises:
+            LimitExceededError: as `add`.
+        """
+        parts = [self.add(regex) for regex in within]
+        parts.extend([self.complement(self.add(regex), EMPTY) for regex in outside])
+        return self._pruned(self.intersection(parts, EMPTY))
 
     def expand(self, state: int) -> None:
         """Makes the transitions of a state, if they are not made yet.

@@ -14,7 +14,16 @@ from structgen.engine.regex import (
     intersection,
     literal_set,
 )
-from structgen.schema.algebra import Inexpressible, Language, NumberSet, Shape, StringSet
+from structgen.schema.algebra import (
+    ALL_NUMBERS,
+    ALL_STRINGS,
+    INTEGERS,
+    Inexpressible,
+    Language,
+    NumberSet,
+    Shape,
+    StringSet,
+)
 from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
 from structgen.schema.numbers import EXACT_INTEGERS
@@ -34,6 +43,7 @@ from structgen.schema.strings import (
 __all__ = [
     "INTEGER",
     "NUMBER",
+    "are_surely_expressible",
     "is_surely_expressible",
     "key_regex",
     "number_regex",
@@ -114,12 +124,17 @@ def is_surely_expressible(shape: Shape) -> bool:
     """Whether `scalar_terminals` surely raises nothing, seen without making a regex: texts of ASCII, lengths, patterns
     of ECMA-262 (which are about characters), integers and wide ranges of numbers.
     """
-    for text in shape.strings:
-        if not all(language.name.startswith("ecma ") for language in (*text.within, *text.outside)):
+    if shape.strings is not ALL_STRINGS and not all(map(are_surely_expressible, shape.strings)):
+        return False
+    return shape.numbers is ALL_NUMBERS or shape.numbers is INTEGERS or all(map(_is_wide, shape.numbers))
+
+
+def are_surely_expressible(strings: StringSet) -> bool:
+    """Whether `string_regex`, and `key_regex`, surely raise nothing, seen without making a regex."""
+    for language in (*strings.within, *strings.outside):
+        if not language.name.startswith("ecma "):
             return False
-        if not all(map(str.isascii, text.texts or ())):
-            return False
-    return all(map(_is_wide, shape.numbers))
+    return not strings.texts or all(map(str.isascii, strings.texts))
 
 
 def _is_wide(numbers: NumberSet) -> bool:

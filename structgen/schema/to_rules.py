@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from structgen.engine.grammar import END, GrammarTables
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
-from structgen.schema.algebra import ALL_STRINGS, OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape
+from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape
 from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.exploration import explore
 from structgen.schema.keywords import unsupported
@@ -23,7 +23,7 @@ from structgen.schema.objects import ObjectPlaces
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import ROOT, Document, DynamicScopeNeeded, Place, pointer
 from structgen.schema.space import Space
-from structgen.schema.terminals import is_surely_expressible, scalar_terminals
+from structgen.schema.terminals import are_surely_expressible, is_surely_expressible, scalar_terminals
 
 __all__ = ["expressed", "json_schema_to_rules", "read_schema"]
 
@@ -144,7 +144,7 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     for key in (*part.properties, *part.required):
         if not key.isascii():
             key.encode()  # half a surrogate pair is in no text
-    if part.somewhere or any(keys is not ALL_STRINGS[0] for keys, _ in part.classes):
+    if part.somewhere or not all(are_surely_expressible(keys) for keys, _ in part.classes):
         lazy.places(part)
 
 

@@ -1,12 +1,23 @@
-"""How long the texts of a regex are, read off its tree: enough to see, cheaply, that most patterns match something."""
+"""How long and how many the texts of a regex are, read off its tree: enough to see, cheaply, that most patterns match
+something, and more than can be told apart.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf, prod
+from typing import TypeVar
+
 from structgen.engine.regex import Chars, Choice, Literal, LiteralSet, Regex, Repeat, Sequence
 
-__all__ = ["lengths"]
+__all__ = ["fewest", "lengths"]
+
+_T = TypeVar("_T")
 
 _UNKNOWN = (None, False)
+_SURROGATES = 0x800
+_MANY = 64
+"""A count with so many binary digits is large enough for any question."""
 
 
 def lengths(regex: Regex) -> tuple[int | None, bool]:
@@ -14,7 +25,17 @@ def lengths(regex: Regex) -> tuple[int | None, bool]:
 
     The length is None where the tree does not tell; False is always safe for the other.
     """
-    done: dict[int, tuple[int | None, bool]] = {}
+    return _folded(regex, _lengths)
+
+
+def fewest(regex: Regex) -> float:
+    """A number that is not above that of the texts; 0 where the tree does not tell."""
+    return _folded(regex, _fewest)[0]
+
+
+def _folded(regex: Regex, of: Callable[[Regex, list[_T]], _T]) -> _T:
+    """What `of` says of a tree, given what it says of the parts."""
+    done: dict[int, _T] = {}
     stack = [regex]
     while stack:
         node = stack[-1]
@@ -26,7 +47,7 @@ def lengths(regex: Regex) -> tuple[int | None, bool]:
         if missing:
             stack.extend(missing)
             continue
-        done[id(node)] = _lengths(node, [done[id(child)] for child in children])
+        done[id(node)] = of(node, [done[id(child)] for child in children])
         stack.pop()
     return done[id(regex)]
 
@@ -55,3 +76,44 @@ def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | 
         endless = regex.max is None and shortest == 1
         return regex.min * (shortest or 0), endless or (regex.min == 1 and parts[0][1])
     return _UNKNOWN
+
+
+def _fewest(regex: Regex, parts: list[tuple[float, int | None]]) -> tuple[float, int | None]:
+    """How many texts there are at least, and the length of all of them, where they have one."""
+    if isinstance(regex, Chars):
+        return max(sum(high - low + 1 for low, high in regex.ranges) - _beyond(regex), 0), 1
+    if isinstance(regex, (Literal, LiteralSet)):
+        texts = (regex.data,) if isinstance(regex, Literal) else regex.texts
+        found = {sum(byte & 0xC0 != 0x80 for byte in text) for text in texts}
+        return len(set(texts)), found.pop() if len(found) == 1 else None
+    if not parts or any(not count for count, _ in parts):
+        return 0, None
+    if isinstance(regex, Choice):
+        return max(count for count, _ in parts), parts[0][1] if len({length for _, length in parts}) == 1 else None
+    if isinstance(regex, Sequence):
+        # What stands before and after one part is fixed, so that the texts differ where the part's do.
+        fixed = prod(count for count, length in parts if length is not None)
+        free = [count for count, length in parts if length is None]
+        return fixed * max(free, default=1), None if free else sum(length or 0 for _, length in parts)
+    if isinstance(regex, Repeat):
+        return _fewest_repeated(regex, *parts[0])
+    return 0, None
+
+
+def _fewest_repeated(regex: Repeat, count: float, length: int | None) -> tuple[float, int | None]:
+    least, most = regex.min, regex.max
+    if most is not None and most < least:
+        return 0, None
+    if length == 0:
+        return 1, 0
+    if most is None:
+        return inf, None
+    if length is None:
+        return (count if most else 1), None
+    found = inf if count > 1 and most >= _MANY else count**most
+    return found, length * least if least == most else None
+
+
+def _beyond(regex: Chars) -> int:
+    """How many of the code points may be surrogates, which are no characters."""
+    return _SURROGATES if any(low < 0xE000 and high > 0xD7FF for low, high in regex.ranges) else 0

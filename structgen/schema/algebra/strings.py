@@ -16,7 +16,8 @@ from structgen.engine.regex import (
     intersection,
     literal_set,
 )
-from structgen.schema.algebra.lengths import lengths
+from structgen.engine.term_kinds import DEAD
+from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
@@ -145,6 +146,8 @@ class StringSet:
         is_simple = self.high is None and not self.outside and len(self.within) < 2
         if is_simple and (not self.within or _lengths(self.within[0])[1]):  # there are longer ones than those left out
             return at_most
+        if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
+            return at_most
         return _count(self, at_most)
 
     def is_empty(self) -> bool:
@@ -199,21 +202,43 @@ def _matches(regex: Regex, text: str) -> bool:
     return bool(store.matches(store.add(regex), data))
 
 
+def _state(store: AutomatonStore, strings: StringSet) -> int:
+    """The state of a set without texts; each language in it is translated once, whatever it is met with."""
+    within = [language.regex for language in strings.within]
+    if strings.low or strings.high is not None or not within:
+        within.append(_of_length(strings.low, strings.high))
+    outside = [language.widest for language in strings.outside]
+    excluded = [text.encode() for text in strings.excluded if _is_scalar(text)]
+    if excluded:
+        outside.append(literal_set(excluded))
+    return store.meet(within, outside)
+
+
+@lru_cache(maxsize=1024)
+def _of_length(low: int, high: int | None) -> Regex:
+    return Repeat(ANY_CHAR, low, high)
+
+
 @lru_cache(maxsize=1024)
 def _is_empty(strings: StringSet) -> bool:
-    return _store().is_empty(strings.regex())
+    return _state(_store(), strings) == DEAD
 
 
 @lru_cache(maxsize=1024)
 def _count(strings: StringSet, at_most: int) -> int:
     store = _store()
-    state = store.add(strings.regex())
+    state = _state(store, strings)
     return store.count_texts(state, at_most) if store.is_finite(state) else at_most
 
 
 @lru_cache(maxsize=1024)
 def _lengths(language: Language) -> tuple[int | None, bool]:
     return lengths(language.regex)
+
+
+@lru_cache(maxsize=1024)
+def _fewest(language: Language) -> float:
+    return fewest(language.regex)
 
 
 def _surely_holds(strings: StringSet) -> bool:
