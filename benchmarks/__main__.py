@@ -1,52 +1,73 @@
-"""Runs every benchmark in this folder and keeps what it printed, with the machine it was taken on.
+"""Runs the benchmarks in this folder and keeps what they print.
 
-    python benchmarks [NAME ...]      # results/NAME.md; without names, all of them
+    python benchmarks                                   # the short form of all of them: results/NAME.md
+    python benchmarks NAME ... [--full] [-- ARGUMENTS]  # some of them; the long form: results/NAME-full.md
 
-A benchmark is a file that answers one question, the first line of its docstring, with a Markdown table on stdout.
+A benchmark is a file that answers one question, the first line of its docstring, with Markdown tables on stdout below
+the machine, the versions and the date (`_report.heading`). Run by itself it has more options (`--help`); what follows
+`--` is passed on to each of those named.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+SHORT = {"json_schema": ["--page-only"]}
+"""Arguments of the short form, where it is not what a benchmark does without any."""
+FULL = {
+    "end_to_end": ["--prompts", "50"],
+    "growth": ["--full"],
+    "json_schema": [],
+    "masks": ["--rounds", "5", "--slow", "20"],
+    "memory": ["--schemas", "1000", "--generations", "100000"],
+}
+"""Arguments of the long form; the others have one form."""
 
 
-def machine() -> str:
-    """One line: processor, cores, Python."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    processor = models[0] if models else platform.processor() or platform.machine()
-    speed = "uncompiled" if os.environ.get("STRUCTGEN_UNCOMPILED") == "1" else "compiled"
-    return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}, engine {speed}"
+def benchmarks() -> dict[str, Path]:
+    """The files by name."""
+    return {file.stem: file for file in sorted(HERE.glob("*.py")) if not file.name.startswith("_")}
 
 
-def run(file: Path) -> bool:
-    """Runs one benchmark and keeps its table; False when it failed."""
+def run(file: Path, arguments: list[str], result: Path) -> bool:
+    """Runs one benchmark and keeps what it prints; False when it failed."""
     question = (ast.get_docstring(ast.parse(file.read_text())) or file.stem).splitlines()[0]
-    print(f"== {file.stem}: {question}", flush=True)
-    done = subprocess.run([sys.executable, str(file)], stdout=subprocess.PIPE, text=True)
+    told = [Path(one).name if Path(one).is_dir() else one for one in arguments]  # another machine's folders differ
+    command = " ".join(["python", f"benchmarks/{file.name}", *told])
+    print(f"== {command}: {question}", flush=True)
+    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([sys.executable, str(file), *arguments], stdout=subprocess.PIPE, text=True, env=environment)
     print(done.stdout)
     if done.returncode == 0:
-        result = HERE / "results" / f"{file.stem}.md"
         result.parent.mkdir(exist_ok=True)
-        result.write_text(f"# {question}\n\n{machine()}\n\n{done.stdout}")
+        result.write_text(f"# {question}\n\n    {command}\n\n{done.stdout}")
     return done.returncode == 0
 
 
-def main(names: list[str]) -> int:
-    files = [file for file in sorted(HERE.glob("*.py")) if not file.name.startswith("_")]
-    known = {file.stem for file in files}
-    if not set(names) <= known:
-        print(f"there is no benchmark {', '.join(sorted(set(names) - known))}; there are {', '.join(sorted(known))}")
+def main(argv: list[str]) -> int:
+    own, passed_on = (argv[: argv.index("--")], argv[argv.index("--") + 1 :]) if "--" in argv else (argv, [])
+    parser = argparse.ArgumentParser(prog="python benchmarks", usage="%(prog)s [NAME ...] [--full] [-- ARGUMENTS]")
+    files = benchmarks()
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(files))
+    parser.add_argument("--full", action="store_true", help="the long form")
+    options = parser.parse_args(own)
+    if not set(options.names) <= set(files):
+        print(
+            f"there is no benchmark {', '.join(sorted(set(options.names) - set(files)))}; there are {', '.join(files)}"
+        )
         return 2
-    passed = [run(file) for file in files if not names or file.stem in names]
+    form, ending = (FULL, "-full") if options.full else (SHORT, "")
+    passed = [
+        run(files[name], [*form.get(name, []), *passed_on], HERE / "results" / f"{name}{ending}.md")
+        for name in options.names or files
+        if not options.full or name in FULL
+    ]
     return 0 if all(passed) else 1
 
 

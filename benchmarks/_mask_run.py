@@ -21,7 +21,7 @@ import numpy as np
 from _peers import ENGINES
 from _schema_process import EngineProcess
 
-__all__ = ["Case", "Outcome", "read_cases", "run_cases"]
+__all__ = ["Case", "Outcome", "Settings", "read_cases", "run_cases"]
 
 WORKER = Path(__file__).with_name("_mask_worker.py")
 GRACE_SECONDS = 10.0  # what a worker gets to say that it is late, before it is ended
@@ -87,20 +87,34 @@ def read_cases(folder: Path) -> list[Case]:
     return cases
 
 
-class TimedProcess(EngineProcess):
-    """One engine that is timed.
+@dataclass(frozen=True)
+class Settings:
+    """How engines are measured.
 
-    Args:
-        name: of the engine.
-        tokenizer: the folder of a tokenizer, "" for SmolLM2's.
+    Attributes:
+        tokenizer: a folder, "" for SmolLM2's.
         options: keyword arguments of `structgen.compile`.
-        seconds: the limit for one case.
-        clock: "wall" or "cpu".
+        seconds: the limit for one case, on the wall's clock.
+        clock: what times: "wall", or "cpu" where the machine has other work.
+        collector: whether Python collects garbage meanwhile.
+        rounds: how often everything is measured; each time that is told is the median over the rounds.
     """
 
-    def __init__(self, name: str, tokenizer: str, options: dict[str, Any], seconds: float, clock: str) -> None:
-        chosen = json.dumps({"compile": options, "seconds": seconds, "clock": clock})
-        super().__init__(name, tokenizer, chosen, seconds + GRACE_SECONDS, WORKER)
+    tokenizer: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 60.0
+    clock: str = "wall"
+    collector: bool = True
+    rounds: int = 1
+
+
+class TimedProcess(EngineProcess):
+    """One engine, by name, that is timed."""
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        chosen = {"compile": settings.options, "seconds": settings.seconds}
+        chosen |= {"clock": settings.clock, "collector": settings.collector}
+        super().__init__(name, settings.tokenizer, json.dumps(chosen), settings.seconds + GRACE_SECONDS, WORKER)
 
     def outcome(self, case: Case) -> Outcome:
         """Asks about one case."""
@@ -132,33 +146,21 @@ def judge(told: dict[str, Any], case: Case) -> tuple[str, str]:
 
 
 def run_cases(
-    cases: Sequence[Case],
-    *,
-    engines: Sequence[str] = ENGINES,
-    tokenizer: str = "",
-    options: dict[str, Any] | None = None,
-    seconds: float = 60.0,
-    clock: str = "wall",
-    rounds: int = 1,
-    warm_up: Case | None = None,
+    cases: Sequence[Case], settings: Settings, engines: Sequence[str] = ENGINES, *, warm_up: Case | None = None
 ) -> tuple[dict[str, list[Outcome]], dict[str, dict[str, Any]]]:
     """The outcomes by engine, parallel to the cases; and what the engines say of themselves.
 
     Args:
         cases: to measure.
+        settings: how.
         engines: by name.
-        tokenizer: a folder, "" for SmolLM2's.
-        options: keyword arguments of `structgen.compile`.
-        seconds: the limit for one case, on the wall's clock.
-        clock: what times: "wall", or "cpu" where the machine has other work.
-        rounds: how often everything is measured; each time that is told is the median over the rounds.
         warm_up: asked first in each process and forgotten.
     """
     found: dict[str, list[list[Outcome]]] = {name: [] for name in engines}
     about: dict[str, dict[str, Any]] = {}
     given_up: set[tuple[str, str]] = set()
-    for number in range(rounds):
-        processes = {name: TimedProcess(name, tokenizer, options or {}, seconds, clock) for name in engines}
+    for number in range(settings.rounds):
+        processes = {name: TimedProcess(name, settings) for name in engines}
         about |= {name: process.about for name, process in processes.items()}
         if warm_up:
             for process in processes.values():

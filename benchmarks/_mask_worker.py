@@ -2,10 +2,10 @@
 
     python benchmarks/_mask_worker.py ENGINE TOKENIZER_FOLDER OPTIONS
 
-OPTIONS is JSON, `{"compile": …, "seconds": …, "clock": …}`: keyword arguments of `structgen.compile`, the limit for one
-schema, and what tells the time, "wall" or "cpu" (that of this thread, which other programs do not change).
-Speaks JSON, one message a line. First it says `{"version": …, "settings": …, "start_seconds": …}`; then it answers
-questions `{"schema": …, "texts": […]}` with
+OPTIONS is JSON: `compile` has keyword arguments of `structgen.compile`, `seconds` is the limit for one schema, `clock`
+tells the time, "wall" or "cpu" (that of this thread, which other programs do not change), `collector` says whether
+Python collects garbage. Speaks JSON, one message a line. First it says `{"version": …, "settings": …, "tokens": …,
+"start_seconds": …}`; then it answers questions `{"schema": …, "texts": […]}` with
 
 - `compile_us`: how long the schema took, null where it was refused (`error` says why);
 - `texts`: for each text `{"masks_us": […], "allowed": …, "error": …}`: the microseconds for each token, mask and
@@ -182,12 +182,14 @@ def main(name: str, folder: str, options: str) -> None:
     os.dup2(2, 1)
     chosen = json.loads(options)
     COLLECTOR.use(chosen["clock"])
+    if not chosen["collector"]:
+        gc.disable()
     tokenizer = load_tokenizer(folder)
     begin = time.perf_counter()
     engine = make_engine(name, tokenizer, chosen["compile"])
     passed = time.perf_counter() - begin
     signal.signal(signal.SIGALRM, raise_late)
-    about = {"version": version(name), "settings": engine.settings, "start_seconds": passed}
+    about = {"version": version(name), "settings": engine.settings, "tokens": len(tokenizer), "start_seconds": passed}
     print(json.dumps(about), file=answers, flush=True)
     for line in sys.stdin:
         told = answer(engine, tokenizer, json.loads(line), chosen["seconds"])

@@ -1,23 +1,42 @@
-"""Does the cost of a byte stay flat as the text grows?
+"""Does the cost of a token, and of a compile, stay flat as texts, schemas and vocabularies grow?
 
-    python benchmarks/growth.py [--longest 10000] [--plot growth.png]
+    python benchmarks/growth.py [--only items enum ...] [--full] [--tokenizers FOLDER[:SIZE] ...] [--plot growth.png]
 
-For each grammar, texts of growing length are read byte by byte by a fresh engine (nothing remembered from the
-shorter ones); the table gives nanoseconds a byte, and how many Earley sets were made. On LR grammars the nanoseconds
-should stay flat; the ambiguous and the palindrome grammar are there to see what happens where they need not.
+Three parts, on the CPU's clock, with Python's garbage collector off. *Schemas*: one thing grows at a time; the average
+microseconds of a token (mask and acceptance), and the milliseconds of the compile, beside llguidance and xgrammar; an
+engine that is late or dies is not asked anything larger. *Vocabularies*: a few schemas of `data/` for each tokenizer;
+with `:SIZE` its first tokens are a tokenizer of their own. *Bytes*: a grammar each, read byte by byte by a fresh engine
+of our own; on LR grammars the nanoseconds should stay flat; the ambiguous and the palindrome grammar are there to see
+what happens where they need not.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
 import statistics
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from _growth_cases import FAMILIES, Family
+from _growth_tokenizer import cut
+from _mask_run import Case, Outcome, Settings, read_cases, run_cases
+from _peers import ENGINES, installed
+from _report import draw, heading, number, percentile, ratio, table
 
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.vocabulary import Vocabulary
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
+
+DATA = Path(__file__).resolve().parent / "data"
+VOCABULARY_CASES = ("invoice", "comment_tree", "weather_call", "shape_union", "color_palette", "chess_game")
+PARTS = (*FAMILIES, "vocabulary", "bytes")
+Curves = dict[str, list[tuple[int, float]]]
 
 JSON = r"""
 start ::= value;
@@ -28,7 +47,7 @@ array ::= '[' [ value { ',' value } ] ']';
 string ::= #'"([^"\\\\\x00-\x1f]|\\\\(["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*"';
 """
 
-CASES: dict[str, tuple[str, Callable[[int], bytes]]] = {
+GRAMMARS: dict[str, tuple[str, Callable[[int], bytes]]] = {
     "right recursion": ("start ::= A; A ::= 'a' A | 'a';", lambda n: b"a" * n),
     "left recursion": ("start ::= A; A ::= A 'a' | 'a';", lambda n: b"a" * n),
     "mutual right recursion": ("start ::= A; A ::= 'a' B | 'a'; B ::= 'b' A | 'b';", lambda n: b"ab" * (n // 2)),
@@ -41,52 +60,185 @@ CASES: dict[str, tuple[str, Callable[[int], bytes]]] = {
 }
 
 
-def measure(grammar: str, text: bytes, runs: int) -> tuple[float, int]:
+# -- schemas -----------------------------------------------------------------------------------------------------------
+
+
+def average_us(outcome: Outcome) -> float | None:
+    """Microseconds a token; None where the case was not done right."""
+    masks = outcome.all_masks_us
+    return sum(masks) / len(masks) if masks and outcome.kind == "passing" else None
+
+
+def compile_ms(outcome: Outcome) -> float | None:
+    """Milliseconds of the compile."""
+    return None if outcome.compile_us is None else outcome.compile_us / 1000
+
+
+def family_table(family: Family, sizes: Sequence[int], outcomes: dict[str, list[Outcome]]) -> str:
+    """Cost over size, an engine a line, tokens first and compiles below; a word where there is no number."""
+    rows = []
+    for title, cost in (("µs a token", average_us), ("ms to compile", compile_ms)):
+        for name, of_engine in outcomes.items():
+            costs = [cost(one) for one in of_engine]
+            cells = [one.kind if found is None else number(found) for one, found in zip(of_engine, costs, strict=True)]
+            rows.append([f"{name}, {title}", *cells, ratio(costs[-1], costs[0])])
+    return table([family.title, *(f"{size:,}" for size in sizes), "last ÷ first"], rows)
+
+
+def measure_schemas(
+    names: Sequence[str], settings: Settings, engines: Sequence[str], *, largest: bool
+) -> dict[str, Curves]:
+    """Prints the tables of some families; returns the costs of tokens by family and engine."""
+    sizes = {name: FAMILIES[name].sizes[: None if largest else -1] for name in names}
+    cases = [FAMILIES[name].case(size) for name in names for size in sizes[name]]
+    outcomes, _ = run_cases(cases, settings, engines, warm_up=read_cases(DATA)[0])
+    curves: dict[str, Curves] = {}
+    at = 0
+    for name in names:
+        family, end = FAMILIES[name], at + len(sizes[name])
+        of_family = {engine: of_engine[at:end] for engine, of_engine in outcomes.items()}
+        print(f"\nBy the design a token should cost: {family.claim}.\n")
+        print(family_table(family, sizes[name], of_family))
+        for line in reasons(cases[at:end], of_family):
+            print(line)
+        curves[name] = {
+            engine: [
+                (size, cost)
+                for size, one in zip(sizes[name], of_engine, strict=True)
+                if (cost := average_us(one)) is not None
+            ]
+            for engine, of_engine in of_family.items()
+        }
+        at = end
+    return curves
+
+
+def reasons(cases: Sequence[Case], outcomes: dict[str, list[Outcome]]) -> list[str]:
+    """Why a case was not done, a line each."""
+    return [
+        f"\n{name}, {case.name}: {one.kind}: {one.error[:160]}"
+        for name, of_engine in outcomes.items()
+        for case, one in zip(cases, of_engine, strict=True)
+        if one.kind not in ("passing", "not asked")
+    ]
+
+
+# -- vocabularies ------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def folder_of(tokenizer: str) -> Iterator[str]:
+    """The folder of a tokenizer; for FOLDER:SIZE one that is gone afterwards."""
+    folder, _, size = tokenizer.rpartition(":")
+    if not folder:
+        yield tokenizer
+        return
+    with tempfile.TemporaryDirectory() as into:
+        cut(Path(folder), int(size), Path(into))
+        yield into
+
+
+def measure_vocabularies(tokenizers: Sequence[str], settings: Settings, engines: Sequence[str]) -> None:
+    """Prints what each engine costs with each tokenizer."""
+    cases = [case for case in read_cases(DATA) if case.name in VOCABULARY_CASES]
+    rows: list[list[Any]] = []
+    for tokenizer in tokenizers:
+        with folder_of(tokenizer) as folder:
+            own = dataclasses.replace(settings, tokenizer=folder)
+            outcomes, about = run_cases(cases, own, engines, warm_up=cases[0])
+        for name, of_engine in outcomes.items():
+            masks = [one for outcome in of_engine for one in outcome.all_masks_us]
+            compiles = [cost for outcome in of_engine if (cost := compile_ms(outcome)) is not None]
+            average = sum(masks) / len(masks) if masks else None
+            prepared = about[name]["start_seconds"]
+            title = Path(tokenizer).name if tokenizer else "SmolLM2"
+            found = [about[name]["tokens"], prepared, percentile(masks, 50), average, percentile(compiles, 50)]
+            rows.append([title, name, *found])
+    print(f"\n{len(cases)} schemas for each tokenizer; what is prepared for it once is the engine's own part of it.\n")
+    columns = ["tokenizer", "engine", "tokens", "prepared, s", "p50, µs a token", "average", "p50, ms to compile"]
+    print(table(columns, rows, left=2))
+
+
+# -- bytes -------------------------------------------------------------------------------------------------------------
+
+
+def measure_text(grammar: str, text: bytes, runs: int) -> tuple[float, int]:
     """Median nanoseconds a byte over fresh engines, and the sets made."""
     vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
     times = []
     for _ in range(runs):
         compiled = CompiledGrammar(normalize(parse(grammar)), vocabulary)
         matcher = compiled.matcher()
-        begin = time.perf_counter_ns()
+        begin = time.thread_time_ns()
         matcher.accept_bytes(text)
-        times.append((time.perf_counter_ns() - begin) / len(text))
+        times.append((time.thread_time_ns() - begin) / len(text))
         sets = compiled.sets.set_count
     return statistics.median(times), sets
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--longest", type=int, default=10_000, help="bytes of the longest text")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--plot", metavar="FILE", help="draw the curves into a picture (needs matplotlib)")
-    options = parser.parse_args()
-    lengths = [length for length in (100, 1_000, 10_000, 100_000) if length <= options.longest]
-    curves: dict[str, list[tuple[int, float]]] = {}
-    print("| grammar | " + " | ".join(f"{length} bytes: ns a byte (sets)" for length in lengths) + " |")
-    print("|---|" + "---:|" * len(lengths))
-    for name, (grammar, make) in CASES.items():
+def measure_bytes(longest: int, runs: int) -> Curves:
+    """Prints the table of texts read byte by byte; returns nanoseconds a byte by grammar."""
+    lengths = [length for length in (100, 1_000, 10_000, 100_000) if length <= longest]
+    curves: Curves = {}
+    rows = []
+    for name, (grammar, make) in GRAMMARS.items():
         cells = []
         for length in lengths:
             text = make(length)
-            nanoseconds, sets = measure(grammar, text, options.runs)
+            nanoseconds, sets = measure_text(grammar, text, runs)
             curves.setdefault(name, []).append((len(text), nanoseconds))
-            cells.append(f"{nanoseconds:.0f} ({sets})")
-        print(f"| {name} | " + " | ".join(cells) + " |")
+            cells.append(f"{nanoseconds:.0f} ({sets:,})")
+        rows.append([name, *cells])
+    print("\nOur engine alone, nanoseconds a byte, and how many Earley sets were made.\n")
+    print(table(["grammar", *(f"{length:,} bytes" for length in lengths)], rows))
+    return curves
+
+
+def paint(schemas: dict[str, Curves], texts: Curves, axes: Any) -> None:
+    """Draws microseconds a token over size, a colour a family and a style an engine; nanoseconds a byte of grammars."""
+    styles = dict(zip(ENGINES, ("o-", "s--", "^:"), strict=True))
+    for at, (family, curves) in enumerate(schemas.items()):
+        for engine, points in curves.items():
+            if points:
+                axes.plot(*zip(*points, strict=True), styles[engine], color=f"C{at}", label=f"{family}, {engine}")
+    for name, points in texts.items():
+        lengths, nanoseconds = zip(*points, strict=True)
+        axes.plot(
+            lengths,
+            [one / 1000 for one in nanoseconds],
+            color="gray",
+            alpha=0.5,
+            linewidth=0.7,
+            label=f"{name}, a byte",
+        )
+    axes.set(xscale="log", yscale="log", xlabel="size", ylabel="µs a token")
+    axes.legend(fontsize=5, ncol=2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
+    parser.add_argument("--tokenizer", default="", help="the folder of the tokenizer that schemas are measured with")
+    parser.add_argument(
+        "--tokenizers", nargs="+", default=[""], metavar="FOLDER", help="whose vocabularies are compared"
+    )
+    parser.add_argument("--longest", type=int, default=10_000, help="bytes of the longest text that is read by bytes")
+    parser.add_argument("--seconds", type=float, default=20.0, help="the limit for one schema with its text")
+    parser.add_argument("--full", action="store_true", help="the largest sizes too, and medians of three rounds")
+    parser.add_argument("--plot", metavar="FILE", help="draw the curves into a picture (needs matplotlib)")
+    options = parser.parse_args()
+    seconds = 3 * options.seconds if options.full else options.seconds
+    settings = Settings(options.tokenizer, {}, seconds, "cpu", collector=False, rounds=3 if options.full else 1)
+    engines = installed(options.engines)
+    print(heading())
+    families = [name for name in options.only if name in FAMILIES]
+    schemas = measure_schemas(families, settings, engines, largest=options.full) if families else {}
+    if "vocabulary" in options.only:
+        measure_vocabularies(options.tokenizers, settings, engines)
+    texts = measure_bytes(options.longest, 5) if "bytes" in options.only else {}
     if options.plot:
-        draw(curves, options.plot)
-
-
-def draw(curves: dict[str, list[tuple[int, float]]], path: str) -> None:
-    """Draws nanoseconds a byte over the length of the text."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 5))
-    for name, points in curves.items():
-        axes.plot(*zip(*points, strict=True), marker="o", label=name)
-    axes.set(xscale="log", yscale="log", xlabel="bytes of text", ylabel="ns a byte")
-    axes.legend()
-    figure.savefig(path)
+        draw(options.plot, lambda axes: paint(schemas, texts, axes), size=(9, 7))
 
 
 if __name__ == "__main__":

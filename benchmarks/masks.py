@@ -23,9 +23,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from _mask_run import Case, Outcome, read_cases, run_cases
+from _mask_run import Case, Outcome, Settings, read_cases, run_cases
 from _peers import ENGINES, installed
-from _report import draw, percentile, ratio, table
+from _report import draw, heading, percentile, ratio, table
 from _work import WORK
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -182,6 +182,14 @@ def report(cases: Sequence[Case], outcomes: Outcomes, slow: int) -> None:
     print(f"\nIts slowest compiles:\n\n{slowest_compiles(cases, ours, slow)}")
 
 
+def describe(count: int, settings: Settings, about: dict[str, dict[str, Any]]) -> str:
+    """What was measured, and how."""
+    where = Path(settings.tokenizer).name if settings.tokenizer else "SmolLM2"
+    words = [f"{count} schemas, tokenizer {where}, median of {settings.rounds} rounds, {settings.clock} clock"]
+    words += [] if settings.collector else ["Python's garbage collector off"]
+    return "; ".join(words + [f"{name}: {one['settings']}" for name, one in about.items() if one["settings"]]) + "."
+
+
 def arguments_of(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, default=DATA, help="a folder of schemas with instances")
@@ -191,13 +199,13 @@ def arguments_of(argv: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--options", type=json.loads, default={}, help="keyword arguments of structgen.compile, as JSON"
     )
-    parser.add_argument("--rounds", type=int, help="medians of so many; 1 by default, 5 with --full")
+    parser.add_argument("--rounds", type=int, default=1, help="each time is the median of so many")
     parser.add_argument(
         "--clock", choices=("wall", "cpu"), default="wall", help="cpu: what other programs do not change"
     )
+    parser.add_argument("--no-collector", action="store_true", help="turn Python's garbage collector off")
     parser.add_argument("--seconds", type=float, default=60.0, help="the limit for one schema")
-    parser.add_argument("--slow", type=int, help="so many of the slowest are listed; 5 by default, 20 with --full")
-    parser.add_argument("--full", action="store_true", help="the long form")
+    parser.add_argument("--slow", type=int, default=5, help="so many of the slowest are listed")
     parser.add_argument("--plot", metavar="FILE", help="draw the distributions into a picture (needs matplotlib)")
     return parser.parse_args(argv)
 
@@ -211,20 +219,18 @@ def main(argv: list[str]) -> int:
     if arguments.first:
         random.Random(0).shuffle(cases)
         cases = cases[: arguments.first]
-    rounds = arguments.rounds or (5 if arguments.full else 1)
-    outcomes, about = run_cases(
-        cases,
-        engines=installed(arguments.engines),
+    settings = Settings(
         tokenizer=arguments.tokenizer,
         options=arguments.options,
         seconds=arguments.seconds,
         clock=arguments.clock,
-        rounds=rounds,
+        collector=not arguments.no_collector,
+        rounds=arguments.rounds,
     )
-    where = Path(arguments.tokenizer).name if arguments.tokenizer else "SmolLM2"
-    settings = "; ".join(f"{name}: {one['settings']}" for name, one in about.items() if one["settings"])
-    print(f"{len(cases)} schemas, tokenizer {where}, median of {rounds} rounds, {arguments.clock} clock. {settings}\n")
-    report(cases, outcomes, (20 if arguments.full else 5) if arguments.slow is None else arguments.slow)
+    outcomes, about = run_cases(cases, settings, installed(arguments.engines))
+    print(heading(), end="\n\n")
+    print(describe(len(cases), settings, about), end="\n\n")
+    report(cases, outcomes, arguments.slow)
     if arguments.plot:
         draw(arguments.plot, lambda axes: paint(outcomes, axes))
     return 0

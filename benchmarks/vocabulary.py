@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from _report import heading
+
 from structgen.engine import vocabulary as module
 from structgen.engine.vocabulary import Vocabulary
 
@@ -52,6 +54,7 @@ def build_seconds(tokenizer: Any) -> float:
 
 
 def main(folders: list[str]) -> None:
+    print(heading(), end="\n\n")
     print("| tokenizer | tokens | trie nodes | longest token, bytes | seconds |")
     print("|---|---:|---:|---:|---:|")
     for name, tokenizer in tokenizers(folders).items():
