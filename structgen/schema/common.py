@@ -11,17 +11,35 @@ from typing import Any
 from structgen.schema import formats
 from structgen.schema.algebra import Shape
 from structgen.schema.dialects import Dialect
+from structgen.schema.keywords import OWN_KEYWORDS
 from structgen.schema.options import Formats
+from structgen.schema.refs import REFERENCES
 
-__all__ = ["Content", "common_shapes", "remember"]
+__all__ = ["Content", "common_shapes", "flat_content", "remember"]
 
 Content = tuple[Any, ...]
 """The keywords of a flat subschema: the name, the type of the value and the value of each, in order."""
 
+_FLAT_VALUES = frozenset({str, int, float, bool, type(None)})
 _KEPT = 4_096
 _READINGS_KEPT = 64
 
 _shapes: dict[tuple[Dialect, Formats], dict[Content, Shape]] = {}
+
+
+def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
+    """The keywords of a subschema that assert something; None where one of them may hold a schema, or many values."""
+    keywords = dialect.keywords
+    found: list[Any] = []
+    for key, value in schema.items():
+        if key in keywords or key in OWN_KEYWORDS:
+            kind = type(value)
+            if kind not in _FLAT_VALUES or key in REFERENCES:
+                if key != "type" or kind is not list or not all(type(name) is str for name in value):
+                    return None
+                value = tuple(value)
+            found += (key, kind, value)
+    return tuple(found)
 
 
 def common_shapes(dialect: Dialect, reading: Formats) -> dict[Content, Shape]:

@@ -20,7 +20,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     Parts without a value are left out of the shapes.
     """
     shapes: dict[Node, Shape] = {}
-    compound: list[Node] = []
+    mixed: list[Node] = []
     productive: set[Node] = set()
     pending: list[Node] = []
     work = [root]
@@ -31,13 +31,15 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         shapes[node] = shape = space.shape(node)
         if len(shapes) & 255 == 0:
             space.deadline.check()
-        if shape.null or shape.booleans or shape.numbers or shape.strings:
+        is_scalar = shape.null or shape.booleans or shape.numbers or shape.strings
+        if is_scalar:
             productive.add(node)
         if shape.arrays or shape.objects:
-            compound.append(node)
             work += children(shape)
-            if node not in productive:
+            if not is_scalar:
                 pending.append(node)
+            if is_scalar or len(shape.arrays) + len(shape.objects) > 1:
+                mixed.append(node)
     pending.reverse()
     while pending:
         left: list[Node] = []
@@ -50,7 +52,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
             break
         pending = left
         space.deadline.check()
-    for node in compound:
+    for node in (*mixed, *pending):  # of the others, the only part is the one that has a value
         shapes[node] = _held(space, shapes[node], productive)
     return shapes, productive
 

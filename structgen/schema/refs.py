@@ -20,6 +20,7 @@ from structgen.schema.dialects import Dialect, dialect_of, dialect_within
 from structgen.schema.resources import Library
 
 __all__ = [
+    "NAMING",
     "REFERENCES",
     "ROOT",
     "Document",
@@ -181,12 +182,13 @@ class Document:
         """The resource and the draft that hold inside of a schema, given those around it."""
         if schema is resource.contents:
             return resource, dialect
-        dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(place))
-        uri = _own_uri(schema, resource.uri, dialect)
-        if uri is None:
-            return resource, dialect
+        if "$schema" in schema:
+            dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(place))
         inner = self._inner.get(id(schema))
         if inner is None:
+            uri = _own_uri(schema, resource.uri, dialect)
+            if uri is None:
+                return resource, dialect
             inner = self._inner[id(schema)] = Resource(uri, schema, place, dialect)
         return inner, dialect
 
@@ -289,7 +291,7 @@ class Document:
             else:
                 raise failure.error("leads nowhere")
             place = (place, token)
-            if is_schema and isinstance(value, dict) and not _NAMING.isdisjoint(value):
+            if is_schema and isinstance(value, dict) and not NAMING.isdisjoint(value):
                 resource, dialect = self._inside(value, place, resource, dialect)
         return value, place, self._entering(scope, resource, dialect)
 
@@ -362,7 +364,7 @@ class Document:
             if not isinstance(value, dict):
                 continue
             if is_schema:
-                if not _NAMING.isdisjoint(value):
+                if not NAMING.isdisjoint(value):
                     resource, dialect = self._register(value, place, resource, dialect)
                 self._note_anchors(value, place, resource, dialect)
             for key, child in value.items():
@@ -460,7 +462,7 @@ def _holds_schemas(keyword: str, dialect: Dialect) -> bool:
 
 
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-_NAMING = frozenset({"$id", "$schema", "id"})
+NAMING = frozenset({"$id", "$schema", "id"})
 _OLD = frozenset({"draft4", "draft6", "draft7"})
 _NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 _LOCATIONS = frozenset({"$defs", "contentSchema"})

@@ -38,14 +38,14 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
-from structgen.schema.common import Content, common_shapes, remember
+from structgen.schema.common import Content, common_shapes, flat_content, remember
 from structgen.schema.dialects import is_of_draft4
 from structgen.schema.emptiness import Sizes, array_holds, object_holds, witnesses
 from structgen.schema.evaluation import Evaluated, Evaluation
 from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, value_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import REFERENCES, ROOT, Document, Place, Scope, bare_reference, check_forms, pointer
+from structgen.schema.refs import NAMING, REFERENCES, ROOT, Document, Place, Scope, bare_reference, check_forms, pointer
 from structgen.schema.widening import Widening, without_limits
 
 __all__ = ["Space", "array_holds", "object_holds"]
@@ -58,7 +58,6 @@ _COMBINING = frozenset(
         "$recursiveRef", *_DEPENDENCIES, *_UNEVALUATED,
     }
 )  # fmt: skip
-_FLAT_VALUES = (str, int, float, bool, type(None))
 _WITNESS_DEPTH = 12
 _MAX_ABSORBED = 256
 
@@ -108,7 +107,7 @@ class Space:
                 return NONE
             if not isinstance(schema, dict):
                 raise SchemaError("a schema must be an object or a boolean", pointer=pointer(place))
-            if "$id" in schema or "$schema" in schema or "id" in schema:
+            if not NAMING.isdisjoint(schema):
                 scope = self.document.enter(schema, place, scope)
             node = self._numbers.get((id(schema), scope.entered, scope.left) if scope.entered else id(schema))
             if node is not None:
@@ -127,25 +126,16 @@ class Space:
         return self._node(*self.document.resolve(keyword, schema, place, self._scope))
 
     def _number(self, schema: dict[str, Any], place: Place, scope: Scope) -> Node:
-        keywords = scope.dialect.keywords
-        flat: list[Any] = [] if scope.dialect is self.document.dialect else [scope.dialect]
-        given = len(flat)
-        for key, value in schema.items():
-            if key in keywords or key in OWN_KEYWORDS:
-                kind = type(value)
-                if kind not in _FLAT_VALUES or key in REFERENCES:
-                    if key != "type" or kind is not list or not all(type(name) is str for name in value):
-                        break
-                    value = tuple(value)
-                flat += (key, kind, value)
-        else:
-            if len(flat) == given:
+        content = flat_content(schema, scope.dialect)
+        if content is not None:
+            if not content:
                 return ANY
-            content = tuple(flat)
-            node = self._flat.get(content)
+            is_common = scope.dialect is self.document.dialect
+            key = content if is_common else (scope.dialect, *content)
+            node = self._flat.get(key)
             if node is None:
-                node = self._flat[content] = self._new_atom(schema, place, scope, None if given else content)
-                known = None if given else self._common.get(content)
+                node = self._flat[key] = self._new_atom(schema, place, scope, content if is_common else None)
+                known = self._common.get(content) if is_common else None
                 if known is not None:
                     self._shapes[node] = known
             return node
@@ -204,7 +194,7 @@ class Space:
         )
 
     def _spend(self, shape: Shape) -> Shape:
-        self._parts += shape.size
+        self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         self._spent += 1
