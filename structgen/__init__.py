@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from structgen.cache import clear_cache, compile
     from structgen.constraint import Constraint
     from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
-    from structgen.engine.matcher import Matcher
+    from structgen.engine.matcher import Matcher, fill_next_token_bitmask
     from structgen.engine.vocabulary import Vocabulary
     from structgen.functions import TypedFunction, fn
     from structgen.generation import Generator, Result, Usage, generate
@@ -67,6 +67,7 @@ __all__ = [
     "apply_token_bitmask",
     "clear_cache",
     "compile",
+    "fill_next_token_bitmask",
     "fn",
     "from_transformers",
     "generate",
@@ -88,6 +89,7 @@ _HOME = {
     "apply_token_bitmask": "engine.bitmask",
     "clear_cache": "cache",
     "compile": "cache",
+    "fill_next_token_bitmask": "engine.matcher",
     "fn": "functions",
     "from_transformers": "models.transformers",
     "generate": "generation",

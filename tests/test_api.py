@@ -32,6 +32,7 @@ PUBLIC = [
     "apply_token_bitmask",
     "clear_cache",
     "compile",
+    "fill_next_token_bitmask",
     "fn",
     "from_transformers",
     "generate",

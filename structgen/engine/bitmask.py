@@ -21,7 +21,7 @@ from structgen.errors import VocabularyError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_words"]
+__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words"]
 
 FULL = 0xFFFFFFFF
 
@@ -65,14 +65,20 @@ def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
     Raises:
         VocabularyError: the mask has another type or shape, is on another device, or cannot be written to.
     """
-    words = _words(mask)
+    words = as_rows(mask)
     width = (vocab_size + 31) // 32
     if words.shape[1] != width:
         raise VocabularyError(
             f"a mask of shape {tuple(mask.shape)} does not fit a vocabulary of {vocab_size} tokens",
             hint=f"allocate_token_bitmask(batch_size, {vocab_size}) gives one of shape [batch_size, {width}]",
         )
-    if not words.flags.writeable or (width > 1 and words.strides[1] != words.itemsize):
+    return words
+
+
+def as_rows(mask: Any) -> NDArray[np.uint32]:
+    """`as_words` for a vocabulary of any size."""
+    words = _words(mask)
+    if not words.flags.writeable or (words.size > len(words) and words.strides[1] != words.itemsize):
         raise VocabularyError("a mask to be filled must be writeable, and the words of a row next to each other")
     return words
 

@@ -6,6 +6,7 @@ from structgen.engine.earley cimport ItemSetStore
 
 
 cdef int STALE
+cdef unsigned int FULL
 
 
 cdef class Matcher:
@@ -20,8 +21,9 @@ cdef class Matcher:
     cdef int _reached
     cdef object __weakref__
 
-    @cython.locals(words="unsigned int[::1]", compiled=CompiledGrammar, one="unsigned int", token=int)
     cpdef fill_next_token_bitmask(self, mask, int row=*)
+    @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int)
+    cdef int _fill(self, unsigned int[::1] words) except -1
     @cython.locals(sets=ItemSetStore, place=int, byte=int)
     cdef int _follow_forced(self, bytearray out) except -1
     cdef bint _may_end(self) noexcept
@@ -38,3 +40,7 @@ cdef class Matcher:
     cdef void _take_place(self, int place) except *
     @cython.locals(compiled=CompiledGrammar, place=int, index=int, text=bytes)
     cdef void _read_again(self) except *
+
+
+@cython.locals(words="unsigned int[::view.strided, ::view.contiguous]", matcher=Matcher, row=int)
+cpdef fill_next_token_bitmask(matchers, mask)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from structgen.engine.bitmask import as_words
+from structgen.engine.bitmask import as_rows, as_words
 from structgen.engine.compiled import CompiledGrammar
-from structgen.errors import LimitExceededError, TokenRejectedError
+from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
 
-__all__ = ["Matcher"]
+__all__ = ["Matcher", "fill_next_token_bitmask"]
 
 STALE = -1  # a set in the history that was dropped
 NO_MASK = object()
 FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
+FULL = 0xFFFFFFFF
 
 
 class Matcher:
@@ -66,7 +68,10 @@ class Matcher:
             self._mask_object = mask
         if not 0 <= row < self._mask_rows:
             raise ValueError(f"row {row} of a mask of {self._mask_rows} rows")
-        words = self._mask_words[row]
+        self._fill(self._mask_words[row])
+
+    def _fill(self, words: Any) -> None:
+        """Writes which tokens may come next into uint32[words]."""
         compiled = self._compiled
         with compiled.lock:
             if self._epoch != compiled.epoch or compiled.shared.is_full:
@@ -320,3 +325,37 @@ class Matcher:
         self._set = place
         self._history = history
         self._epoch = compiled.epoch
+
+
+def fill_next_token_bitmask(matchers: Sequence[Matcher | None], mask: Any) -> None:
+    """Writes which tokens may come next in every sequence of a batch.
+
+    Args:
+        matchers: one for each row, each of its own grammar, all of one vocabulary. None is a sequence without a
+            grammar: its row allows everything. A text that has ended allows nothing but its end tokens.
+        mask: uint32 or int32 [rows, ceil(V / 32)], numpy or torch on the CPU. See `structgen.allocate_token_bitmask`.
+
+    Raises:
+        VocabularyError: the mask has another shape or type.
+        LimitExceededError: a bound of `Limits` was passed; the rows above are written.
+
+    Example:
+        >>> vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b", 2: b"</s>"}, eos_token_ids=[2])
+        >>> grammars = [structgen.Grammar.regex(pattern) for pattern in ("a|b", "b?")]
+        >>> matchers = [structgen.compile(grammar, vocabulary).matcher() for grammar in grammars]
+        >>> mask = structgen.allocate_token_bitmask(len(matchers), vocabulary.size)
+        >>> structgen.fill_next_token_bitmask(matchers, mask)
+        >>> [f"{word:03b}" for word in mask[:, 0]]
+        ['011', '110']
+    """
+    words = as_rows(mask)
+    if len(matchers) != words.shape[0]:
+        raise VocabularyError(f"{len(matchers)} matchers and {words.shape[0]} rows of masks")
+    for row in range(len(matchers)):
+        matcher = matchers[row]
+        if matcher is None:
+            words[row, :] = FULL
+            continue
+        if matcher._compiled.masks.empty.shape[0] != words.shape[1]:
+            as_words(mask, matcher._compiled.vocabulary.size)  # says what does not fit
+        matcher._fill(words[row])
