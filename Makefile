@@ -1,6 +1,6 @@
 # make test    from a clean clone to the last test, both speeds; what CI runs
 # make demo    three extractions by the embedded model
-# make bench   every benchmark in benchmarks/, the tables in benchmarks/results/
+# make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
 # make build   only the environment and the compiled modules
 # make lint    what `make test` checks before the tests; make format mends the layout
 # make clean   forget the environment and everything built
@@ -12,6 +12,7 @@ MAKEFLAGS += --no-builtin-rules
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 CONSTRAINTS := requirements/constraints.txt
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
@@ -38,7 +39,7 @@ demo: .make/built
 	$(BIN)/structgen demo
 
 bench: .make/built
-	$(BIN)/python benchmarks
+	$(BIN)/python benchmarks $(BENCH_ARGS)
 
 build: .make/built
 

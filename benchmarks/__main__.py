@@ -38,7 +38,7 @@ def benchmarks() -> dict[str, Path]:
 def run(file: Path, arguments: list[str], result: Path) -> bool:
     """Runs one benchmark and keeps what it prints; False when it failed."""
     question = (ast.get_docstring(ast.parse(file.read_text())) or file.stem).splitlines()[0]
-    told = [Path(one).name if Path(one).is_dir() else one for one in arguments]  # another machine's folders differ
+    told = [Path(one).name if Path(one).is_absolute() else one for one in arguments]  # folders are this machine's
     command = " ".join(["python", f"benchmarks/{file.name}", *told])
     print(f"== {command}: {question}", flush=True)
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}
