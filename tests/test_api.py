@@ -74,6 +74,13 @@ def test_import_is_quick_and_light():
     assert all(run[1:] == [] for run in runs)
 
 
+def test_masks_need_no_validator():
+    code = "import sys, structgen; vocabulary = structgen.Vocabulary.from_bytes({0: b'1', 1: b''}, eos_token_ids=[1])\n"
+    code += "structgen.compile({'type': 'integer'}, vocabulary).matcher().allowed_token_ids()\n"
+    code += "print({'pydantic', 'jsonschema'} & set(sys.modules))"
+    assert run_python(code).strip() == "set()"
+
+
 def test_generation_needs_no_torch():
     code = "import sys, structgen; structgen.generate, structgen.compile, structgen.fn, structgen.load\n"
     code += "print({'torch', 'transformers'} & set(sys.modules))"

@@ -14,7 +14,7 @@ cdef class TokenTrie:
     cdef readonly int[::1] first_node
 
     @cython.locals(spelling=bytes, most_nodes=cython.Py_ssize_t, longest=int, length=int)
-    cdef _allocate(self, list entries)
+    cdef _allocate(self, list spellings)
 
     @cython.locals(
         node_byte=cython.int[::1], node_end=cython.int[::1], node_depth=cython.int[::1],
@@ -22,6 +22,6 @@ cdef class TokenTrie:
         spelling=bytes, previous=bytes,
         token_id=int, node=int, position=int, open_depth=int, length=int, shared=int, most_shared=int, depth=int,
     )
-    cdef _fill(self, list entries)
+    cdef _fill(self, list spellings, list token_ids)
 
     cdef _trim(self, int node_count)

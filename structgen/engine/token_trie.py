@@ -22,7 +22,7 @@ __all__ = ["TokenTrie"]
 
 
 class TokenTrie:
-    """A list of (bytes, token id) pairs as a depth-first trie; make one with `from_sorted`.
+    """A list of (bytes, token id) pairs as a depth-first trie.
 
     Building costs one pass over the bytes: 128,256 tokens of Llama-3 make some 275,000 nodes.
 
@@ -48,15 +48,16 @@ class TokenTrie:
         Raises:
             VocabularyError: an entry has no bytes, or comes before one with smaller bytes.
         """
-        return cls(entries)
+        return cls([spelling for spelling, _ in entries], [token_id for _, token_id in entries])
 
-    def __init__(self, entries: list[tuple[bytes, int]]) -> None:
-        self._allocate(entries)
-        self._fill(entries)
+    def __init__(self, spellings: list[bytes], token_ids: list[int]) -> None:
+        """As `from_sorted`, from two parallel lists: pairs are dear where there is one for each token."""
+        self._allocate(spellings)
+        self._fill(spellings, token_ids)
 
-    def _allocate(self, entries: list[tuple[bytes, int]]) -> None:
+    def _allocate(self, spellings: list[bytes]) -> None:
         most_nodes = longest = 0
-        for spelling, _ in entries:
+        for spelling in spellings:
             length = len(spelling)
             most_nodes += length
             if length > longest:
@@ -66,10 +67,10 @@ class TokenTrie:
         self.node_end = zeros(most_nodes)
         self.node_depth = zeros(most_nodes)
         self.token_start = zeros(most_nodes + 1)
-        self.tokens = zeros(len(entries))
+        self.tokens = zeros(len(spellings))
         self.first_node = zeros(256, -1)
 
-    def _fill(self, entries: list[tuple[bytes, int]]) -> None:
+    def _fill(self, spellings: list[bytes], token_ids: list[int]) -> None:
         # A hot loop. `path[depth - 1]` is the last node made at that depth; the first `open_depth` of them spell
         # `previous`. A node gets its end when an entry leaves its subtree.
         node_byte, node_end, node_depth = self.node_byte, self.node_end, self.node_depth
@@ -77,7 +78,8 @@ class TokenTrie:
         path = zeros(self.max_depth + 1)
         previous = b""
         node = position = open_depth = 0
-        for spelling, token_id in entries:
+        for spelling in spellings:
+            token_id = token_ids[position]
             length = len(spelling)
             shared = 0
             most_shared = length if length < open_depth else open_depth

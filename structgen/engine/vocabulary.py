@@ -61,7 +61,7 @@ class Vocabulary:
     max_token_bytes: int
     fingerprint: str
     shared: object  # of `engine.compiled`: what the grammars compiled for this vocabulary share
-    _spellings: dict[int, bytes]
+    _spellings: tuple[bytes, ...]  # by token id, none for what stands for no text
 
     @classmethod
     def from_huggingface(
@@ -116,7 +116,7 @@ class Vocabulary:
 
     def token_bytes(self, token_id: int) -> bytes | None:
         """The bytes a token stands for; None for end tokens, special tokens and ids that mean nothing."""
-        return self._spellings.get(token_id)
+        return (self._spellings[token_id] or None) if 0 <= token_id < len(self._spellings) else None
 
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
@@ -124,11 +124,12 @@ class Vocabulary:
 
 def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:
     """Checks what belongs together, and builds the vocabulary unless the same one is in use already."""
-    spellings = {token_id: spellings[token_id] for token_id in sorted(spellings) if spellings[token_id]}
-    for token_id in ends:
-        spellings.pop(token_id, None)
+    spellings = {token_id: text for token_id, text in spellings.items() if text and token_id not in ends}
     _check(spellings, ends, size)
-    fingerprint = _fingerprint(spellings, ends, size)
+    by_id = [b""] * (max(spellings) + 1)
+    for token_id, text in spellings.items():
+        by_id[token_id] = text
+    fingerprint = _fingerprint(by_id, ends, size)
     known = _CACHE.by_fingerprint(fingerprint)
     if known is not None:
         return known
@@ -136,10 +137,11 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
     made.size = size
     made.eos_token_ids = ends
     made.fingerprint = fingerprint
-    made._spellings = spellings
-    # The sort is stable: tokens with the same bytes stay in the order of their ids.
-    by_text = sorted(spellings, key=spellings.__getitem__)
-    made.trie = TokenTrie.from_sorted([(spellings[token_id], token_id) for token_id in by_text])
+    # A tuple of bytes is nothing to the garbage collector, and takes half of what a dict with its keys would.
+    made._spellings = tuple(by_id)
+    # Tokens with the same bytes stand in the order of their ids: the sort is stable.
+    token_ids = sorted(sorted(spellings), key=by_id.__getitem__)
+    made.trie = TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids)
     made.max_token_bytes = made.trie.max_depth
     made.shared = None
     return _CACHE.intern(made)
@@ -163,12 +165,12 @@ def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Non
         )
 
 
-def _fingerprint(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> str:
+def _fingerprint(by_id: list[bytes], ends: tuple[int, ...], size: int) -> str:
     digest = hashlib.blake2b(digest_size=20)
     # Each part's length is told by the parts before it, so that no two contents give the same bytes.
-    numbers = [size, len(ends), *ends, len(spellings), *spellings, *map(len, spellings.values())]
-    digest.update(np.array(numbers, dtype="<i8").tobytes())
-    digest.update(b"".join(spellings.values()))
+    digest.update(np.array([size, len(ends), *ends, len(by_id)], dtype="<i8").tobytes())
+    digest.update(np.fromiter(map(len, by_id), dtype="<i8", count=len(by_id)).tobytes())
+    digest.update(b"".join(by_id))
     return digest.hexdigest()
 
 

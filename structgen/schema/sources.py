@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
-
-import jsonschema
-import pydantic
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+from typing import TYPE_CHECKING, Any
 
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.options import SchemaOptions
-from structgen.schema.pydantic_schema import ExactJsonSchema
 from structgen.schema.resources import closed
-from structgen.schema.validation import validator_for
+
+if TYPE_CHECKING:
+    import jsonschema
+    import pydantic
 
 __all__ = ["Source", "resolve"]
 
@@ -80,6 +78,8 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
 
     def parse(text: str) -> Any:
         if not validators:
+            from structgen.schema.validation import validator_for  # with jsonschema; masks need neither
+
             validators.append(validator_for(schema, options))
         value = json.loads(text)
         validators[0].validate(value)
@@ -89,6 +89,11 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
 
 
 def _from_type(given: Any, options: SchemaOptions) -> Source:
+    import pydantic  # only types need it
+    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+
+    from structgen.schema.pydantic_schema import ExactJsonSchema
+
     adapter: pydantic.TypeAdapter[Any]
     try:
         adapter = given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)

@@ -56,6 +56,13 @@ def test_equal_bytes_share_a_node_in_the_order_given():
     assert list(trie.token_start) == [0, 2, 3]
 
 
+def test_pairs_or_two_lists():
+    pairs = [(b"a", 5), (b"ab", 3), (b"b", 4)]
+    first, second = TokenTrie.from_sorted(pairs), TokenTrie([b"a", b"ab", b"b"], [5, 3, 4])
+    assert list(paths(first)) == list(paths(second))
+    assert list(first.tokens) == list(second.tokens) == [5, 3, 4]
+
+
 @pytest.mark.parametrize(
     "entries", [[(b"", 1)], [(b"b", 1), (b"a", 2)], [(b"ab", 1), (b"a", 2)], [(b"a", 1), (b"", 2)]]
 )

@@ -42,6 +42,21 @@ def test_tokens_that_stand_for_nothing():
     assert list(vocabulary.trie.tokens) == [0]
 
 
+def test_ids_far_above_the_tokens():
+    vocabulary = Vocabulary.from_bytes({0: b"a", 7: b"", 8: b""}, eos_token_ids=[3], size=2**24)
+    assert [vocabulary.token_bytes(i) for i in (0, 1, 3, 7, 8, 2**24 - 1, 2**24, -1)] == [b"a", *[None] * 7]
+    assert len(vocabulary.trie.tokens) == 1
+
+
+def test_what_is_held_is_nothing_to_the_garbage_collector():
+    """A full collection visits every container: with one for each token it would take longer than a thousand masks."""
+    before = len(gc.get_objects())
+    vocabulary = Vocabulary.from_bytes({token_id: b"%d" % token_id for token_id in range(10_000)})
+    gc.collect()
+    assert len(gc.get_objects()) - before < 100
+    assert vocabulary.token_bytes(9_999) == b"9999"
+
+
 def test_end_tokens_as_generation_configs_have_them():
     for given_ids, expected in [(1, (1,)), ([2, 1], (2, 1)), (None, ()), ((), ()), (iter([1]), (1,))]:
         assert Vocabulary.from_bytes({0: b"a"}, eos_token_ids=given_ids, size=3).eos_token_ids == expected
