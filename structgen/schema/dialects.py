@@ -8,7 +8,7 @@ from typing import Any
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
 
-__all__ = ["UNDECLARED", "Dialect", "Lookup", "dialect_of", "dialect_within", "is_of_draft4"]
+__all__ = ["UNDECLARED", "Dialect", "Lookup", "dialect_of", "dialect_within", "is_of_draft4", "says"]
 
 Lookup = Callable[[str], Any]
 """From a URI without fragment to the schema that it names; None where there is none."""
@@ -155,6 +155,11 @@ def dialect_within(schema: dict[str, Any], outer: Dialect, lookup: Lookup | None
         return known or outer
     message = "whether $ref overrides what is beside it depends on the draft, which changes here"
     raise UnsupportedSchemaError(message, pointer=pointer, keyword="$ref")
+
+
+def says(uri: Any, dialect: Dialect) -> bool:
+    """Whether a `$schema` surely names a draft: at first sight, as it is mostly that of the schema around it."""
+    return isinstance(uri, str) and _DIALECTS.get(uri.rstrip("#")) is dialect
 
 
 def is_of_draft4(schema: dict[str, Any], dialect: Dialect) -> bool:

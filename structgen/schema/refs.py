@@ -16,7 +16,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from referencing import Registry
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
-from structgen.schema.dialects import Dialect, dialect_of, dialect_within
+from structgen.schema.dialects import Dialect, dialect_of, dialect_within, says
 from structgen.schema.resources import Library
 
 __all__ = [
@@ -182,7 +182,7 @@ class Document:
         """The resource and the draft that hold inside of a schema, given those around it."""
         if schema is resource.contents:
             return resource, dialect
-        if "$schema" in schema:
+        if "$schema" in schema and not says(schema["$schema"], dialect):
             dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(place))
         inner = self._inner.get(id(schema))
         if inner is None:

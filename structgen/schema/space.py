@@ -298,9 +298,9 @@ class Space:
             self._parts += pairs
             self._spend(NOTHING)
         result = left.intersect(right)
-        if absorb and len(result.objects) > 1:
+        if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
             result = self._without_dead(result)
-            if len(result.objects) <= _MAX_ABSORBED:
+            if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
         return self._spend(result)
 
