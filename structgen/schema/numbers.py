@@ -113,6 +113,7 @@ def _digits_range(low: str, high: str) -> Regex:
     return sequence(head, choice(*parts))
 
 
+@lru_cache(maxsize=1024)
 def _from_digit(first: int, last: int, more: int) -> Regex:
     """A digit out of a range and `more` others."""
     digit = byte_set("".join(str(d) for d in range(first, last + 1)))
@@ -130,6 +131,7 @@ def _beside(edge: str, end: str) -> list[Regex]:
     return parts
 
 
+@lru_cache(maxsize=1024)
 def _natural_range(low: int, high: int | None) -> Regex:
     """Naturals without leading zeros between `low` and `high`, of at most INTEGER_DIGITS digits without `high`."""
     if high is not None and low > high:
@@ -249,6 +251,7 @@ def _plain(low: Number, low_open: bool, high: Number | None, high_open: bool, co
     )
 
 
+@lru_cache(maxsize=1024)
 def exponent_range(low: int, high: int) -> Regex:
     """The exponents `low` to `high`, with the sign and the leading zero that programs write: e5, e+5, e+05, E5."""
     parts: list[Regex] = []
