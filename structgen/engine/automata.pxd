@@ -1,19 +1,18 @@
 cimport cython
-from structgen.engine.derivatives cimport DerivativeTable
+from structgen.engine.liveness cimport LivingTerms
 
 # The numbers of structgen/engine/term_kinds.py.
-cdef int DEAD, EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, NOTHING
-cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE, ALIVE, LIFELESS, UNKNOWN
+cdef int DEAD, EMPTY, K_BOUNDED, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, NOTHING
+cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE
 cdef long long FAR
 
 
 @cython.final
-cdef class AutomatonStore(DerivativeTable):
+cdef class AutomatonStore(LivingTerms):
     cdef public int[::1] only_byte       # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
     cdef public int[::1] only_target     # by state: where its one byte leads
     cdef public int[::1] row_at          # by state: its row
     cdef public int[::1] rows            # row r, byte b at r * 256 + b: target, 0 dead
-    cdef public unsigned char[::1] _life # by term: 0 unknown, 1 alive, 2 matches nothing
     cdef int _state_capacity
     cdef int _row_count
     cdef int _row_capacity
@@ -29,6 +28,3 @@ cdef class AutomatonStore(DerivativeTable):
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(at="Py_ssize_t")
     cpdef bint matches(self, int state, bytes data) except -1
-    cpdef int _pruned(self, int term) except -1
-    @cython.locals(top=int, target=int, order=int, came_from=dict, queue=list, seen=int)
-    cpdef bint _is_alive(self, int term) except -1

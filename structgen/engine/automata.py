@@ -2,8 +2,7 @@
 
 States are shared by all that is added to one store, so equal residual languages (as far as the terms' normal form shows
 them) are one state, whatever they came from. State 0 is dead: no text is matched from there. No other state that the
-store gives out is dead; for intersections and complements that takes a search for an accepting state, best first
-and remembered.
+store gives out is dead; see `engine/liveness.py`.
 """
 
 from __future__ import annotations
@@ -12,23 +11,21 @@ import heapq
 from array import array
 from collections.abc import Iterable
 
-from structgen.engine.derivatives import DerivativeTable
+from structgen.engine.liveness import LivingTerms
 from structgen.engine.regex import Literal, Regex
 from structgen.engine.term_kinds import (
-    ALIVE,
     DEAD,
     EMPTY,
     FAR,
+    K_BOUNDED,
     K_INTERSECTION,
     K_LITERAL,
     K_REPEAT,
     K_UNION,
-    LIFELESS,
     MANY_BYTES,
     NO_BYTE,
     NOT_EXPANDED,
     NOTHING,
-    UNKNOWN,
 )
 from structgen.engine.translation import term_of
 from structgen.limits import Limits
@@ -38,7 +35,7 @@ __all__ = ["AutomatonStore"]
 ADDED_KEPT = 10_000  # regex trees remembered by identity
 
 
-class AutomatonStore(DerivativeTable):
+class AutomatonStore(LivingTerms):
     """All automata of one compiled grammar, or of several.
 
     Attributes, all by state (arrays may be longer than `count`, the number of states, and are replaced when they grow):
@@ -65,7 +62,6 @@ class AutomatonStore(DerivativeTable):
         self.only_byte = array("i", [NOT_EXPANDED]) * capacity
         self.only_target = array("i", [0]) * capacity
         self.row_at = array("i", [0]) * capacity
-        self._life = array("B", [UNKNOWN]) * capacity
         self._state_capacity = capacity
         self.rows = array("i", [0]) * (16 * 256)
         self._row_count = 0
@@ -81,7 +77,6 @@ class AutomatonStore(DerivativeTable):
             ("only_byte", "i", NOT_EXPANDED),
             ("only_target", "i", 0),
             ("row_at", "i", 0),
-            ("_life", "B", UNKNOWN),
         ):
             new = array(code)
             new.frombytes(bytes(getattr(self, name)))
@@ -220,6 +215,19 @@ class AutomatonStore(DerivativeTable):
             body = self._pruned(body)
         return (body, low, high, self.tail[state]) if body != DEAD else None
 
+    def as_bounded(self, state: int) -> tuple[int, int] | None:
+        """A state with a bound on how many of something its texts hold, taken apart; None for any other.
+
+        Returns:
+            (the state without the bound, the bound). A text is matched from `state` if it is matched from the state
+            without the bound and begins at most so many: `begun` adds up along the text what its bytes begin, and
+            `least_begun` tells what is needed at least after it. States that differ in the bound alone share this.
+        """
+        if self.kind[state] != K_BOUNDED or self.tail[state] != EMPTY:
+            return None
+        counting, most = self.payload[state]
+        return counting, most
+
     def as_variation(self, state: int) -> list[int]:
         """For a state made of repetitions and more, the states of these; none for any other.
 
@@ -227,56 +235,13 @@ class AutomatonStore(DerivativeTable):
         search for a pattern that has begun to match (`C* P C* R | P2 C* R`). Tables for such states are cheap next to
         those of a state like it: most texts soon make them one.
         """
+        bounded = self.as_bounded(state)
+        if bounded is not None:
+            star, phase, _ = self.payload[bounded[0]]
+            return [] if phase != EMPTY else [self.repeat(self.payload[star][0], 0, bounded[1], self.tail[star])]
         if self.kind[state] not in (K_INTERSECTION, K_UNION) or self.tail[state] not in (EMPTY, NOTHING):
             return []
         return [part for part in self.payload[state] if self.kind[part] == K_REPEAT]
-
-    def _pruned(self, term: int) -> int:
-        """The same language, without alternatives that match nothing; 0 if nothing is left."""
-        if not self.hard[term]:
-            return term
-        if self.kind[term] == K_UNION:
-            return self.union([part for part in self.payload[term] if self._is_alive(part)])
-        return term if self._is_alive(term) else NOTHING
-
-    def _is_alive(self, term: int) -> bool:
-        """Whether some text is matched from a term: a search for an accepting term along the derivatives.
-
-        The search goes first where the least length of what is missing is smallest, then where it went last. It
-        remembers the path it found; when there is none, all that it saw is dead.
-
-        Raises:
-            LimitExceededError: automaton_states.
-        """
-        if not self.hard[term] or self.accepting[term] or self._life[term] == ALIVE:
-            return term != NOTHING
-        if self._life[term] == LIFELESS:
-            return False
-        came_from = {term: NOTHING}
-        queue = [(self.min_len[term], 0, 0, term)]
-        order = 0
-        while queue:
-            _, _, _, top = heapq.heappop(queue)
-            for target in self.partition(top)[1]:
-                if target == NOTHING or target in came_from or self._life[target] == LIFELESS:
-                    continue
-                if not self.hard[target] or self.accepting[target] or self._life[target] == ALIVE:
-                    while top != NOTHING:
-                        self._life[top] = ALIVE
-                        top = came_from[top]
-                    return True
-                came_from[target] = top
-                order -= 1
-                heapq.heappush(queue, (self.min_len[target], self._spread(target), order, target))
-        for seen in came_from:
-            self._life[seen] = LIFELESS
-        return False
-
-    def _spread(self, term: int) -> int:
-        """The least lengths of an intersection's parts, added up: less when one of them comes nearer to its end."""
-        if self.kind[term] != K_INTERSECTION:
-            return self.min_len[term]
-        return sum([self.min_len[part] for part in self.payload[term]])
 
     def shortest_text(self, state: int) -> bytes | None:
         """A shortest text matched from a state; None from the dead state.

@@ -3,7 +3,7 @@ from structgen.engine.terms cimport Terms
 
 # The numbers of structgen/engine/term_kinds.py.
 cdef int EMPTY, NOTHING
-cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE, K_MULTIPLE
+cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE, K_MULTIPLE, K_COUNTING, K_BOUNDED
 
 cdef dict _map_of_mask, _products
 cdef list _SPREAD
@@ -36,6 +36,12 @@ cdef class DerivativeTable(Terms):
     cpdef tuple _reduced(self, bytes classes, list targets)
     @cython.locals(kind=int, tail=int, body=int, rest=int, low="long long", high="long long", classes=bytes, targets=list)
     cpdef tuple _of_head(self, int term)
+    cpdef tuple _counted_parts(self, int term)
+    @cython.locals(star=int, parts=tuple, classes=bytes, phases=list, rests=list, other=bytes, more=list, left=list, right=list, inner=list, targets=list, phase=int, i="Py_ssize_t")
+    cpdef tuple _of_counting(self, int term)
+    @cython.locals(classes=bytes, inner=list, targets=list, target=int)
+    cpdef tuple _of_bounded(self, int counting, long long most, int tail)
+    cpdef int begun(self, int before, int after) except -1
     cpdef bytes _map_of(self, object mask)
     @cython.locals(classes=bytes, targets=list, members=list, other=bytes, more=list, left=list, right=list, i="Py_ssize_t")
     cpdef tuple _of_intersection(self, tuple parts, int tail)

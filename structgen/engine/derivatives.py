@@ -14,9 +14,11 @@ from bisect import bisect_left
 
 from structgen.engine.term_kinds import (
     EMPTY,
+    K_BOUNDED,
     K_BYTES,
     K_CHARS,
     K_COMPLEMENT,
+    K_COUNTING,
     K_EARLY,
     K_INTERSECTION,
     K_LITERAL,
@@ -126,6 +128,10 @@ class DerivativeTable(Terms):
         if kind == K_TABLE:
             number, low, _, depth = payload
             return bool(len(self._tables[number][low]) == depth)
+        if kind == K_BOUNDED:
+            return bool(self.accepting[payload[0]])
+        if kind == K_COUNTING:
+            return bool(self.accepting[term])
         if kind == K_MULTIPLE:
             return bool(payload[1] == 0)
         return True
@@ -141,6 +147,10 @@ class DerivativeTable(Terms):
                 inner = self.payload[head]
             elif kind in (K_COMPLEMENT, K_EARLY):
                 inner = (self.payload[head],)
+            elif kind == K_BOUNDED:
+                inner = self.payload[head][:1]
+            elif kind == K_COUNTING:
+                inner = self._counted_parts(head)
             else:
                 continue
             missing.extend([t for t in inner if t not in self._partitions])
@@ -245,6 +255,10 @@ class DerivativeTable(Terms):
             return classes, [self.early(t, tail) for t in targets]
         if kind == K_TABLE:
             return self._of_table(payload, tail)
+        if kind == K_BOUNDED:
+            return self._of_bounded(payload[0], payload[1], tail)
+        if kind == K_COUNTING:
+            return self._of_counting(term)
         if kind == K_MULTIPLE:
             return self._of_multiple(payload, tail)
         return self._of_substrings(payload, tail)
@@ -282,6 +296,50 @@ class DerivativeTable(Terms):
             classes, left, right = self._product(classes, other)
             members = [[*members[left[i]], more[right[i]]] for i in range(len(left))]
         return classes, [self.intersection(m, tail) for m in members]
+
+    def _counted_parts(self, term: int) -> tuple[int, ...]:
+        """The terms whose derivatives make those of a counting term: what it counts, what follows, and the term."""
+        star, phase, inner = self.payload[term]
+        return (self.payload[star][0], self.tail[star], inner) if phase == EMPTY else (phase, inner)
+
+    def _of_counting(self, term: int) -> Partition:
+        """The derivatives of a counting term: within one of what it counts, or into what follows them."""
+        star = self.payload[term][0]
+        parts = self._counted_parts(term)
+        classes, phases = self._partitions[parts[0]]
+        rests = [NOTHING] * len(phases)
+        if len(parts) == 3:
+            other, more = self._partitions[parts[1]]
+            classes, left, right = self._product(classes, other)
+            phases = [phases[i] for i in left]
+            rests = [more[i] for i in right]
+        other, inner = self._partitions[parts[len(parts) - 1]]
+        classes, left, right = self._product(classes, other)
+        targets: list[int] = []
+        for i in range(len(left)):
+            phase = phases[left[i]]
+            if phase:
+                targets.append(self.counting(star, phase, inner[right[i]]))
+            else:
+                targets.append(self.intersection((rests[left[i]], inner[right[i]]), EMPTY))
+        return classes, targets
+
+    def _of_bounded(self, counting: int, most: int, tail: int) -> Partition:
+        """The derivatives of a bounded term: those without the bound, with what is left of the bound."""
+        classes, inner = self._partitions[counting]
+        targets: list[int] = []
+        for target in inner:
+            if self.kind[target] == K_COUNTING:
+                targets.append(self.bounded(target, most - self.begun(counting, target), tail))
+            else:
+                targets.append(self.append(target, tail))
+        return classes, targets
+
+    def begun(self, before: int, after: int) -> int:
+        """How many (0 or 1) of what a counting term counts the byte begins that leads from it to another term."""
+        if self.kind[before] != K_COUNTING or self.kind[after] != K_COUNTING:
+            return 0
+        return 1 if self.payload[before][1] == EMPTY else 0
 
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> Partition:
         """The derivatives of a table of texts: its rows with each next byte are found by bisection."""

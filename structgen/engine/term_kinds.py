@@ -11,7 +11,7 @@ EMPTY = 1
 ANY_BYTE = 2
 ALL = 3  # every byte string: any byte, repeated
 
-# Kinds of heads; the payload of each. `LITERAL` to `MULTIPLE` are sequences: they have a tail.
+# Kinds of heads; the payload of each. `LITERAL` to `BOUNDED` are sequences: they have a tail.
 K_NOTHING = 0
 K_EMPTY = 1
 K_UNION = 3  # tuple of terms, sorted, none a union; no tail
@@ -25,8 +25,12 @@ K_EARLY = 10  # term
 K_TABLE = 11  # (table, low, high, depth): what is left after `depth` bytes of the texts low to high - 1
 K_SUBSTRINGS = 12  # (suffix automaton, state)
 K_MULTIPLE = 13  # (divisor, remainder)
+K_COUNTING = 14  # (star, phase, term): what spells `phase`, then `star`, and is matched by `term`; see `Terms.counting`
+K_BOUNDED = 15  # (counting term, most): its texts that begin at most so many of what is counted
 
 FAR = 1 << 60  # lengths and counts saturate here
+
+NEVER = 1 << 30  # more of anything counted than a text holds
 
 DEAD = 0  # the state from which nothing is matched
 

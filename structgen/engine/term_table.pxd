@@ -3,7 +3,7 @@ cimport cython
 # The numbers of structgen/engine/term_kinds.py.
 cdef int ANY_BYTE, EMPTY, NOTHING
 cdef int K_NOTHING, K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
-cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE
+cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
 cdef long long FAR
 
 

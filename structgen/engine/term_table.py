@@ -16,9 +16,11 @@ from structgen.engine.term_kinds import (
     ANY_BYTE,
     EMPTY,
     FAR,
+    K_BOUNDED,
     K_BYTES,
     K_CHARS,
     K_COMPLEMENT,
+    K_COUNTING,
     K_EARLY,
     K_EMPTY,
     K_INTERSECTION,
@@ -207,6 +209,10 @@ class TermTable:
                 needed = (self.payload[top], self.tail[top])
             elif kind == K_INTERSECTION:
                 needed = (*self.payload[top], self.tail[top])
+            elif kind == K_COUNTING:
+                needed = self.payload[top]
+            elif kind == K_BOUNDED:
+                needed = (self.payload[top][0], self.tail[top])
             elif kind >= K_LITERAL:
                 needed = (self.tail[top],)
             missing = [t for t in needed if t not in done]
@@ -219,6 +225,9 @@ class TermTable:
                 for part in self.payload[top]:
                     result &= done[part]
                 result |= done[self.tail[top]]
+            elif kind == K_COUNTING:
+                star, phase, matched = self.payload[top]
+                result &= (done[star] | done[phase]) & done[matched]
             else:
                 for part in needed:
                     result |= done[part]
@@ -245,7 +254,7 @@ class TermTable:
             return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
         if kind == K_CHARS:
             return self._class_alphabet[int(self.payload[term])]
-        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS, K_MULTIPLE):
+        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING):
             return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
         return 0
 
@@ -284,6 +293,17 @@ class TermTable:
             if len(seen) > CODE_TERMS:
                 return False
         return not self.accepting[term]
+
+    def _begin_apart(self, left: int, right: int) -> bool:
+        """Whether no byte begins texts of both terms; False may also mean that this is not easily seen."""
+        masks = [0, 0]
+        for side, term in enumerate((left, right)):
+            for part in self.payload[term] if self.kind[term] == K_UNION else (term,):
+                first = self._first_bytes(part)
+                if first == 0:
+                    return False
+                masks[side] |= first
+        return masks[0] & masks[1] == 0
 
     def _first_bytes(self, term: int) -> int:
         """The bytes that texts of a sequence may begin with, as a mask; 0 if that is not easily seen."""

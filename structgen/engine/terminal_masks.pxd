@@ -53,6 +53,9 @@ cdef class TerminalMasks:
     cdef int _add_exit(self, int node, int count) except -1
     @cython.locals(trie=Trie, automata=AutomatonStore, rest_may_be_empty=bint, states="int[::1]", in_rest="int[::1]", counts="int[::1]", node=int, depth=int, byte=int, before=int, phase=int, count=int, state=int, into_rest=int)
     cdef bint _walk_counted(self, int char_state, int rest_state) except -1
+    cdef CountedTerminal _new_counted(self)
+    @cython.locals(trie=Trie, automata=AutomatonStore, states="int[::1]", counts="int[::1]", node=int, depth=int, before=int, state=int, count=int, needed=int)
+    cdef void _walk_bounded(self, int free) except *
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cpdef _dense(self, int[::1] tokens)
     @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)

@@ -13,6 +13,9 @@ automata (the state is the terminal's residual language, so equal residues share
 A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
 tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
 
+Likewise a state with a bound on a count and further conditions: tokens are indexed by the bound they need, counting
+what they begin and what is begun at least after them, and the states that differ in the bound alone share this.
+
 A state with several conditions (a key that is none of the named ones, say) is kept as its difference from the tables
 of a state like it, found by walking both automata side by side and turning back wherever they come together.
 """
@@ -111,11 +114,19 @@ class TerminalMasks:
             if counted is not None:
                 return self._of_count(counted, least, most)
         parts = self.automata.as_variation(state)
+        bounded = self.automata.as_bounded(state)
         if parts:
-            for like in [*parts, *self._models]:
+            for like in parts if bounded is not None else [*parts, *self._models]:
                 made = self._difference(state, like) if self._resembles(state, like) else None
                 if made is not None:
                     return made
+        if bounded is not None:
+            free, most = bounded
+            counted = self._counted.get((free, UNKNOWN))
+            if counted is None:
+                self._walk_bounded(free)
+                counted = self._counted[free, UNKNOWN] = self._new_counted()
+            return self._of_count(counted, 0, most)
         self._walk(self._whole, state)
         found = head(self._exits, self._exit_size)
         remainders = self._merge(found, None)
@@ -355,8 +366,10 @@ class TerminalMasks:
 
     def _make_counted(self, char_state: int, rest_state: int) -> CountedTerminal | None:
         """Indexes the vocabulary for `C* R`; None where a text could be read in more than one way."""
-        if not self._walk_counted(char_state, rest_state):
-            return None
+        return self._new_counted() if self._walk_counted(char_state, rest_state) else None
+
+    def _new_counted(self) -> CountedTerminal:
+        """The index of what the last walk found."""
         made = CountedTerminal(self._largest)
         order = np.argsort(np.asarray(self._token_counts[: self._token_size]), kind="stable")
         made.class_tokens = _taken(self._tokens, self._token_size, order)
@@ -434,6 +447,46 @@ class TerminalMasks:
             counts[depth] = count
             node += 1
         return True
+
+    def _walk_bounded(self, free: int) -> None:
+        """Walks the trie for a state without its bound, with the bound that each token needs."""
+        self._token_size = 0
+        self._rest_size = 0
+        self._exit_size = 0
+        self._largest = 0
+        automata = self.automata
+        trie = self.trie
+        states = self._state_at
+        counts = self._count_at
+        states[0] = free
+        counts[0] = 0
+        node = 0
+        while node < trie.size:
+            depth = trie.depth[node]
+            before = states[depth - 1]
+            state = automata.next(before, trie.byte[node])
+            self.nodes_visited += 1
+            if state == 0:
+                node = trie.end[node]
+                continue
+            count = counts[depth - 1] + automata.begun(before, state)
+            if trie.token_start[node + 1] > trie.token_start[node]:
+                needed = count + automata.least_begun(state)
+                self._largest = max(self._largest, needed)
+                self._add_tokens(node, needed)
+            if trie.end[node] == node + 1:
+                node += 1
+                continue
+            if automata.accepting[state]:
+                self._largest = max(self._largest, count)
+                self._add_exit(node, count)
+            automata.expand(state)
+            if automata.only_byte[state] == NO_BYTE:
+                node = trie.end[node]
+                continue
+            states[depth] = state
+            counts[depth] = count
+            node += 1
 
     def _of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
         """The tables for `C{least,most} R`; `most` -1 is without bound."""

@@ -4,7 +4,7 @@ from structgen.engine.term_table cimport TermTable
 # The numbers of structgen/engine/term_kinds.py.
 cdef int ALL, EMPTY, NOTHING
 cdef int K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
-cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE
+cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
 cdef int CHUNK, MAX_FACTORING
 cdef long long FAR
 
@@ -23,6 +23,15 @@ cdef class Terms(TermTable):
     cpdef int _char_class(self, int number, int tail) except -1
     @cython.locals(least="long long", more="long long", most="long long")
     cpdef int repeat(self, int body, long long low, long long high, int tail) except -1
+    cpdef bint _is_bounded(self, int term) except -1
+    @cython.locals(body=int)
+    cpdef bint _is_countable(self, int term) except -1
+    @cython.locals(star=int, phase=int, body=int, rest=int, least="long long", most="long long", low="long long", high="long long", part=int, inner=int)
+    cpdef int _bounded_by(self, int bound, set found, int tail) except -1
+    @cython.locals(whole=int, accepting=int, least="long long")
+    cpdef int counting(self, int star, int phase, int term) except -1
+    @cython.locals(star=int, phase=int, term=int, body=int, rest=int, inner=int, low="long long", high="long long", accepting=int, least="long long")
+    cpdef int bounded(self, int counting, long long most, int tail) except -1
     @cython.locals(accepting=int)
     cpdef int complement(self, int term, int tail) except -1
     @cython.locals(prefix=list, result=int)

@@ -20,9 +20,11 @@ from structgen.engine.term_kinds import (
     ALL,
     EMPTY,
     FAR,
+    K_BOUNDED,
     K_BYTES,
     K_CHARS,
     K_COMPLEMENT,
+    K_COUNTING,
     K_EARLY,
     K_EMPTY,
     K_INTERSECTION,
@@ -212,6 +214,9 @@ class Terms(TermTable):
             return self.append(ALL, tail)
         if len(found) == 1:
             return self.append(found.pop(), tail)
+        for part in sorted(found):
+            if self._is_bounded(part) or self._is_countable(part):
+                return self._bounded_by(part, found, tail)
         least = max([self.min_len[t] for t in found])
         accepting = 1 if self.accepting[tail] and self._all_accepting(found) else 0
         return self._intern(
@@ -241,6 +246,89 @@ class Terms(TermTable):
                 found.difference_update(terms)
                 found.add(self.repeat(body, low, high, EMPTY))
         return True
+
+    def _is_bounded(self, term: int) -> bool:
+        """Whether a term is a bounded one with nothing behind."""
+        return self.kind[term] == K_BOUNDED and self.tail[term] == EMPTY
+
+    def _is_countable(self, term: int) -> bool:
+        """Whether a term is C{m,n}·R with a greatest count n, where what has been read tells how many C were begun."""
+        if self.kind[term] != K_REPEAT:
+            return False
+        body, _, high = self.payload[term]
+        if high < 0 or not self._is_code(body):
+            return False
+        rest = self.tail[term]
+        return rest == EMPTY or (not self.hard[rest] and self._begin_apart(body, rest))
+
+    def _bounded_by(self, bound: int, found: set[int], tail: int) -> int:
+        """An intersection one part of which, `bound`, holds a bound of a count, with that bound taken out of it."""
+        if self._is_bounded(bound):
+            star, phase, _ = self.payload[self.payload[bound][0]]
+        else:
+            star = self.repeat(self.payload[bound][0], 0, -1, self.tail[bound])
+            phase = EMPTY
+        body = self.payload[star][0]
+        rest = self.tail[star]
+        least = 0
+        most = FAR
+        others: list[int] = []
+        for part in found:
+            if (
+                phase == EMPTY
+                and self.kind[part] == K_REPEAT
+                and self.payload[part][0] == body
+                and self.tail[part] == rest
+            ):
+                _, low, high = self.payload[part]
+                least = max(least, low)
+                most = min(most, high) if high >= 0 else most
+                continue
+            if self._is_bounded(part):
+                inner, high = self.payload[part]
+                if self.payload[inner][0] == star and self.payload[inner][1] == phase:
+                    most = min(most, high)
+                    part = self.payload[inner][2]
+            others.append(part)
+        if least > most:
+            return NOTHING
+        if least:
+            others.append(self.repeat(body, least, -1, rest))
+        return self.bounded(self.counting(star, phase, self.intersection(others, EMPTY)), most, tail)
+
+    def counting(self, star: int, phase: int, term: int) -> int:
+        """The texts of `term` that spell `phase` and then `star`, which is C*·R: how many C they begin is counted.
+
+        Here C is a prefix code, nothing that C begins with begins R, and `phase` is what is left of a C that has begun,
+        or EMPTY. So each beginning of a text tells how many C it begins.
+        """
+        if term == NOTHING:
+            return NOTHING
+        whole = self.append(phase, star)
+        if term == whole:
+            term = ALL
+        elif self.kind[term] == K_INTERSECTION and self.tail[term] == EMPTY and whole in self.payload[term]:
+            term = self.intersection([part for part in self.payload[term] if part != whole], EMPTY)
+        accepting = 1 if self.accepting[whole] and self.accepting[term] else 0
+        least = max(self.min_len[whole], self.min_len[term])
+        return self._intern(K_COUNTING, (star, phase, term), EMPTY, accepting, 1, least)
+
+    def bounded(self, counting: int, most: int, tail: int) -> int:
+        """The texts of a counting term that begin at most so many of what it counts, then `tail`."""
+        if most < 0 or tail == NOTHING or counting == NOTHING:
+            return NOTHING
+        star, phase, term = self.payload[counting]
+        body = self.payload[star][0]
+        rest = self.tail[star]
+        if term == ALL:
+            return self.append(self.append(phase, self.repeat(body, 0, most, rest)), tail)
+        if phase == EMPTY and self.kind[term] == K_REPEAT and self.tail[term] == rest:
+            inner, low, high = self.payload[term]
+            if inner == body and high < 0:
+                return self.append(self.repeat(body, low, most, rest), tail) if low <= most else NOTHING
+        accepting = 1 if self.accepting[counting] and self.accepting[tail] else 0
+        least = self._sum(self.min_len[counting], self.min_len[tail])
+        return self._intern(K_BOUNDED, (counting, most), tail, accepting, 1, least)
 
     def complement(self, term: int, tail: int) -> int:
         """Every byte string that `term` does not match, then `tail`."""
@@ -378,6 +466,11 @@ class Terms(TermTable):
         if kind == K_TABLE:
             number, low, high, depth = payload
             return self.table(number, low, high, depth, tail)
+        if kind == K_BOUNDED:
+            return self.bounded(payload[0], payload[1], tail)
+        if kind == K_COUNTING:
+            star, phase, inner = payload
+            return self.intersection((self.append(phase, star), inner), tail)
         number, state = payload
         return self.multiple(number, state, tail) if kind == K_MULTIPLE else self.substrings(number, state, tail)
 

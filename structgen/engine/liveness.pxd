@@ -1,0 +1,18 @@
+cimport cython
+from structgen.engine.derivatives cimport DerivativeTable
+
+# The numbers of structgen/engine/term_kinds.py.
+cdef int ALIVE, LIFELESS, NEVER, NOTHING, UNKNOWN
+cdef int K_BOUNDED, K_COUNTING, K_INTERSECTION, K_UNION
+
+
+cdef class LivingTerms(DerivativeTable):
+    cdef public unsigned char[::1] _life           # by term: 0 unknown, 1 alive, 2 matches nothing
+    cdef public int[::1] _least_begun              # by counting term: the least number of what it counts still to begin, or -1
+
+    cpdef int _pruned(self, int term) except -1
+    @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
+                   last=int, top=int, target=int, seen=int)
+    cpdef int least_begun(self, int term) except -1
+    @cython.locals(top=int, target=int, order=int, came_from=dict, queue=list, seen=int)
+    cpdef bint _is_alive(self, int term) except -1

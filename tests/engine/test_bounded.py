@@ -1,0 +1,141 @@
+"""Bounds on counts within intersections: taken out of the terms, so that states and tables do not depend on them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from support.vocabularies import BYTES
+
+from structgen.engine import regex as rx
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.regex_parser import parse_regex
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form import normalize
+
+QUOTE = rx.Literal(b'"')
+LETTERS = b'ab\\n"'
+TEXTS = [bytes(text) for length in range(6) for text in itertools.product(LETTERS, repeat=length)]
+CHARACTERS = (
+    parse_regex("[ab]"),
+    parse_regex(r'[abn]|\\["n]'),
+    rx.choice(rx.Literal(b"ab"), rx.Literal(b"n")),
+    rx.choice(rx.Literal(b"a"), rx.Literal(b"ab")),  # one is the beginning of the other
+)
+CONDITIONS = tuple(
+    map(parse_regex, (r"(a+b){0,2}a*", "[^b]*", ".*ab.*", r"(a|b\\n)*", "a{2}b*|n+", r"([ab]{2}){1,2}\\\"?n*"))
+)
+
+
+def parts_of(rng: random.Random) -> list[rx.Regex]:
+    """One or two strings with bounds, and one or two conditions, quoted or not, some of them complements."""
+    rest = rng.choice((QUOTE, QUOTE, rx.EMPTY, rx.Literal(b"b")))
+    parts: list[rx.Regex] = []
+    for _ in range(rng.choice((1, 1, 2))):
+        least = rng.choice((0, 0, 1, 2))
+        parts.append(rx.sequence(rx.repeat(rng.choice(CHARACTERS), least, least + rng.randrange(4)), rest))
+    for _ in range(rng.choice((1, 1, 2))):
+        condition = rx.sequence(rng.choice(CONDITIONS), rest)
+        parts.append(rng.choice((condition, condition, rx.Complement(condition))))
+    if rng.random() < 0.4:
+        inner = rx.Intersection(tuple(parts))
+        other = rx.sequence(rx.repeat(rng.choice(CHARACTERS), 0, rng.randrange(5)), rest, rx.star(QUOTE))
+        return [rx.sequence(inner, rng.choice((QUOTE, other, rx.Repeat(inner, 0, 1)))), other, rx.star(rx.ANY_CHAR)]
+    return parts
+
+
+def has_text(store: AutomatonStore, states: tuple[int, ...]) -> bool:
+    """Whether states match a text in common: a search through their product."""
+    seen = {states}
+    stack = [states]
+    while stack:
+        top = stack.pop()
+        if all(store.is_accepting(state) for state in top):
+            return True
+        for byte in LETTERS:
+            after = tuple(store.step(state, byte) for state in top)
+            if all(after) and after not in seen:
+                seen.add(after)
+                stack.append(after)
+    return False
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_states_match_what_all_parts_match_and_die_when_nothing_is_left(seed: int) -> None:
+    parts = parts_of(random.Random(seed))
+    store = AutomatonStore()
+    apart = AutomatonStore()
+    alive: dict[tuple[int, ...], bool] = {}
+    start = store.add(rx.Intersection(tuple(parts)))
+    starts = tuple(apart.add(part) for part in parts)
+    for text in TEXTS:
+        state = start
+        states = starts
+        for byte in text:
+            state = store.step(state, byte)
+            states = tuple(apart.step(part, byte) for part in states)
+        assert store.is_accepting(state) == all(apart.is_accepting(part) for part in states), text
+        if states not in alive:
+            alive[states] = has_text(apart, states)
+        assert (state != 0) == alive[states], text
+
+
+def words(most: int) -> rx.Regex:
+    """At most so many characters, in words of letters with hyphens between them."""
+    return rx.intersection(
+        rx.sequence(rx.Repeat(parse_regex('[^"]'), 0, most), QUOTE), rx.sequence(parse_regex("[a-z]+(-[a-z]+)*"), QUOTE)
+    )
+
+
+def test_states_without_their_bounds_are_few() -> None:
+    store = AutomatonStore()
+    state = store.add(words(300))
+    found = []
+    for byte in b"ab-c-" * 20:
+        state = store.step(state, byte)
+        found.append(store.as_bounded(state))
+    assert [most for _, most in found] == list(range(299, 199, -1))
+    assert len({free for free, _ in found}) == 2
+    assert store.count < 1000
+
+
+def test_the_least_count_that_is_needed() -> None:
+    store = AutomatonStore()
+    pattern = parse_regex("[a-z]{3}(-[a-z]{2}){2}")
+    state = store.add(rx.intersection(rx.Repeat(rx.ANY_CHAR, 0, 50), pattern))
+    needed = []
+    for byte in b"abc-de-":
+        free, _ = store.as_bounded(state)
+        needed.append(store.least_begun(free))
+        after = store.step(state, byte)
+        assert store.begun(free, store.step(free, byte)) == 1
+        state = after
+    assert needed == [9, 8, 7, 6, 5, 4, 3]
+    assert not store.is_empty(rx.intersection(rx.Repeat(rx.ANY_CHAR, 0, 9), pattern))
+    assert store.is_empty(rx.intersection(rx.Repeat(rx.ANY_CHAR, 0, 8), pattern))
+
+
+def test_bounds_that_say_no_more_than_another_part_are_one_count() -> None:
+    store = AutomatonStore()
+    letter = parse_regex("[a-zé]")
+    three_to_nine = rx.sequence(rx.repeat(letter, 3, 9), QUOTE)
+    up_to_five = rx.sequence(rx.repeat(letter, 0, 5), QUOTE)
+    assert store.add(rx.Intersection((three_to_nine, up_to_five))) == store.add(
+        rx.sequence(rx.repeat(letter, 3, 5), QUOTE)
+    )
+    assert store.is_empty(rx.Intersection((three_to_nine, rx.sequence(rx.repeat(letter, 0, 2), QUOTE))))
+
+
+def test_one_walk_serves_all_bounds() -> None:
+    body = ast.Sequence((ast.Literal(b'"'), ast.RegexTerminal(words(40))))
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), BYTES)
+    matcher = compiled.matcher()
+    visited = []
+    for byte in b'"' + b"ab-c" * 9 + b"abcd":
+        matcher.accept_token(byte)
+        allowed = matcher.allowed_token_ids()
+        visited.append(compiled.shared.terminals.nodes_visited)
+    assert allowed == list(b'"')
+    assert visited[4] == visited[len(visited) - 2]
