@@ -27,6 +27,7 @@ __all__ = ["LazyRules", "Places", "regex_of"]
 Bodies = Sequence[Sequence[Symbol]]
 
 _DEPTH = 4
+_NO_VALUES: frozenset[Value] = frozenset()
 
 
 class Places(Protocol):
@@ -89,7 +90,7 @@ class LazyRules:
         first, rest = _parts_of(key)
         self.space.deadline = self.space.limits.deadline()  # a mask is made, long after the compile
         if first == "value":
-            return self._bodies_without(rest[0], frozenset())
+            return self._bodies_without(rest[0], _NO_VALUES)
         if first == "without":
             return self._bodies_without(*rest)
         return self.numbered(first).bodies(*rest)

@@ -12,7 +12,7 @@ what was written; what is never written costs nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Symbol
 from structgen.engine.regex import Regex
@@ -28,6 +28,7 @@ _LONGEST_BODY = 128
 _MANY_KEYS = 10_000
 """Keys of a class are counted up to so many; more are taken to be without end."""
 _STATES_SEARCHED = 50_000
+_NONE: frozenset[Any] = frozenset()  # one for all states: there are many
 
 
 class State(NamedTuple):
@@ -43,9 +44,9 @@ class State(NamedTuple):
 
     place: int
     written: int = 0
-    given: frozenset[int] = frozenset()
-    seen: frozenset[str] = frozenset()
-    avoid: frozenset[Value] = frozenset()
+    given: frozenset[int] = _NONE
+    seen: frozenset[str] = _NONE
+    avoid: frozenset[Value] = _NONE
 
 
 class _Property(NamedTuple):
@@ -109,9 +110,7 @@ class ObjectPlaces:
         for key in part.required:
             nodes.setdefault(key, part.at(key))
         self.properties = [
-            _Property(
-                key, node, self._held(part.cases(key)) if part.somewhere else [(frozenset(), node)], key in needed
-            )
+            _Property(key, node, self._held(part.cases(key)) if part.somewhere else [(_NONE, node)], key in needed)
             for key, node in nodes.items()
             if node != NONE and lazy.holds(node)
         ]
@@ -142,7 +141,7 @@ class ObjectPlaces:
                 found.append(_Class(keys, held, inside.count(_MANY_KEYS), f"\0{len(found)}:"))
         return found
 
-    def start(self, avoid: frozenset[Value] = frozenset()) -> State:
+    def start(self, avoid: frozenset[Value] = _NONE) -> State:
         """See `Places`."""
         return State(0, avoid=avoid)
 
@@ -245,7 +244,7 @@ class ObjectPlaces:
         node = found.cases[0][1] if len(found.cases) == 1 else None
         if key is None:
             seen = state.seen if found.is_endless else state.seen | {f"{found.mark}{len(state.seen)}"}
-            after = state._replace(seen=seen, avoid=frozenset())
+            after = state._replace(seen=seen, avoid=_NONE)
         else:
             after = state._replace(seen=state.seen | {key})
         yield from self._valued(key, node, found.cases, after)
@@ -253,9 +252,13 @@ class ObjectPlaces:
     def _valued(self, key: str | None, node: Node | None, cases: list[Case], state: State) -> Iterator[_Pair]:
         """A key's pairs, by what their values give and which objects to avoid go on so; `state` is after the key."""
         if node is not None and (not self._asked or state.given == self._asked):
-            cases = [(frozenset(), node)]
+            cases = [(_NONE, node)]
         for given, mine in cases:
-            after = state._replace(given=state.given | given, written=state.written + 1)
+            after = state._replace(given=state.given | given if given else state.given, written=state.written + 1)
+            if not state.avoid:
+                if self._lazy.holds(mine):
+                    yield _Pair(key, mine, _NONE, self._normal(after))
+                continue
             same: dict[Value, list[Value]] = {}
             for other in state.avoid:
                 value = members(other).get(key) if key is not None else None
@@ -264,10 +267,10 @@ class ObjectPlaces:
             for value, others in same.items():
                 const = self._lazy.const(value, mine)
                 if self._lazy.holds(const):
-                    yield _Pair(key, const, frozenset(), self._normal(after._replace(avoid=frozenset(others))))
+                    yield _Pair(key, const, _NONE, self._normal(after._replace(avoid=frozenset(others))))
             values = frozenset(same)
             if self._lazy.holds_without(mine, values):
-                yield _Pair(key, mine, values, self._normal(after._replace(avoid=frozenset())))
+                yield _Pair(key, mine, values, self._normal(after._replace(avoid=_NONE)))
 
     def _normal(self, state: State) -> State:
         """Equal for states after which the same follows."""
@@ -370,7 +373,7 @@ class ObjectPlaces:
         keys = self._first_keys[index]
         if state.seen or expected:
             keys = key_regex(found.keys, [*self._names, *sorted(state.seen), *expected])
-        then = (self._number, (index, state._replace(avoid=frozenset())))
+        then = (self._number, (index, state._replace(avoid=_NONE)))
         return [*out, (Capture(keys, then, found.is_endless),)]
 
     def _repeatable(self, index: int, state: State) -> list[Sequence[Symbol]]:
@@ -382,7 +385,7 @@ class ObjectPlaces:
         colon = regex_of(self._layout.colon)
         pairs = self._unnamed(self.classes[index], state, None)
         return [
-            (self._first_keys[index], colon, *self._rest(pair._replace(state=pair.state._replace(seen=frozenset()))))
+            (self._first_keys[index], colon, *self._rest(pair._replace(state=pair.state._replace(seen=_NONE))))
             for pair in pairs
             if self._goes_on(pair)
         ]

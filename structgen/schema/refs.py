@@ -156,6 +156,7 @@ class Document:
         self.is_dynamic = False
         self._inner: dict[int, Resource] = {}  # by the identity of its schema
         self._resources: dict[str, Resource] = {}
+        self._plain: dict[Resource, Scope] = {}  # where no dynamic scopes are followed
         self._anchors: dict[tuple[str, str], Target] = {}
         self._dynamic: dict[str, list[str]] = {}  # by URI of the resource
         self._ambiguous: set[tuple[str, str]] = set()
@@ -309,7 +310,12 @@ class Document:
     def _entering(self, scope: Scope, resource: Resource, dialect: Dialect | None = None) -> Scope:
         """The scope inside of a resource."""
         if not self.is_dynamic:
-            return Scope(resource, dialect or resource.dialect)
+            if dialect is not None and dialect is not resource.dialect:
+                return Scope(resource, dialect)
+            plain = self._plain.get(resource)
+            if plain is None:
+                plain = self._plain[resource] = Scope(resource, resource.dialect)
+            return plain
         self._scan_root()
         entered = _with(scope.entered, self._dynamic.get(resource.uri, ()), resource.uri)
         if _is_recursive(resource):

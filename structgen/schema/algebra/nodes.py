@@ -31,6 +31,7 @@ NONE: Node = (-1,)
 Case = tuple[frozenset[int], Node]
 """Which of some numbered nodes a value is in, and the values that are in exactly those."""
 
+_IN_NONE: frozenset[int] = frozenset()
 _ABSORBED = 64
 """Alternatives of a union that are compared with each other."""
 
@@ -114,7 +115,7 @@ def complements(node: Node) -> list[Node]:
 
 def cases(node: Node, asked: Iterable[tuple[int, Node]]) -> list[Case]:
     """A node by which of some numbered nodes its values are in: disjoint cases, without those seen to be empty."""
-    found: list[Case] = [(frozenset(), node)] if node != NONE else []
+    found: list[Case] = [(_IN_NONE, node)] if node != NONE else []
     for number, other in asked:
         split: list[Case] = []
         for given, mine in found:
