@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, TypeVar, Unpack, overload
 
 from structgen.constraint import Constraint, parse_text
-from structgen.engine.compiled import CompiledGrammar, SharedState
+from structgen.engine.compiled import CompiledGrammar, SharedState, SharedTables
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.grammars import Grammar
@@ -36,30 +36,51 @@ GRAMMAR_BYTES = 16_384
 SCHEMA_BYTES = 150_000  # the sets of a schema, from which rules are made in use; measured, the mean of 200 real ones
 SYMBOL_BYTES = 32
 SET_BYTES = 2_048
+TERM_BYTES = 300  # a state of the shared automata, with its place in the tables of equal ones
 
 
 class _Entry:
-    """A compiled grammar, and what it weighed last."""
+    """A compiled grammar, what it weighed last, and the tables that it shares with others."""
 
-    __slots__ = ("compiled", "size")
+    __slots__ = ("compiled", "key", "size", "tables")
 
-    def __init__(self, compiled: CompiledGrammar) -> None:
+    def __init__(self, key: Hashable, compiled: CompiledGrammar) -> None:
+        self.key = key
         self.compiled = compiled
+        self.size = 0
+        self.tables = compiled.shared
+
+
+class _Users:
+    """Who keeps shared tables in memory, and what the tables weighed last; 0 where they would be kept anyway."""
+
+    __slots__ = ("keys", "size")
+
+    def __init__(self) -> None:
+        self.keys: dict[Hashable, None] = {}
         self.size = 0
 
 
 class CompileCache:
     """Compiled grammars by key, bounded in bytes.
 
+    Worn tables, which no new grammar shares, live for the grammars that are kept here: they are weighed too, once,
+    and their users go first.
+
     Args:
         size_bytes: weighs a compiled grammar. They grow in use, so one is weighed anew whenever it is asked for,
             and the least recently used whenever any is.
+        tables_bytes: weighs what grammars share.
     """
 
-    def __init__(self, size_bytes: Callable[[CompiledGrammar], int]) -> None:
+    def __init__(
+        self, size_bytes: Callable[[CompiledGrammar], int], tables_bytes: Callable[[SharedTables], int]
+    ) -> None:
         self._size_bytes = size_bytes
+        self._tables_bytes = tables_bytes
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._users: dict[SharedTables, _Users] = {}
         self._total = 0
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
 
@@ -69,7 +90,8 @@ class CompileCache:
         Args:
             key: says everything that `make` depends on.
             make: compiles. Its error goes to every waiting caller, and nothing is kept.
-            max_bytes: entries are dropped, the least recently used first, until all have at most so many bytes.
+            max_bytes: entries are dropped until all have at most so many bytes: those that keep worn tables first,
+                then the least recently used.
         """
         with self._lock:
             entry = self._entries.get(key)
@@ -89,6 +111,7 @@ class CompileCache:
         """Forgets everything; what is in use stays usable."""
         with self._lock:
             self._entries.clear()
+            self._users.clear()
             self._total = 0
 
     def __len__(self) -> int:
@@ -110,19 +133,50 @@ class CompileCache:
             return
         with self._lock:
             del self._under_way[key]
-            entry = self._entries[key] = _Entry(compiled)
+            entry = self._entries[key] = _Entry(key, compiled)
+            self._join(entry)
             self._weigh(entry, max_bytes)
         future.set_result(compiled)
 
     def _weigh(self, used: _Entry, max_bytes: int) -> None:
-        """Weighs the entry used last, and the one used longest ago, and drops the oldest where it is too much."""
+        """Weighs the entry used last, and the one used longest ago, and drops some where it is too much."""
         for entry in (used, next(iter(self._entries.values()))):
             size = self._size_bytes(entry.compiled)
             self._total += size - entry.size
             entry.size = size
+            tables = entry.compiled.shared
+            if tables is not entry.tables:  # it was renewed
+                self._leave(entry)
+                entry.tables = tables
+                self._join(entry)
+            users = self._users[tables]
+            size = self._tables_bytes(tables) if tables.is_worn else 0
+            self._total += size - users.size
+            users.size = size
         while self._total > max_bytes and len(self._entries) > 1:
-            _, dropped = self._entries.popitem(last=False)
-            self._total -= dropped.size
+            self._drop(self._first_to_go(used))
+
+    def _first_to_go(self, used: _Entry) -> Hashable:
+        for tables, users in self._users.items():
+            if users.size and tables is not used.tables:
+                return next(iter(users.keys))
+        return next(iter(self._entries))
+
+    def _drop(self, key: Hashable) -> None:
+        entry = self._entries.pop(key)
+        self._total -= entry.size
+        self._leave(entry)
+
+    def _join(self, entry: _Entry) -> None:
+        """Counts an entry among the users of its tables."""
+        self._users.setdefault(entry.tables, _Users()).keys[entry.key] = None
+
+    def _leave(self, entry: _Entry) -> None:
+        users = self._users[entry.tables]
+        del users.keys[entry.key]
+        if not users.keys:
+            self._total -= users.size
+            del self._users[entry.tables]
 
 
 def estimated_bytes(compiled: CompiledGrammar) -> int:
@@ -131,7 +185,12 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
     return GRAMMAR_BYTES + schema + SYMBOL_BYTES * compiled.sets.rules.size + SET_BYTES * compiled.sets.set_count
 
 
-_cache = CompileCache(estimated_bytes)
+def estimated_tables_bytes(shared: SharedTables) -> int:
+    """About how much memory the tables that grammars of a vocabulary share take now."""
+    return TERM_BYTES * shared.automata.count + shared.terminals.bytes_used
+
+
+_cache = CompileCache(estimated_bytes, estimated_tables_bytes)
 _DEFAULT_OPTIONS = SchemaOptions()
 _DEFAULT_LIMITS = Limits()
 

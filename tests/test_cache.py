@@ -95,13 +95,24 @@ def test_wrong_arguments():
         structgen.compile({"type": "null"}, VOCABULARY, whitespace="none")
 
 
-class Compiled:
-    def __init__(self, size_bytes):
+class Tables:
+    def __init__(self, size_bytes, is_worn=False):
         self.size_bytes = size_bytes
+        self.is_worn = is_worn
+
+
+class Compiled:
+    def __init__(self, size_bytes, shared=None):
+        self.size_bytes = size_bytes
+        self.shared = shared or Tables(0)
+
+
+def weighing_cache():
+    return CompileCache(lambda compiled: compiled.size_bytes, lambda tables: tables.size_bytes)
 
 
 def test_the_least_recently_used_go_first():
-    cache = CompileCache(lambda compiled: compiled.size_bytes)
+    cache = weighing_cache()
     made = []
 
     def get(key, size=40):
@@ -116,15 +127,45 @@ def test_the_least_recently_used_go_first():
 
 
 def test_what_grows_in_use_is_weighed_anew():
-    cache = CompileCache(lambda compiled: compiled.size_bytes)
+    cache = weighing_cache()
     first = cache.get("a", lambda: Compiled(10), max_bytes=100)
     first.size_bytes = 95
     cache.get("b", lambda: Compiled(10), max_bytes=100)
     assert len(cache) == 1
 
 
+def test_tables_weigh_once_they_are_worn_and_their_users_go_first():
+    cache, old, new = weighing_cache(), Tables(50), Tables(70)
+    made = []
+
+    def get(key, tables):
+        return cache.get(key, lambda: made.append(key) or Compiled(5, tables), max_bytes=100)
+
+    for key, tables in (("a", new), ("b", old), ("c", old), ("d", new)):
+        get(key, tables)
+    old.is_worn = True
+    get("c", old)
+    assert len(cache) == 4  # 20 and 50: old tables count once, and new ones would be kept anyway
+    new.is_worn = True
+    get("d", new)
+    assert len(cache) == 2
+    made.clear()
+    get("a", new), get("d", new)
+    assert made == []
+
+
+def test_a_renewed_grammar_leaves_its_tables():
+    cache, old = weighing_cache(), Tables(1000)
+    first = cache.get("a", lambda: Compiled(5, old), max_bytes=100)
+    cache.get("b", lambda: Compiled(5), max_bytes=100)
+    old.is_worn = True
+    first.shared = Tables(0)
+    cache.get("a", lambda: Compiled(5), max_bytes=100)
+    assert len(cache) == 2
+
+
 def test_one_thread_compiles_what_many_ask_for():
-    cache = CompileCache(lambda compiled: compiled.size_bytes)
+    cache = weighing_cache()
     barrier, made = threading.Barrier(8), []
 
     def make():
@@ -142,7 +183,7 @@ def test_one_thread_compiles_what_many_ask_for():
 
 
 def test_an_error_reaches_every_caller_and_is_not_kept():
-    cache = CompileCache(lambda compiled: compiled.size_bytes)
+    cache = weighing_cache()
     with pytest.raises(structgen.GrammarError):
         cache.get("key", lambda: (_ for _ in ()).throw(structgen.GrammarError("no")), max_bytes=100)
     assert cache.get("key", lambda: Compiled(1), max_bytes=100).size_bytes == 1
