@@ -1,59 +1,143 @@
-"""How long does it take to apply a token mask to a row of 128,256 logits on the CPU?
+"""How long does it take to apply token masks to logits of 128,256 tokens, in numpy and torch, beside the peers' ways?
 
-    python benchmarks/apply_bitmask.py
+    python benchmarks/apply_bitmask.py [--batches 1 4 16 64 256] [--plot apply.png]
 
-Microseconds a call, the best of five times 200 calls, for masks that allow more and more of the tokens at random, and
-for one that refuses one token in 27, as within a JSON string.
+Microseconds a row; the best of several runs, on one thread and its own clock, of masks that allow more and more of the
+tokens at random; one token in 27 is refused within a JSON string. *Memory* is what reading and writing the row costs
+with no mask: numpy changing the sign of each number. Then batches with masks that allow half of the tokens, the
+hardest: past a few rows, logits come from memory, no longer from the cache. On a GPU, where there is one, the wall's
+clock: masks from the processor's memory, copied and applied.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from _batch_engines import applied
+from _report import draw, heading, table
 
-from structgen.engine.bitmask import apply_token_bitmask
+from structgen import apply_token_bitmask
 
 TOKENS = 128_256
-CALLS = 200
+SHARES = (0.0, 0.0001, 0.01, 0.5, 26 / 27, 0.9999, 1.0)
+RUNS = 9
+RUN_ROWS = 512  # so many rows a run, at the least
+Call = Callable[[int], None]
 
 
-def microseconds(call: Callable[[], Any]) -> float:
-    best = float("inf")
-    for _ in range(5):
-        begin = time.perf_counter()
-        for _ in range(CALLS):
-            call()
-        best = min(best, (time.perf_counter() - begin) / CALLS)
-    return best * 1e6
+def masks_of(share: float, rows: int) -> Any:
+    """Masks that allow a share of the tokens."""
+    bits = np.random.default_rng(0).random((rows, TOKENS), np.float32) < share
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint32)
 
 
-def rows() -> dict[str, Any]:
-    """Logits of the types that models have."""
-    made: dict[str, Any] = {f"numpy {kind}": np.zeros(TOKENS, kind) for kind in ("float32", "float16")}
-    try:
-        import torch
-    except ImportError:
-        return made
-    torch.set_num_threads(1)
-    made |= {f"torch {kind}": torch.zeros(TOKENS, dtype=getattr(torch, kind)) for kind in ("float32", "bfloat16")}
+def ways(masks: Any) -> dict[str, Call]:
+    """What applies the first so many masks to as many rows of logits, by name."""
+    rows = len(masks)
+    made: dict[str, Call] = {}
+    for dtype in ("float32", "float16"):
+        made[f"numpy {dtype}"] = in_numpy(np.zeros((rows, TOKENS), dtype), masks)
+    with contextlib.suppress(ImportError):
+        made |= torch_ways(masks)
+    made["memory, float32"] = in_memory(np.zeros((rows, TOKENS), np.float32))
     return made
 
 
+def in_numpy(logits: Any, masks: Any) -> Call:
+    return lambda count: apply_token_bitmask(logits[:count], masks[:count])
+
+
+def in_memory(logits: Any) -> Call:
+    def run(count: int) -> None:
+        np.negative(logits[:count], out=logits[:count])
+
+    return run
+
+
+def torch_ways(masks: Any) -> dict[str, Call]:
+    import torch
+
+    torch.set_num_threads(1)
+    words = torch.from_numpy(masks.view(np.int32))
+    functions: dict[str, Any] = {"torch": apply_token_bitmask}
+    with contextlib.suppress(ImportError):
+        import xgrammar
+
+        functions["xgrammar"] = xgrammar.apply_token_bitmask_inplace
+    with contextlib.suppress(ImportError):
+        import llguidance.torch
+
+        functions["llguidance"] = llguidance.torch.apply_token_bitmask_inplace
+    made: dict[str, Call] = {}
+    for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
+        for name, apply in functions.items():
+            for dtype in (torch.float32, torch.bfloat16) if name == "torch" else (torch.float32,):
+                logits = torch.zeros(len(masks), TOKENS, dtype=dtype, device=device)
+                title = f"{name} {str(dtype).removeprefix('torch.')}" + (" on the GPU" if device == "cuda" else "")
+                made[title] = applied(apply, words, logits)
+    return made
+
+
+def microseconds(call: Call, rows: int, clock: Callable[[], int]) -> float | None:
+    """A row's share of a call for so many; None where it does not work here."""
+    try:
+        call(rows)  # which may compile something
+    except Exception:
+        return None
+    best = float("inf")
+    calls = max(2, RUN_ROWS // rows)
+    for _ in range(RUNS):
+        begin = clock()
+        for _ in range(calls):
+            call(rows)
+        best = min(best, (clock() - begin) / calls / rows)
+    return best / 1e3
+
+
+def clock_of(name: str) -> Callable[[], int]:
+    return time.perf_counter_ns if "GPU" in name else time.thread_time_ns
+
+
+def by_share() -> str:
+    rows = []
+    columns: list[str] = []
+    for share in SHARES:
+        made = ways(masks_of(share, 1))
+        columns = list(made)
+        rows.append([f"{share:.2%}", *(microseconds(call, 1, clock_of(name)) for name, call in made.items())])
+    return table(["allowed", *columns], rows)
+
+
+def by_batch(batches: list[int]) -> tuple[list[str], list[list[Any]]]:
+    made = ways(masks_of(0.5, max(batches)))
+    rows = [[size, *(microseconds(call, size, clock_of(name)) for name, call in made.items())] for size in batches]
+    return list(made), rows
+
+
 def main() -> None:
-    rng = np.random.default_rng(0)
-    logits = rows()
-    print("| allowed | " + " | ".join(f"{name}, µs" for name in logits) + " |")
-    print("|---:|" + "---:|" * len(logits))
-    for share in (0.0, 0.0001, 0.01, 0.5, 26 / 27, 0.9999, 1.0):
-        bits = np.packbits(rng.random(TOKENS) < share, bitorder="little")
-        mask = bits.view(np.uint32)
-        cells = [
-            f"{microseconds(lambda row=row, mask=mask: apply_token_bitmask(row, mask)):.1f}" for row in logits.values()
-        ]
-        print(f"| {share:.2%} | " + " | ".join(cells) + " |")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--batches", nargs="+", type=int, default=[1, 4, 16, 64, 256], metavar="ROWS")
+    parser.add_argument("--plot", metavar="FILE", help="draw the cost of a row by size of batch")
+    options = parser.parse_args()
+    print(heading(), end="\n\n")
+    print(f"One row, µs:\n\n{by_share()}\n")
+    columns, rows = by_batch(options.batches)
+    print(f"Batches, µs a row:\n\n{table(['rows', *columns], rows)}")
+
+    def paint(axes: Any) -> None:
+        for number, name in enumerate(columns, 1):
+            axes.plot([row[0] for row in rows], [row[number] or float("nan") for row in rows], "o-", label=name)
+        axes.set(xscale="log", yscale="log", xlabel="rows of a batch", ylabel="microseconds a row")
+        axes.grid(alpha=0.3)
+        axes.legend()
+
+    if options.plot:
+        draw(options.plot, paint)
 
 
 if __name__ == "__main__":

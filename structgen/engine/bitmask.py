@@ -134,7 +134,7 @@ def _words(mask: Any) -> NDArray[np.uint32]:
     if _is_tensor(mask):
         if not mask.is_cpu:
             raise VocabularyError(f"the mask is on {mask.device}: masks are filled on the CPU")
-        mask = mask.detach().numpy()
+        mask = mask.numpy()
     if not isinstance(mask, np.ndarray) or mask.dtype not in (np.uint32, np.int32) or mask.ndim not in (1, 2):
         what = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else type(mask).__name__
         raise VocabularyError(f"a mask of type {what}: uint32 or int32 [batch, words] or [words] is needed")
@@ -174,10 +174,12 @@ def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
     if _is_tensor(logits):
         import torch
 
+        if logits.requires_grad:
+            logits = logits.detach()
         if logits.dtype == torch.bfloat16:
-            return logits.detach().view(torch.int16).numpy().view(np.uint16), _BFLOAT16
+            return logits.view(torch.int16).numpy().view(np.uint16), _BFLOAT16
         if logits.is_floating_point() and logits.element_size() > 1:
-            logits = logits.detach().numpy()
+            logits = logits.numpy()
     kind = _KINDS.get(logits.dtype) if isinstance(logits, np.ndarray) else None
     if kind is None:
         name = getattr(logits, "dtype", type(logits).__name__)

@@ -1,0 +1,193 @@
+"""Engines that fill the masks of many rows in one call, and what each offers to apply them to logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from _peers import make_engine
+
+__all__ = ["Apply", "BatchEngine", "batch_engines"]
+
+Apply = Callable[[int], None]
+"""Applies the masks of the first so many rows to logits of its own."""
+
+
+class BatchEngine(Protocol):
+    """What is asked of an engine for a batch.
+
+    Attributes:
+        name: the engine, and how it is called.
+        engine: the same for one row, of `_peers`; it compiles, and its `matcher` after `reset` is a row's.
+    """
+
+    name: str
+    engine: Any
+
+    def forget(self) -> None:
+        """Drops all schemas, and what was learnt from them."""
+
+    def fill(self, matchers: Sequence[Any]) -> None:
+        """Writes the masks of all rows."""
+
+    def accept(self, matchers: Sequence[Any], tokens: Sequence[int]) -> None:
+        """Moves each row on by its token; any error where one is not allowed."""
+
+    def applies(self, dtype: str) -> dict[str, Apply]:
+        """What applies the masks, by where the logits are: "numpy", "torch", "cuda" where there is a GPU."""
+
+
+class Structgen:
+    """structgen: one call, one thread."""
+
+    name = "structgen"
+
+    def __init__(self, engine: Any, rows: int) -> None:
+        import structgen
+
+        self.engine = engine
+        self._structgen = structgen
+        self.mask = structgen.allocate_token_bitmask(rows, engine.vocabulary.size)
+
+    def forget(self) -> None:
+        self.engine.forget()
+        self.engine.vocabulary.shared = None  # what schemas of one vocabulary share
+
+    def fill(self, matchers: Sequence[Any]) -> None:
+        self._structgen.fill_next_token_bitmask(matchers, self.mask[: len(matchers)])
+
+    def accept(self, matchers: Sequence[Any], tokens: Sequence[int]) -> None:
+        for matcher, token in zip(matchers, tokens, strict=True):
+            matcher.accept_token(token)
+
+    def applies(self, dtype: str) -> dict[str, Apply]:
+        import numpy as np
+
+        rows, width = len(self.mask), self.engine.vocabulary.size
+        apply = self._structgen.apply_token_bitmask
+        made: dict[str, Apply] = {}
+        if hasattr(np, dtype):
+            array = np.zeros((rows, width), dtype)
+            made["numpy"] = lambda count: apply(array[:count], self.mask[:count])
+        return made | applies_of(apply, self.mask, width, dtype)
+
+
+class Llguidance:
+    """llguidance: row by row, or by its executor, which has a thread a processor."""
+
+    def __init__(self, engine: Any, rows: int, *, parallel: bool) -> None:
+        import llguidance
+        import llguidance.torch
+
+        self.name = "llguidance, executor" if parallel else "llguidance"
+        self.engine = engine
+        self._torch = llguidance.torch
+        self._executor = llguidance.LLExecutor() if parallel else None
+        self._width = engine.tokenizer.vocab_size
+        self.mask = llguidance.torch.allocate_token_bitmask(rows, self._width)
+
+    def forget(self) -> None:
+        self.engine.forget()
+
+    def fill(self, matchers: Sequence[Any]) -> None:
+        if self._executor is None:
+            for row, matcher in enumerate(matchers):
+                self._torch.fill_next_token_bitmask(matcher, self.mask, row)
+        else:
+            rows = [(matcher, row) for row, matcher in enumerate(matchers)]
+            self._torch.fill_next_token_bitmask_par(self._executor, rows, self.mask)
+
+    def accept(self, matchers: Sequence[Any], tokens: Sequence[int]) -> None:
+        if self._executor is None:
+            done = [matcher.consume_token(token) for matcher, token in zip(matchers, tokens, strict=True)]
+        else:
+            done = self._torch.consume_token_par(self._executor, list(zip(matchers, tokens, strict=True)))
+        if not all(done):
+            raise ValueError("llguidance refuses a token")
+
+    def applies(self, dtype: str) -> dict[str, Apply]:
+        return applies_of(self._torch.apply_token_bitmask_inplace, self.mask, self._width, dtype)
+
+
+class Xgrammar:
+    """xgrammar: row by row, or by its matcher for batches, which has a thread a processor."""
+
+    def __init__(self, engine: Any, rows: int, *, parallel: bool) -> None:
+        import os
+
+        import xgrammar
+
+        self.name = "xgrammar, batch" if parallel else "xgrammar"
+        self.engine = engine
+        self._xgrammar = xgrammar
+        self._batch = xgrammar.BatchGrammarMatcher(max_threads=os.cpu_count() or 1) if parallel else None
+        self._width = engine.mask.shape[1] * 32
+        self.mask = xgrammar.allocate_token_bitmask(rows, self._width)
+
+    def forget(self) -> None:
+        self.engine.forget()
+
+    def fill(self, matchers: Sequence[Any]) -> None:
+        if self._batch is None:
+            for row, matcher in enumerate(matchers):
+                matcher.fill_next_token_bitmask(self.mask, row)
+        else:
+            self._batch.batch_fill_next_token_bitmask(list(matchers), self.mask)
+
+    def accept(self, matchers: Sequence[Any], tokens: Sequence[int]) -> None:
+        if self._batch is None:
+            done = [matcher.accept_token(token) for matcher, token in zip(matchers, tokens, strict=True)]
+        else:
+            done = self._batch.batch_accept_token(list(matchers), list(tokens))
+        if not all(done):
+            raise ValueError("xgrammar refuses a token")
+
+    def applies(self, dtype: str) -> dict[str, Apply]:
+        return applies_of(self._xgrammar.apply_token_bitmask_inplace, self.mask, self._width, dtype)
+
+
+def torch_logits(rows: int, width: int, dtype: str) -> dict[str, Any]:
+    """Logits of zeros, by device; none where torch is not installed."""
+    try:
+        import torch
+    except ImportError:
+        return {}
+    devices = {"torch": "cpu"} | ({"cuda": "cuda"} if torch.cuda.is_available() else {})
+    return {name: torch.zeros(rows, width, dtype=getattr(torch, dtype), device=d) for name, d in devices.items()}
+
+
+def applies_of(apply: Callable[[Any, Any], None], mask: Any, width: int, dtype: str) -> dict[str, Apply]:
+    """A function that applies masks, by device."""
+    return {name: applied(apply, mask, logits) for name, logits in torch_logits(len(mask), width, dtype).items()}
+
+
+def applied(apply: Callable[[Any, Any], None], mask: Any, logits: Any) -> Apply:
+    """The function on these logits: with the copy of the mask to them, and waiting until the device is done."""
+    import torch
+
+    on_gpu = logits.is_cuda
+    copies = isinstance(mask, torch.Tensor)  # structgen's masks are numpy's, and it copies them itself
+
+    def run(count: int) -> None:
+        whole = count == len(mask)  # a slice costs as much as a row
+        rows = mask if whole else mask[:count]
+        rows = rows.to(logits.device, non_blocking=True) if copies and on_gpu else rows
+        apply(logits if whole else logits[:count], rows)
+        if on_gpu:
+            torch.cuda.synchronize()
+
+    return run
+
+
+def batch_engines(names: Sequence[str], tokenizer: Any, rows: int) -> list[BatchEngine]:
+    """The engines of these names, each in the ways that it may be called."""
+    made: list[BatchEngine] = []
+    for name in names:
+        engine = make_engine(name, tokenizer)
+        if name == "structgen":
+            made.append(Structgen(engine, rows))
+        elif name == "llguidance":
+            made += [Llguidance(engine, rows, parallel=parallel) for parallel in (False, True)]
+        else:
+            made += [Xgrammar(engine, rows, parallel=parallel) for parallel in (False, True)]
+    return made
