@@ -22,7 +22,7 @@ SHORT = {"json_schema": ["--page-only"]}
 """Arguments of the short form, where it is not what a benchmark does without any."""
 FULL = {
     "end_to_end": ["--prompts", "50"],
-    "growth": ["--full"],
+    "growth": ["--full", "--rounds", "3", "--seconds", "60"],
     "json_schema": [],
     "masks": ["--rounds", "5", "--slow", "20"],
     "memory": ["--schemas", "1000", "--generations", "100000"],

@@ -24,6 +24,7 @@ from _schema_process import EngineProcess
 __all__ = ["Case", "Outcome", "Settings", "read_cases", "run_cases"]
 
 WORKER = Path(__file__).with_name("_mask_worker.py")
+TOLD_SECONDS = 30.0  # between two lines about how far a run is
 GRACE_SECONDS = 10.0  # what a worker gets to say that it is late, before it is ended
 
 
@@ -176,7 +177,7 @@ def one_round(
     cases: Sequence[Case], processes: dict[str, TimedProcess], given_up: set[tuple[str, str]], title: str
 ) -> dict[str, list[Outcome]]:
     """The outcomes of one round; `given_up` are the engines and families that are not asked, and those it ends with."""
-    begin = time.monotonic()
+    begin = told = time.monotonic()
     engines = list(processes)
     outcomes: dict[str, list[Outcome]] = {name: [] for name in engines}
     for number, case in enumerate(cases):
@@ -187,9 +188,9 @@ def one_round(
             outcomes[name].append(outcome)
             if case.family and outcome.kind in ("late", "died"):
                 given_up.add((name, case.family))
-        if number % 50 == 49:
-            passed = time.monotonic() - begin
-            print(f"{title}: {number + 1} of {len(cases)} in {passed:.0f} seconds", file=sys.stderr)
+        if time.monotonic() - told > TOLD_SECONDS:
+            told = time.monotonic()
+            print(f"{title}: {number + 1} of {len(cases)} in {told - begin:.0f} seconds", file=sys.stderr)
     return outcomes
 
 

@@ -225,11 +225,11 @@ def main() -> None:
     )
     parser.add_argument("--longest", type=int, default=10_000, help="bytes of the longest text that is read by bytes")
     parser.add_argument("--seconds", type=float, default=20.0, help="the limit for one schema with its text")
-    parser.add_argument("--full", action="store_true", help="the largest sizes too, and medians of three rounds")
+    parser.add_argument("--rounds", type=int, default=1, help="each time is the median of so many")
+    parser.add_argument("--full", action="store_true", help="the largest sizes too")
     parser.add_argument("--plot", metavar="FILE", help="draw the curves into a picture (needs matplotlib)")
     options = parser.parse_args()
-    seconds = 3 * options.seconds if options.full else options.seconds
-    settings = Settings(options.tokenizer, {}, seconds, "cpu", collector=False, rounds=3 if options.full else 1)
+    settings = Settings(options.tokenizer, {}, options.seconds, "cpu", collector=False, rounds=options.rounds)
     engines = installed(options.engines)
     print(heading())
     families = [name for name in options.only if name in FAMILIES]
