@@ -252,14 +252,18 @@ class Terms(TermTable):
         return self.kind[term] == K_BOUNDED and self.tail[term] == EMPTY
 
     def _is_countable(self, term: int) -> bool:
-        """Whether a term is C{m,n}·R with a greatest count n, where what has been read tells how many C were begun."""
+        """Whether a term is C{m,n}·R with a greatest count n, where what has been read tells how many C were begun.
+
+        R is nothing or one literal, such as a quote: what is counted must not come again behind it.
+        """
         if self.kind[term] != K_REPEAT:
             return False
         body, _, high = self.payload[term]
+        rest = self.tail[term]
         if high < 0 or not self._is_code(body):
             return False
-        rest = self.tail[term]
-        return rest == EMPTY or (not self.hard[rest] and self._begin_apart(body, rest))
+        is_literal = self.kind[rest] == K_LITERAL and self.tail[rest] == EMPTY
+        return rest == EMPTY or (is_literal and self._begin_apart(body, rest))
 
     def _bounded_by(self, bound: int, found: set[int], tail: int) -> int:
         """An intersection one part of which, `bound`, holds a bound of a count, with that bound taken out of it."""
@@ -299,8 +303,8 @@ class Terms(TermTable):
     def counting(self, star: int, phase: int, term: int) -> int:
         """The texts of `term` that spell `phase` and then `star`, which is C*·R: how many C they begin is counted.
 
-        Here C is a prefix code, nothing that C begins with begins R, and `phase` is what is left of a C that has begun,
-        or EMPTY. So each beginning of a text tells how many C it begins.
+        Here C is a prefix code, R is EMPTY or a literal that begins as no C does, and `phase` is what is left of a C
+        that has begun, or EMPTY. So each beginning of a text tells how many C it begins.
         """
         if term == NOTHING:
             return NOTHING

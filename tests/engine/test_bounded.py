@@ -28,10 +28,12 @@ CONDITIONS = tuple(
     map(parse_regex, (r"(a+b){0,2}a*", "[^b]*", ".*ab.*", r"(a|b\\n)*", "a{2}b*|n+", r"([ab]{2}){1,2}\\\"?n*"))
 )
 
+AGAIN = rx.star(rx.sequence(QUOTE, parse_regex("[ab]{2}")))  # counts that come again and again
+
 
 def parts_of(rng: random.Random) -> list[rx.Regex]:
     """One or two strings with bounds, and one or two conditions, quoted or not, some of them complements."""
-    rest = rng.choice((QUOTE, QUOTE, rx.EMPTY, rx.Literal(b"b")))
+    rest = rng.choice((QUOTE, QUOTE, rx.EMPTY, rx.Literal(b"b"), rx.Literal(b'"a'), AGAIN))
     parts: list[rx.Regex] = []
     for _ in range(rng.choice((1, 1, 2))):
         least = rng.choice((0, 0, 1, 2))
