@@ -1,0 +1,278 @@
+"""How much memory do a vocabulary, a compiled schema and a matcher take, and is it flat after many generations?
+
+    python benchmarks/memory.py [FOLDER] [--tokenizer FOLDER] [--schemas 40] [--generations 1500] [--plot memory.png]
+    python benchmarks/memory.py FOLDER --tokenizer LLAMA3 --schemas 1000 --generations 100000      # the long form
+
+FOLDER holds MaskBench's JSON files; without one, the schemas are made up. The tokenizer is SmolLM2's by default.
+
+The first table has every engine in a process of its own, and counts what the process grows by (resident memory, with
+what malloc has free given back): by the engine's vocabulary; by compiling all schemas and keeping them; by one random
+text under each of them; by 500 matchers, each 10 tokens into a text of the first schema that is an object. The second
+vocabulary column is what is left when all schemas are forgotten: with what the engine has learned about its tokens.
+
+The second is structgen alone, in a process that does nothing but generations: a schema is drawn and compiled, or found
+in the cache; a matcher follows a text of random tokens that the masks allow, to its end or at most 64 tokens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import random
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _peers import ENGINES, installed, load_tokenizer, make_engine
+from _report import draw, heading, table
+
+MATCHERS = 500
+MATCHER_TOKENS = 10
+TEXT_TOKENS = 64
+SAMPLES = 50
+MB = 2**20
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is in use: garbage is collected, and free blocks go back to the system."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+# --- schemas and texts ------------------------------------------------------------------------------------------------
+
+
+def schemas_of(folder: str | None, count: int) -> list[Any]:
+    """So many schemas: the folder's, drawn at random but always the same, or made up."""
+    if folder is None:
+        return [made_up(random.Random(seed)) for seed in range(count)]
+    files = sorted(Path(folder).glob("*.json"))
+    drawn = random.Random(0).sample(files, min(count, len(files)))
+    return [json.loads(file.read_text())["schema"] for file in drawn]
+
+
+def made_up(rng: random.Random, depth: int = 0) -> dict[str, Any]:
+    """An object as APIs have them: a few properties with names of its own, nested to a depth of 2."""
+    scalars: list[dict[str, Any]] = [
+        {"type": "string", "maxLength": rng.choice([8, 20, 40])},
+        {"type": "string", "pattern": rf"^[A-Z]{{{rng.randint(1, 4)}}}-[0-9]{{{rng.randint(1, 6)}}}$"},
+        {"type": "string", "format": rng.choice(["date", "uuid", "ipv4", "date-time"])},
+        {"type": "integer", "minimum": rng.randint(-50, 0), "maximum": rng.randint(1, 5000)},
+        {"enum": [f"kind{rng.randint(0, 999)}" for _ in range(rng.randint(2, 8))]},
+        {"type": ["boolean", "null"]},
+    ]
+    properties: dict[str, Any] = {}
+    for _ in range(rng.randint(2, 7)):
+        name = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9)))
+        nested = rng.random() < 0.3 and depth < 2
+        value = made_up(rng, depth + 1) if nested else rng.choice(scalars)
+        is_list = rng.random() < 0.2
+        properties[name] = {"type": "array", "items": value, "maxItems": rng.randint(1, 4)} if is_list else value
+    required = [name for name in properties if rng.random() < 0.7]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+class Writer:
+    """Writes random texts under masks.
+
+    Half of the tokens are drawn from those that close something, where such are allowed, so that texts come to an end.
+    """
+
+    def __init__(self, tokenizer: Any, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self._end = tokenizer.eos_token_id
+        vocabulary = tokenizer.get_vocab()
+        closing = [token_id for token, token_id in vocabulary.items() if token[:1] in ('"', "}", "]", ",")]
+        self._closing = np.zeros(max(vocabulary.values()) // 32 + 2, np.uint32)
+        np.bitwise_or.at(
+            self._closing, np.array(closing) >> 5, np.uint32(1) << (np.array(closing) & 31).astype(np.uint32)
+        )
+
+    def write(self, engine: Any, most_tokens: int = TEXT_TOKENS) -> None:
+        """One text, to where it may end; by an engine that has just been reset."""
+        for _ in range(most_tokens):
+            engine.fill_mask()
+            token = self._draw(np.asarray(engine.row).view(np.uint32))
+            if token is None or token == self._end or not engine.commit(token):
+                return
+
+    def _draw(self, row: Any) -> int | None:
+        if int(row[self._end >> 5]) >> (self._end & 31) & 1:
+            return None
+        words: Any = ()
+        if self.rng.random() < 0.5:
+            closing = row[: len(self._closing)] & self._closing[: len(row)]
+            words = np.flatnonzero(closing)
+            row = closing if len(words) else row
+        if not len(words):
+            words = np.flatnonzero(row)
+        if not len(words):
+            return None
+        at = int(words[int(self.rng.random() * len(words))])
+        word = int(row[at])
+        return at * 32 + self.rng.choice([bit for bit in range(32) if word >> bit & 1])
+
+
+# --- what an engine holds ---------------------------------------------------------------------------------------------
+
+
+def held(name: str, tokenizer: Any, schemas: list[Any]) -> dict[str, float]:
+    """Bytes by what they are held for; in a process of its own."""
+    writer = Writer(tokenizer, 0)
+    __import__(name)
+    before = resident_bytes()
+    engine: Any = make_engine(name, tokenizer)
+    made = resident_bytes()
+    compiled = []
+    for schema in schemas:
+        try:
+            engine.compile(schema)
+        except Exception:  # refused, each engine by errors of its own
+            continue
+        compiled.append((schema, engine.compiled))
+    kept = resident_bytes()
+    for _, grammar in compiled:
+        follow(engine, grammar, writer)
+    used = resident_bytes()
+    first = next(grammar for schema, grammar in compiled if isinstance(schema, dict) and "properties" in schema)
+    follow(engine, first, writer)
+    begun = resident_bytes()
+    matchers = []
+    for _ in range(MATCHERS):
+        follow(engine, first, writer, MATCHER_TOKENS)
+        matchers.append(engine.matcher)
+    ended = resident_bytes()
+    matchers.clear()
+    count = len(compiled)
+    compiled.clear()
+    del first, grammar
+    engine.forget()
+    left = resident_bytes()
+    return {
+        "vocabulary": made - before,
+        "schema": (kept - made) / count,
+        "used": (used - made) / count,
+        "matcher": (ended - begun) / MATCHERS,
+        "left": left - before,
+        "compiled": count,
+    }
+
+
+def follow(engine: Any, grammar: Any, writer: Writer, most_tokens: int = TEXT_TOKENS) -> None:
+    """A text under a compiled schema; an engine that fails on it has made what it holds by then."""
+    engine.compiled = grammar
+    engine.reset()
+    try:
+        writer.write(engine, most_tokens)
+    except Exception as error:
+        print(f"{engine.name}: {error}", file=sys.stderr)
+
+
+# --- many generations -------------------------------------------------------------------------------------------------
+
+
+def generations(tokenizer: Any, schemas: list[Any], count: int) -> Iterator[tuple[int, int, int]]:
+    """Generations so far, resident bytes and compiled schemas in the cache; some fifty times."""
+    from structgen import StructgenError, cache
+
+    engine: Any = make_engine("structgen", tokenizer)
+    writer = Writer(tokenizer, 0)
+    usable = []
+    for schema in schemas:
+        try:
+            engine.compile(schema)
+            usable.append(schema)
+        except StructgenError:
+            continue
+    engine.forget()
+    yield 0, resident_bytes(), 0
+    for number in range(1, count + 1):
+        engine.compile(writer.rng.choice(usable))
+        engine.reset()
+        writer.write(engine)
+        if number % max(1, count // SAMPLES) == 0:
+            yield number, resident_bytes(), len(cache._cache)
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+def in_a_process(options: argparse.Namespace, part: str) -> list[Any]:
+    """What this file prints as JSON lines when it runs for one part only."""
+    command = [sys.executable, __file__, *([options.folder] if options.folder else []), "--part", part]
+    command += ["--tokenizer", options.tokenizer, "--schemas", str(options.schemas)]
+    command += ["--generations", str(options.generations)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        print(f"{part} failed", file=sys.stderr)
+        return []
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(("[", "{"))]
+
+
+def run_part(options: argparse.Namespace) -> None:
+    warnings.simplefilter("ignore")  # of schemas: formats that are not known
+    tokenizer = load_tokenizer(options.tokenizer)
+    schemas = schemas_of(options.folder, options.schemas)
+    if options.part != "generations":
+        print(json.dumps(held(options.part, tokenizer, schemas)))
+        return
+    for sample in generations(tokenizer, schemas, options.generations):
+        print(json.dumps(sample), flush=True)
+
+
+def report(options: argparse.Namespace) -> None:
+    rows = []
+    for name in installed(ENGINES):
+        for found in in_a_process(options, name):
+            kilobytes = [found[key] / 1024 for key in ("schema", "used", "matcher")]
+            rows.append([name, found["vocabulary"] / MB, found["left"] / MB, *kilobytes, int(found["compiled"])])
+    columns = ["engine", "vocabulary, MB", "with what it learned, MB"]
+    columns += ["schema compiled, KB", "and used once, KB", "matcher, KB", f"compiled of {options.schemas:,}"]
+    print(table(columns, rows))
+    samples = in_a_process(options, "generations")
+    tenth = max(1, len(samples) // 10)
+    shown = [[done, bytes_ / MB, kept] for done, bytes_, kept in samples[::tenth]]
+    print(f"\n{options.schemas:,} schemas, {options.generations:,} generations:\n")
+    print(table(["generations", "resident, MB", "compiled schemas in the cache"], shown, left=0))
+    half = np.array(samples[len(samples) // 2 :], float)
+    slope = np.polyfit(half[:, 0], half[:, 1], 1)[0] if len(half) > 2 else float("nan")
+    print(f"\nIn the second half memory grows by {slope:.1f} bytes a generation.")
+    if options.plot:
+        draw(options.plot, lambda axes: paint(axes, samples))
+
+
+def paint(axes: Any, samples: list[Any]) -> None:
+    """Resident memory over generations."""
+    axes.plot([done for done, _, _ in samples], [bytes_ / MB for _, bytes_, _ in samples], marker=".")
+    axes.set(xlabel="generations", ylabel="resident memory, MB", ylim=(0, None))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("folder", nargs="?", help="of MaskBench's JSON files")
+    parser.add_argument("--tokenizer", default="", metavar="FOLDER")
+    parser.add_argument("--schemas", type=int, default=40)
+    parser.add_argument("--generations", type=int, default=1500)
+    parser.add_argument("--plot", metavar="FILE", help="draw memory over generations (needs matplotlib)")
+    parser.add_argument("--part", choices=[*ENGINES, "generations"], help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.part:
+        run_part(options)
+        return
+    print(heading(), end="\n\n")
+    report(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""How long does it take until an engine gives its first token: import, vocabulary, first schema and mask?
+
+    python benchmarks/set_up.py [TOKENIZER_FOLDER ...] [--runs 3] [--plot set_up.png]
+
+Every number is the median of fresh processes, the engines in turns, in seconds of processor time of all threads: other
+programs on the machine do not count. *Import* is of what a program needs that has a tokenizer, without transformers and
+torch: where an engine imports them by itself it counts; "bare" is Python that imports nothing. *Vocabulary* is made of
+a tokenizer of transformers, loaded before. *First schema and mask* is compiling a schema of ten properties and its
+first mask, when all else is there; *second*, another schema like it, which finds what the first made of the vocabulary.
+
+Without folders: SmolLM2's tokenizer, and those below STRUCTGEN_TOKENIZERS that hold a tokenizer.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from _peers import ENGINES, installed, load_tokenizer, make_engine
+from _report import draw, heading, table
+
+MODULES = {
+    "bare": ["sys"],
+    "structgen, the name": ["structgen"],  # what is behind its names is imported when a name is first used
+    "structgen": ["structgen", "structgen.cache", "structgen.engine.bitmask", "structgen.engine.matcher"],
+    "llguidance": ["llguidance.hf", "llguidance.numpy"],
+    "xgrammar": ["xgrammar"],
+    "outlines": ["outlines"],
+}
+
+
+def import_seconds(name: str) -> float:
+    """Processor time of a fresh process that imports an engine and ends."""
+    before = os.times()
+    subprocess.run([sys.executable, "-c", f"import {', '.join(MODULES[name])}"], check=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def schema(seed: str) -> dict[str, Any]:
+    """Ten properties as APIs have them; names of its own for each seed."""
+    kinds: list[dict[str, Any]] = [
+        {"type": "string", "maxLength": 40},
+        {"type": "integer", "minimum": 0, "maximum": 120},
+        {"type": "string", "format": "date"},
+        {"enum": [f"{seed}-red", f"{seed}-green"]},
+        {"type": "array", "items": {"type": "number"}, "maxItems": 8},
+    ]
+    properties = {f"{seed}{number}": kinds[number % len(kinds)] for number in range(10)}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def first_token(folder: str, name: str) -> list[float]:
+    """In a process of its own: seconds for the vocabulary, the first schema and mask, and a second schema's."""
+    tokenizer = load_tokenizer(folder)
+    for module in MODULES[name]:
+        importlib.import_module(module)
+    begins = [time.process_time()]
+    engine = make_engine(name, tokenizer)
+    begins.append(time.process_time())
+    for seed in ("first", "second"):
+        engine.compile(schema(seed))
+        engine.reset()
+        engine.fill_mask()
+        begins.append(time.process_time())
+    return [after - before for before, after in itertools.pairwise(begins)]
+
+
+def in_a_process(folder: str, name: str) -> list[float]:
+    """What `first_token` says in a fresh process."""
+    command = [sys.executable, __file__, *([folder] if folder else []), "--engine", name]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def folders_of(given: list[str]) -> list[str]:
+    """The folders given; without any, "" for SmolLM2's and those of the environment."""
+    if given:
+        return given
+    files = Path(os.environ.get("STRUCTGEN_TOKENIZERS") or "/nonexistent").glob("*/tokenizer.json")
+    return ["", *map(str, sorted(file.parent for file in files))]
+
+
+def report(folders: list[str], runs: int) -> list[list[Any]]:
+    """Both tables; gives the rows of the second."""
+    present = installed(ENGINES)
+    importers = ["bare", "structgen, the name", *present, *installed(["outlines"])]
+    times: dict[str, list[float]] = {name: [] for name in importers}
+    for _ in range(runs + 1):
+        for name in importers:
+            times[name].append(import_seconds(name))
+    # The first run reads files into the system's cache.
+    print(table(["import", "seconds"], [[name, statistics.median(times[name][1:])] for name in importers]), end="\n\n")
+    rows: list[list[Any]] = []
+    for folder in folders:
+        samples: dict[str, list[list[float]]] = {name: [] for name in present}
+        for _ in range(runs):
+            for name, found in samples.items():
+                found.append(in_a_process(folder, name))
+        for name, found in samples.items():
+            vocabulary, first, second = (statistics.median(column) for column in zip(*found, strict=True))
+            rows.append([Path(folder).name or "smollm2", name, vocabulary, first * 1000, second * 1000])
+    columns = ["tokenizer", "engine", "vocabulary, s", "first schema and mask, ms", "second, ms"]
+    print(table(columns, rows, left=2))
+    return rows
+
+
+def paint(axes: Any, rows: list[list[Any]]) -> None:
+    """Seconds to the first mask, by tokenizer and engine."""
+    labels = [f"{tokenizer}: {name}" for tokenizer, name, *_ in rows]
+    vocabulary = [row[2] for row in rows]
+    axes.barh(labels, vocabulary, label="vocabulary")
+    axes.barh(labels, [row[3] / 1000 for row in rows], left=vocabulary, label="first schema and mask")
+    axes.set(xlabel="seconds")
+    axes.invert_yaxis()
+    axes.legend()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("folders", nargs="*", metavar="TOKENIZER_FOLDER")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--plot", metavar="FILE", help="draw the second table (needs matplotlib)")
+    parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.engine:
+        print(json.dumps(first_token("".join(options.folders), options.engine)))
+        return
+    print(heading(), end="\n\n")
+    rows = report(folders_of(options.folders), options.runs)
+    if options.plot:
+        draw(options.plot, lambda axes: paint(axes, rows))
+
+
+if __name__ == "__main__":
+    main()
