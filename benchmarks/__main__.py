@@ -18,9 +18,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SHORT = {"json_schema": ["--page-only"]}
+SHORT = {"batches": ["--batches", "1", "16"], "json_schema": ["--page-only"]}
 """Arguments of the short form, where it is not what a benchmark does without any."""
 FULL = {
+    "batches": ["--rounds", "3"],
     "end_to_end": ["--prompts", "50"],
     "growth": ["--full", "--rounds", "3", "--seconds", "60"],
     "json_schema": [],
@@ -41,12 +42,16 @@ def run(file: Path, arguments: list[str], result: Path) -> bool:
     told = [Path(one).name if Path(one).is_absolute() else one for one in arguments]  # folders are this machine's
     command = " ".join(["python", f"benchmarks/{file.name}", *told])
     print(f"== {command}: {question}", flush=True)
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    done = subprocess.run([sys.executable, str(file), *arguments], stdout=subprocess.PIPE, text=True, env=environment)
-    print(done.stdout)
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
+    said = []
+    run_it = [sys.executable, str(file), *arguments]
+    with subprocess.Popen(run_it, stdout=subprocess.PIPE, text=True, env=environment) as done:
+        for line in done.stdout or ():
+            print(line, end="", flush=True)
+            said.append(line)
     if done.returncode == 0:
         result.parent.mkdir(exist_ok=True)
-        result.write_text(f"# {question}\n\n    {command}\n\n{done.stdout}")
+        result.write_text(f"# {question}\n\n    {command}\n\n{''.join(said)}")
     return done.returncode == 0
 
 

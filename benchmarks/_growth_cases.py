@@ -26,12 +26,13 @@ class Family:
     title: str
     claim: str
     sizes: tuple[int, ...]
-    make: Callable[[int], tuple[Any, list[str]]]
+    make: Callable[[int], tuple[dict[str, Any], list[str]]]
 
     def case(self, size: int) -> Case:
-        """The case of a size."""
+        """The case of a size; its schema has a title, so that no cache knows it from another size."""
         schema, texts = self.make(size)
-        return Case(f"{self.title} {size:,}", schema, tuple(texts), (True,) * len(texts), self.title)
+        name = f"{self.title} {size:,}"
+        return Case(name, {"title": name} | schema, tuple(texts), (True,) * len(texts), self.title)
 
 
 def record(**properties: Any) -> dict[str, Any]:
@@ -43,12 +44,12 @@ STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 
 
-def items(size: int) -> tuple[Any, list[str]]:
+def items(size: int) -> tuple[dict[str, Any], list[str]]:
     schema = {"type": "array", "items": record(id=INTEGER, tag=STRING)}
     return schema, [json.dumps([{"id": number * 7, "tag": f"item {number % 10}"} for number in range(size)])]
 
 
-def nesting(size: int) -> tuple[Any, list[str]]:
+def nesting(size: int) -> tuple[dict[str, Any], list[str]]:
     node = record(value=INTEGER, next={"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]})
     text = '{"value": 12, "next": ' * size + "null" + "}" * size
     return {"$defs": {"node": node}, "$ref": "#/$defs/node"}, [text]
@@ -58,41 +59,41 @@ def text_of(size: int) -> str:
     return json.dumps({"text": ("The quick brown fox jumps over the lazy dog. " * (size // 40 + 1))[:size]})
 
 
-def max_length(size: int) -> tuple[Any, list[str]]:
+def max_length(size: int) -> tuple[dict[str, Any], list[str]]:
     return record(text=STRING | {"maxLength": size}), [text_of(90)]
 
 
-def free_text(size: int) -> tuple[Any, list[str]]:
+def free_text(size: int) -> tuple[dict[str, Any], list[str]]:
     return record(text=STRING), [text_of(size)]
 
 
-def bounded_text(size: int) -> tuple[Any, list[str]]:
+def bounded_text(size: int) -> tuple[dict[str, Any], list[str]]:
     return record(text=STRING | {"minLength": 1, "maxLength": 2 * size}), [text_of(size)]
 
 
-def max_items(size: int) -> tuple[Any, list[str]]:
+def max_items(size: int) -> tuple[dict[str, Any], list[str]]:
     schema = {"type": "array", "items": INTEGER, "maxItems": size}
     return schema, [json.dumps([number * 37 for number in range(50)])]
 
 
-def min_items(size: int) -> tuple[Any, list[str]]:
+def min_items(size: int) -> tuple[dict[str, Any], list[str]]:
     schema = {"type": "array", "items": {"enum": [0, 1]}, "minItems": size}
     return schema, [json.dumps([number % 2 for number in range(size)])]
 
 
-def enum(size: int) -> tuple[Any, list[str]]:
+def enum(size: int) -> tuple[dict[str, Any], list[str]]:
     words = [f"{'aeiou'[number % 5]}{number * 7919 % size:06d}-{number % 97}" for number in range(size)]
     return {"enum": words}, [json.dumps(words[number * (size - 1) // 9]) for number in range(10)]
 
 
-def optional_properties(size: int) -> tuple[Any, list[str]]:
+def optional_properties(size: int) -> tuple[dict[str, Any], list[str]]:
     names = [f"field_{number:04d}" for number in range(size)]
     schema = {"type": "object", "properties": dict.fromkeys(names, INTEGER), "additionalProperties": False}
     present = [names[number * (size - 1) // 9] for number in range(10)]
     return schema, [json.dumps(dict.fromkeys(present, 5))]
 
 
-def any_of(size: int) -> tuple[Any, list[str]]:
+def any_of(size: int) -> tuple[dict[str, Any], list[str]]:
     branches = [
         record(kind={"const": f"kind {number:04d}"}, **{f"value_{number % 10}": INTEGER, "note": STRING})
         for number in range(size)

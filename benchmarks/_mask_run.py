@@ -140,7 +140,7 @@ def judge(told: dict[str, Any], case: Case) -> tuple[str, str]:
         return "refused", told["error"]
     for number, (text, valid) in enumerate(zip(told["texts"], case.valid, strict=True)):
         if text["error"]:
-            return "failed", text["error"]
+            return "failed", text["error"].splitlines()[0]
         if text["allowed"] != valid:
             return "turns away" if valid else "lets through", f"instance {number}"
     return "passing", ""
