@@ -176,9 +176,9 @@ def report(cases: Sequence[Case], outcomes: Outcomes, slow: int) -> None:
     if any(one.kind != "passing" for one in ours):
         print(f"\nNot passing in structgen:\n\n{not_passing(cases, ours, slow)}")
     print(
-        "\nstructgen's slowest masks, and its work on them (sets and steps of the parser, symbols of rules, states of"
+        f"\nstructgen's slowest masks, at most {OF_A_SCHEMA} of a schema, and its work on them (sets and steps of the"
     )
-    print(f"automata, nodes of tries):\n\n{slowest_masks(cases, ours, slow)}")
+    print(f"parser, symbols of rules, states of automata, nodes of tries):\n\n{slowest_masks(cases, ours, slow)}")
     print(f"\nIts slowest compiles:\n\n{slowest_compiles(cases, ours, slow)}")
 
 
