@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Sequence
@@ -17,6 +18,10 @@ from structgen.errors import ModelError
 from structgen.models.base import Prompt
 
 __all__ = ["TransformersModel", "TransformersSession", "from_transformers"]
+
+
+KEPT_TEXTS = 1024  # forced texts whose tokens are kept
+KEPT_CHARACTERS = 256  # of each at most
 
 
 def from_transformers(hf_model: Any, tokenizer: Any) -> TransformersModel:
@@ -65,6 +70,8 @@ class TransformersModel:
         self._keeps_logits = "logits_to_keep" in parameters
         # Fast tokenizers are not safe to call from several threads at once ("Already borrowed").
         self._tokenizer_lock = threading.Lock()
+        # What a grammar forces is the same text run after run, and tokenizing it costs ten times a mask.
+        self._tokens_of = functools.lru_cache(maxsize=KEPT_TEXTS)(self._tokenize)
 
     def __repr__(self) -> str:
         return f"TransformersModel({type(self.hf_model).__name__}, {self.vocabulary.size} tokens)"
@@ -91,8 +98,11 @@ class TransformersModel:
 
     def encode_text(self, text: str) -> list[int]:
         """See `structgen.models.base.Model.encode_text`."""
+        return list((self._tokens_of if len(text) <= KEPT_CHARACTERS else self._tokenize)(text))
+
+    def _tokenize(self, text: str) -> tuple[int, ...]:
         with self._tokenizer_lock:
-            return list(self.tokenizer.encode(text, add_special_tokens=False))
+            return tuple(self.tokenizer.encode(text, add_special_tokens=False))
 
     def session(self) -> TransformersSession:
         """See `structgen.models.base.Model.session`."""
