@@ -17,6 +17,7 @@ cdef class AutomatonStore(LivingTerms):
     cdef int _row_count
     cdef int _row_capacity
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
+    cdef dict _ever_endless              # by state: see is_ever_endless
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
     @cython.locals(data=bytes, target=int, classes=bytes, targets=list)
@@ -26,5 +27,7 @@ cdef class AutomatonStore(LivingTerms):
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
+    @cython.locals(byte=int, target=int, last=int)
+    cpdef set _targets(self, int state)
     @cython.locals(at="Py_ssize_t")
     cpdef bint matches(self, int state, bytes data) except -1

@@ -33,6 +33,7 @@ from structgen.limits import Limits
 __all__ = ["AutomatonStore"]
 
 ADDED_KEPT = 10_000  # regex trees remembered by identity
+STATES_SEEN = 200  # while looking whether a language is endless from all of its states
 
 
 class AutomatonStore(LivingTerms):
@@ -67,6 +68,7 @@ class AutomatonStore(LivingTerms):
         self._row_count = 0
         self._row_capacity = 16
         self._added: dict[int, tuple[Regex, int]] = {}
+        self._ever_endless: dict[int, bool] = {}
         self._bodies: dict[int, tuple[Regex, int]] = {}
 
     def _grow(self) -> None:
@@ -301,6 +303,46 @@ class AutomatonStore(LivingTerms):
             ways = following
         return min(total, at_most)
 
+    def is_ever_endless(self, state: int) -> bool:
+        """Whether every beginning of a text that is matched from a state, and can go on, does so to infinitely many.
+
+        Told only where it takes few states to see; else False.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        found = self._ever_endless.get(state)
+        if found is None:
+            found = self._ever_endless[state] = self._sees_endless(state)
+        return found
+
+    def _sees_endless(self, state: int) -> bool:
+        after: dict[int, set[int]] = {}
+        waiting = [state]
+        while waiting:
+            top = waiting.pop()
+            if top in after:
+                continue
+            if len(after) >= STATES_SEEN:
+                return False
+            after[top] = self._targets(top)
+            waiting.extend(after[top])
+        ended: set[int] = {here for here, targets in after.items() if not targets}
+        if state in ended:
+            return False
+        return not any(targets <= ended for here, targets in after.items() if here not in ended)
+
+    def _targets(self, state: int) -> set[int]:
+        """The states after one more byte."""
+        targets: set[int] = set()
+        last = DEAD
+        for byte in range(256):
+            target = self.next(state, byte)
+            if target != last and target != DEAD:
+                targets.add(target)
+            last = target
+        return targets
+
     def is_finite(self, state: int) -> bool:
         """Whether only finitely many texts are matched from a state: whether no state comes again on a path from it.
 
@@ -321,7 +363,7 @@ class AutomatonStore(LivingTerms):
                 stack.pop()
                 continue
             open_states.add(top)
-            for target in {self.next(top, byte) for byte in range(256)}:
+            for target in self._targets(top):
                 if target in open_states:
                     return False
                 if target not in done:

@@ -7,7 +7,7 @@ from structgen.engine.texts cimport Texts
 
 
 cdef int CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, ROOT, UNKNOWN
-cdef int AFTER, CAPTURED, FRESH, NO_TEXT, SUSPECT, UNKNOWN_TEXT
+cdef int AFTER, CAPTURED, FRESH, NO_TEXT, REFUSING, SUSPECT, UNKNOWN_TEXT
 
 
 cdef class ItemSetStore:
@@ -69,6 +69,7 @@ cdef class ItemSetStore:
     cdef int _work_accepting
     cdef int _work_text                 # text after the byte of this step
     cdef int _work_kind                 # AFTER or SUSPECT once that is known of the set in the making
+    cdef bint _skips                    # the step is over bytes that are not known
     cdef int[::1] _stack
     cdef int[::1] _agenda
     cdef int[::1] _pending
@@ -86,11 +87,19 @@ cdef class ItemSetStore:
     cdef int _text_after(self, int set_id, int byte) except -1
     @cython.locals(scan=int, text=int)
     cpdef int after(self, int set_id, int state) except -1
+    @cython.locals(index=int, item=int)
+    cpdef int unknown(self, int set_id) except -1
+    @cython.locals(text=int)
+    cpdef bint begins_here(self, int set_id, int group) except -1
+    @cython.locals(begun=bytes, capture=int)
+    cpdef refusals(self, int set_id, int group)
     cdef void _begin(self, int text) noexcept
     @cython.locals(text=int, is_known=bint, position=int)
     cdef int _continue(self, int capture, int start) except -2
     @cython.locals(text=int, kind=int, captures=int, index=int)
-    cdef void _settle_text(self) noexcept
+    cdef int _settle_text(self) except -1
+    @cython.locals(index=int, item=int, endless=bint)
+    cdef bint _goes_on_endless(self) except -1
     @cython.locals(top=int, size=int, first=int, last=int, waiting=int, symbol=int)
     cdef int _advance(self, int position, int group) except -1
     @cython.locals(top=int, first=int)
@@ -130,5 +139,5 @@ cdef class ItemSetStore:
     cdef int _add_scan(self, int position, int state, int group) except -1
     @cython.locals(used=int, group=int, index=int, size=int, slot=int)
     cdef int _make_groups(self, int group_base, int count, int pending, int text) except -1
-    @cython.locals(changed=bint, group=int, waiting=int, captures=int)
-    cdef void _mark_captures(self, int group_base) noexcept
+    @cython.locals(changed=bint, group=int, waiting=int, captures=int, symbol=int, refuses=bint)
+    cdef int _mark_captures(self, int group_base) except -1

@@ -21,8 +21,10 @@ mattered, so that tokens that lead there have to be looked at one by one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from structgen.engine.arrays import grown, zeros
-from structgen.engine.grammar import CAPTURES, END
+from structgen.engine.grammar import CAPTURES, END, Spelling
 from structgen.engine.rules import Rules
 from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, NO_TEXT, SUSPECT, UNKNOWN_TEXT
@@ -38,6 +40,7 @@ ROOT = 0  # the group that stands for the end of the whole text
 UNKNOWN = -1
 CAPTURED = 1  # of a group: it is captured, or waits inside of a capture
 FRESH = 2  # and the capture began after another had ended, of which the text is not known
+REFUSING = 4  # it is captured itself, and some texts are refused where they end
 
 
 class ItemSetStore:
@@ -134,6 +137,7 @@ class ItemSetStore:
         self._work_accepting = 0
         self._work_text = NO_TEXT
         self._work_kind = NO_TEXT
+        self._skips = False  # over bytes that are not known, to the end of a terminal
         self._stack = zeros(64)
         self._agenda = zeros(64)
         self._pending = zeros(128)
@@ -238,10 +242,42 @@ class ItemSetStore:
         if self.captures[set_id] and text not in (AFTER, SUSPECT):
             text = UNKNOWN_TEXT
         self._begin(text)
+        self._skips = True
         for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
             if self.scan_state[scan] == state:
                 self._advance(self.scan_position[scan], self.scan_group[scan])
         return self._finish_set()
+
+    def unknown(self, set_id: int) -> int:
+        """The set of the same items, the text of which is not known; the set itself where it has no text."""
+        if self.text[set_id] < EMPTY_TEXT:
+            return set_id
+        self._begin(UNKNOWN_TEXT)
+        for index in range(self._first_kernel[set_id], self._last_kernel[set_id]):
+            item = self._kernel[index]
+            self._add_item(self._item_position[item], self._item_state[item], self._item_group[item])
+        self._work_accepting = self.accepting[set_id]
+        return self._finish_set()
+
+    def begins_here(self, set_id: int, group: int) -> bool:
+        """Whether what a group waits for begins in this set."""
+        text = self.text[set_id]
+        return self._group_text[group] == (EMPTY_TEXT if text == NO_TEXT else text)
+
+    def refusals(self, set_id: int, group: int) -> Sequence[Spelling]:
+        """What would complete a text that the capture of a group refuses: see `RuleSource.refusals`.
+
+        Args:
+            set_id: a closed set; its text is not that of one AFTER a capture.
+            group: of a scannable item of the set, a REFUSING one.
+        """
+        begun = b""
+        if not self.begins_here(set_id, group):
+            if self.text[set_id] < EMPTY_TEXT:
+                return ()  # the set stands for those with texts that are not refused
+            begun = self.texts.between(self._group_text[group], self.text[set_id])
+        capture = CAPTURES - self._symbols[self._wait_position[self._group_first[group]] + 1]
+        return self.rules.refusals(capture, begun)
 
     def _begin(self, text: int) -> None:
         self._serial += 1
@@ -249,6 +285,7 @@ class ItemSetStore:
         self._work_accepting = 0
         self._work_text = text
         self._work_kind = text if text in (AFTER, SUSPECT) else NO_TEXT
+        self._skips = False
 
     def _advance(self, position: int, group: int) -> None:
         """Moves the dot past the symbol at `position`, and completes whatever that completes."""
@@ -290,6 +327,8 @@ class ItemSetStore:
             position = self.rules.continuation(capture, self.texts.between(start, text))
         else:
             is_known = text == UNKNOWN_TEXT and self.rules.is_endless(capture)
+            if is_known and not self._skips and self.rules.refuses(capture):
+                is_known = False
             self._work_kind = AFTER if is_known and self._work_kind != SUSPECT else SUSPECT
             position = self.rules.continuation(capture, None)
         self._load_rules()
@@ -377,7 +416,8 @@ class ItemSetStore:
         """The number of the set whose kernel is in `_work`; kernels are compared as sets, by the items' marks."""
         if self._work_size == 0 and not self._work_accepting:
             return DEAD_SET
-        self._settle_text()
+        if self._work_text != NO_TEXT or self._work_kind != NO_TEXT:
+            self._settle_text()
         h = self._work_size + 7 * self._work_accepting + 40503 * self._work_text
         for index in range(self._work_size):
             item = self._work[index]
@@ -403,17 +443,26 @@ class ItemSetStore:
         """What the set in the making has as its text: only what is inside of a capture has one."""
         text = self._work_text
         kind = self._work_kind
-        if text == NO_TEXT and kind == NO_TEXT:
-            return
         captures = 0
         for index in range(self._work_size):
             captures |= self.group_captures[self._item_group[self._work[index]]]
         if kind == NO_TEXT:
             self._work_text = text if captures else NO_TEXT
-        elif text == AFTER and captures & FRESH:  # a byte of the next capture, which may have to differ from the last
-            self._work_text = SUSPECT
+        elif text == AFTER and captures & FRESH and not self._goes_on_endless():
+            self._work_text = SUSPECT  # a byte of the next capture, which may have to differ from the last
         else:
             self._work_text = kind
+
+    def _goes_on_endless(self) -> bool:
+        """Whether the capture that the set in the making has entered surely ends in infinitely many ways."""
+        for index in range(self._work_size):
+            item = self._work[index]
+            if self.group_captures[self._item_group[item]] & FRESH:
+                endless = self.rules.goes_on_endless(self._item_position[item])
+                self._load_rules()
+                if endless:
+                    return True
+        return False
 
     def _is_work(self, set_id: int) -> bool:
         first = self._first_kernel[set_id]
@@ -685,11 +734,13 @@ class ItemSetStore:
             for group in range(group_base, self._group_count):
                 captures = self.group_captures[group]
                 for waiting in range(self._group_first[group], self._group_last[group]):
-                    if self._symbols[self._wait_position[waiting] + 1] <= CAPTURES:
-                        captures |= CAPTURED | FRESH
-                    captures |= self.group_captures[self._wait_group[waiting]]
+                    symbol = self._symbols[self._wait_position[waiting] + 1]
+                    if symbol <= CAPTURES:
+                        refuses = self.rules.refuses(CAPTURES - symbol)
+                        captures |= CAPTURED | REFUSING if refuses else CAPTURED | FRESH
+                    captures |= self.group_captures[self._wait_group[waiting]] & (CAPTURED | FRESH)
                 if self._group_text[group] != AFTER:
-                    captures &= CAPTURED
+                    captures &= CAPTURED | REFUSING
                 if captures != self.group_captures[group]:
                     self.group_captures[group] = captures
                     changed = True

@@ -16,6 +16,7 @@ __all__ = [
     "GrammarTables",
     "Lazy",
     "RuleSource",
+    "Spelling",
     "Symbol",
     "terminal_number",
     "terminal_symbol",
@@ -45,14 +46,21 @@ class Capture:
         then: names what follows, for `RuleSource.after`.
         endless: what follows never depends on the text before a further capture is entered: whatever is captured,
             something of the same kind is left to capture.
+        refuses: some texts of a terminal `of` must not be captured, `RuleSource.refusals` tells which. Where every
+            beginning of its texts goes on to infinitely many, they are refused where they end, else the terminal is
+            made without them.
     """
 
     of: Regex | Lazy
     then: Hashable
     endless: bool
+    refuses: bool = False
 
 
 Symbol = Regex | Lazy | Capture
+
+Spelling = Sequence[Sequence[bytes]]
+"""Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins another."""
 
 
 class RuleSource(Protocol):
@@ -75,6 +83,17 @@ class RuleSource(Protocol):
         Returns:
             None where the text must not be captured.
         """
+
+    def refusals(self, then: Hashable, begun: bytes) -> Sequence[Spelling]:
+        """What would complete texts that must not be captured, of which some bytes have been written.
+
+        Args:
+            then: from a `Capture` that refuses texts.
+            begun: the bytes; never a whole text.
+        """
+
+    def remaining(self, then: Hashable) -> Regex:
+        """The terminal of a `Capture` that refuses texts, without those."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

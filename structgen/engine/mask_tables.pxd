@@ -6,6 +6,7 @@ cdef class Trie:
     cdef public int[::1] tokens
     cdef public int[::1] token_count
     cdef public int[::1] first_node
+    cdef public int[::1] node_mark
     cdef public int size
     cdef public int max_depth
     cdef public bint has_counts
@@ -14,7 +15,8 @@ cdef class Trie:
 
 cdef class Exits:
     cdef public Trie trie
-    cdef public int[::1] nodes
+    cdef public int first
+    cdef public int last
     cdef public int min_count
     cdef public int max_count
     cdef public object removed
@@ -24,13 +26,16 @@ cdef class Exits:
 cdef class TerminalMask:
     cdef public unsigned int[::1] dense
     cdef public bint has_dense
-    cdef public int[::1] removed
-    cdef public int[::1] tokens
+    cdef public int first_removed
+    cdef public int last_removed
+    cdef public int first_token
+    cdef public int last_token
     cdef public list exits
 
 
 cdef class CountedTerminal:
     cdef public int largest
+    cdef public int largest_exit
     cdef public int[::1] class_tokens
     cdef public int[::1] class_counts
     cdef public int[::1] rest_tokens
@@ -38,4 +43,6 @@ cdef class CountedTerminal:
     cdef public int[::1] exit_nodes
     cdef public int[::1] exit_counts
     cdef public Trie remainders
+    cdef public unsigned int[::1] dense
     cdef public dict masks
+    cdef public dict exits

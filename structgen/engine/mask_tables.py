@@ -21,6 +21,7 @@ class Trie:
         token_count: int32 by token, parallel to `tokens`: how many characters of a counted class came before the
             remainder that the trie holds (in a vocabulary's trie there is no such thing).
         first_node: int32[256], the top node of each byte, or -1.
+        node_mark: int32 by node, the walk in which it was last found as an exit.
         size: how many nodes.
         has_counts: whether it is a trie of remainders, with `token_count`.
         has_duplicates: whether a token stands in a trie of remainders twice, leaving the terminal at two places.
@@ -35,6 +36,7 @@ class Trie:
         self.first_node = trie.first_node
         self.size = len(trie.node_byte)
         self.max_depth = trie.max_depth
+        self.node_mark = zeros(self.size + 1)
         self.has_counts = token_count is not None
         self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
         self.token_count = zeros(1) if token_count is None else token_count
@@ -45,17 +47,18 @@ class Exits:
 
     Attributes:
         trie: the vocabulary's, or one of remainders.
-        nodes: int32, the places; -1 is the root.
+        first, last: where the places stand in `TerminalMasks.pool`, nodes of the trie; -1 is the root.
         min_count, max_count: in a trie of remainders, which tokens are meant, by their `token_count`.
         removed: tokens that are not meant, or None.
         behind: the tables of what stands behind these exits, by the state of the terminal that comes next.
     """
 
     def __init__(
-        self, trie: Trie, nodes: array[int], min_count: int, max_count: int, removed: frozenset[int] | None
+        self, trie: Trie, first: int, last: int, min_count: int, max_count: int, removed: frozenset[int] | None
     ) -> None:
         self.trie = trie
-        self.nodes = nodes
+        self.first = first
+        self.last = last
         self.min_count = min_count
         self.max_count = max_count
         self.removed = removed
@@ -67,17 +70,17 @@ class TerminalMask:
 
     Attributes:
         dense: uint32[words], a mask of tokens inside, shared with other tables; or None.
-        removed: int32, tokens of `dense` that are not meant.
-        tokens: int32, tokens inside that `dense` does not have.
+        first_removed, last_removed: where the tokens of `dense` that are not meant stand in `TerminalMasks.pool`.
+        first_token, last_token: where the tokens inside that `dense` does not have stand there.
         exits: where the terminal may end within a token.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, exits: list[Exits]) -> None:
         self.dense: np.ndarray | None = None
         self.has_dense = False
-        self.removed = zeros(0)
-        self.tokens = zeros(0)
-        self.exits: list[Exits] = []
+        self.first_removed = self.last_removed = 0
+        self.first_token = self.last_token = 0
+        self.exits = exits
 
 
 class CountedTerminal:
@@ -89,11 +92,17 @@ class CountedTerminal:
         rest_tokens, rest_counts: int32, tokens that go on into `R`, sorted by count.
         exit_nodes, exit_counts: int32, where in the vocabulary's trie the terminal may end within a token.
         remainders: what is left after the exits as one trie, or None.
+        largest_exit: the largest count at an exit.
+        dense: uint32[words], all of `class_tokens`; or None where they are few.
         masks: the tables made so far, by (m, n) capped at `largest`.
+        exits: those made so far, by (m, n) capped at `largest_exit`.
     """
 
     def __init__(self, largest: int) -> None:
         self.largest = largest
+        self.largest_exit = 0
+        self.dense: np.ndarray | None = None
+        self.exits: dict[tuple[int, int], list[Exits]] = {}
         self.class_tokens = self.class_counts = zeros(0)
         self.rest_tokens = self.rest_counts = zeros(0)
         self.exit_nodes = self.exit_counts = zeros(0)

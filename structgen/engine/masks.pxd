@@ -1,17 +1,22 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, head, zeros
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.mask_tables cimport Exits, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int AFTER, FOLLOWED, FRESH, LOOKED_UP, ROOT_NODE, SUSPECT
+cdef int AFTER, EMPTY_TEXT, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT_NODE, SUSPECT
 cdef unsigned int ALL_BITS
 
 
 cdef class SetMask:
-    cdef public list parts
-    cdef public int[::1] tokens
+    cdef public TerminalMask part
+    cdef public int first_removed
+    cdef public int last_removed
+    cdef public int first_token
+    cdef public int last_token
+    cdef public bint is_for_text
 
 
 cdef class SetMasks:
@@ -20,33 +25,56 @@ cdef class SetMasks:
     cdef public long long nodes_visited
     cdef list _masks
     cdef public unsigned int[::1] empty
+    cdef readonly int[::1] pool
+    cdef int _pool_size
+    cdef list _parts            # tables with dense masks for the mask in the making
     cdef int[::1] _set_at       # by depth, while walking: the set reached
     cdef int[::1] _found
     cdef int _found_size
     cdef set _suspects          # tokens that have to be looked at one by one for the mask in the making
+    cdef list _removed          # tokens of its parts that do not belong to it
+    cdef int[::1] _refused      # by token: the refusals by which it was refused last
+    cdef int _refusal_serial
     cdef int[::1] _seen         # by automaton state: the mask in whose making it was last looked at
     cdef int _serial
     cdef int _followed          # exits followed for the mask in the making
 
     cpdef SetMask get(self, int set_id)
-    @cython.locals(mask=SetMask, tokens="int[::1]", parts=int, part=TerminalMask, index=int, token=int, one="unsigned int")
+    @cython.locals(sets=ItemSetStore, scan=int, group=int, mask=SetMask)
+    cdef SetMask _shared(self, int set_id)
+    @cython.locals(mask=SetMask, pool="int[::1]", index=int, token=int, one="unsigned int")
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
-    @cython.locals(removed="int[::1]", one="unsigned int", index=int, token=int)
+    @cython.locals(pool="int[::1]", one="unsigned int", index=int, token=int)
     cdef void _copy(self, TerminalMask part, unsigned int[::1] words) except *
-    cdef void _unite(self, SetMask mask, unsigned int[::1] words) except *
-    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, index=int)
+    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, exits=Exits, index=int, before=int, token=int)
     cdef SetMask _make(self, int set_id)
+    cdef int _keep(self, int token) except -1
+    @cython.locals(sets=ItemSetStore, ends=set, common=set, found=set, is_first=bint, scan=int, group=int, trie=Trie, node=int, sure=bint, kept=int, index="Py_ssize_t", token=int)
+    cdef void _refuse(self, Exits exits, int set_id, int state, int before) except *
+    @cython.locals(index=int, token=int)
+    cdef void _take_back(self, Trie trie, int node, int first, int last, bint is_sure) except *
+    @cython.locals(child=int, index="Py_ssize_t", form=bytes)
+    cdef void _find_spelling(self, Trie trie, int node, spelling, int at, set found) except *
+    @cython.locals(automata=AutomatonStore, trie=Trie, at=int, node=int, stack=list, state=int, child=int, stop=int, after=int)
+    cdef void _find_ends(self, Exits exits, int start, set found) except *
     cdef int _add(self, int token) except -1
-    @cython.locals(index="Py_ssize_t")
-    cdef void _add_all(self, int[::1] tokens) except *
-    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, before=int, is_new=bint, terminal=TerminalMask)
-    cdef void _follow(self, SetMask mask, Exits exits, int set_id) except *
-    @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at="Py_ssize_t", node=int, stop=int, depth=int, target=int, index=int)
+    @cython.locals(index=int, pool="int[::1]")
+    cdef void _add_all(self, TerminalMask terminal) except *
+    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, before=int, before_tokens=int, is_new=bint, terminal=TerminalMask, further=Exits)
+    cdef void _follow(self, Exits exits, int set_id) except *
+    @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)
     cdef void _walk(self, Exits exits, int set_id) except *
     @cython.locals(trie=Trie)
     cdef void _add_meant(self, Exits exits, int index, bint is_suspect) except *
     @cython.locals(sets=ItemSetStore, target=int, token=int, byte=int)
     cdef void _add_suspects(self, int set_id) except *
+    @cython.locals(index=int)
     cdef void _suspect_all(self, TerminalMask terminal) except *
-    @cython.locals(text=int)
+    @cython.locals(sets=ItemSetStore, captures=int)
+    cdef bint _may_end_too_soon(self, int set_id, int scan) except -1
+    @cython.locals(sets=ItemSetStore, text=int)
     cdef bint _is_suspect(self, int set_id, int scan) except -1
+
+
+@cython.locals(child=int)
+cdef int _child(Trie trie, int node, int byte) noexcept

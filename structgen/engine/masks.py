@@ -15,20 +15,20 @@ the dense parts it shares with other sets and a list of the other tokens.
 
 from __future__ import annotations
 
-from array import array
-
 import numpy as np
 
-from structgen.engine.arrays import grown, head, zeros
+from structgen.engine.arrays import grown, zeros
 from structgen.engine.earley import ItemSetStore
-from structgen.engine.mask_tables import Exits, TerminalMask
+from structgen.engine.grammar import Spelling
+from structgen.engine.mask_tables import Exits, TerminalMask, Trie
 from structgen.engine.terminal_masks import TerminalMasks
-from structgen.engine.text_kinds import AFTER, SUSPECT
+from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, SUSPECT
 
 __all__ = ["SetMask", "SetMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 FRESH = 2  # as in `engine/earley.py`
+REFUSING = 4  # the same
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 LOOKED_UP = 8  # items of a set that are looked up one by one; with more the set is walked
 # So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
@@ -41,13 +41,17 @@ class SetMask:
     """The tokens that may follow one set.
 
     Attributes:
-        parts: tables whose dense masks (without what is removed from them) belong to it.
-        tokens: int32, the other tokens; a token may be there twice, or in a part too.
+        part: a table whose dense mask (without what is removed from it) belongs to it, or None.
+        first_removed, last_removed: where the tokens of the part that do not belong to it stand in `SetMasks.pool`.
+        first_token, last_token: where the other tokens stand there; a token may be there twice, or in the part too.
+        is_for_text: whether it depends on the text of the set, besides its items.
     """
 
     def __init__(self) -> None:
-        self.parts: list[TerminalMask] = []
-        self.tokens = zeros(0)
+        self.part: TerminalMask | None = None
+        self.first_removed = self.last_removed = 0
+        self.first_token = self.last_token = 0
+        self.is_for_text = False
 
 
 class SetMasks:
@@ -57,6 +61,7 @@ class SetMasks:
         sets: the grammar's Earley sets.
         terminals: the tables of the terminals' states.
         empty: uint32[words], the mask of nothing.
+        pool: int32, the tokens of the masks, one list after another.
         nodes_visited: trie nodes visited by walks over sets (a work counter for benchmarks).
     """
 
@@ -66,10 +71,16 @@ class SetMasks:
         self.nodes_visited = 0
         self._masks: list[SetMask | None] = []
         self.empty = np.zeros(terminals.words, dtype=np.uint32)
+        self.pool = zeros(256)
+        self._pool_size = 0
+        self._parts: list[TerminalMask] = []
         self._set_at = zeros(terminals.trie.max_depth + 2)
         self._found = zeros(1024)
         self._found_size = 0
         self._suspects: set[int] = set()
+        self._removed: list[int] = []
+        self._refused = zeros(1024)  # by token: the refusals by which it was refused last
+        self._refusal_serial = 0
         self._seen = zeros(1024)  # by automaton state: the mask in whose making it was last looked at
         self._serial = 0
         self._followed = 0
@@ -80,41 +91,50 @@ class SetMasks:
             self._masks.extend([None] * (max(set_id + 1, 2 * len(self._masks)) - len(self._masks)))
         mask = self._masks[set_id]
         if mask is None:
-            mask = self._make(set_id)
+            mask = self._shared(set_id)
+            if mask is None:
+                mask = self._make(set_id)
             self._masks[set_id] = mask
         return mask
+
+    def _shared(self, set_id: int) -> SetMask | None:
+        """The mask of the same items whatever their text, where this text makes no difference."""
+        sets = self.sets
+        if sets.text[set_id] < EMPTY_TEXT:
+            return None
+        sets.close(set_id)
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            group = sets.scan_group[scan]
+            if not sets.group_captures[group] & REFUSING or sets.begins_here(set_id, group):
+                continue
+            if sets.refusals(set_id, group):
+                return None
+        mask = self.get(sets.unknown(set_id))
+        return None if mask.is_for_text else mask
 
     def fill(self, set_id: int, words: np.ndarray) -> None:
         """Writes the mask of a set into `words`, uint32[words]; whatever stood there is overwritten."""
         mask = self.get(set_id)
-        tokens = mask.tokens
-        parts = len(mask.parts)
-        if parts == 0:
+        pool = self.pool
+        one = 1
+        if mask.part is None:
             words[:] = self.empty
         else:
-            self._copy(mask.parts[0], words)
-            if parts > 1:
-                self._unite(mask, words)
-        one = 1
-        for index in range(len(tokens)):
-            token = tokens[index]
+            self._copy(mask.part, words)
+            for index in range(mask.first_removed, mask.last_removed):
+                token = pool[index]
+                words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        for index in range(mask.first_token, mask.last_token):
+            token = pool[index]
             words[token >> 5] |= one << (token & 31)
 
     def _copy(self, part: TerminalMask, words: np.ndarray) -> None:
         words[:] = part.dense
-        removed = part.removed
+        pool = self.terminals.pool
         one = 1
-        for index in range(len(removed)):
-            token = removed[index]
+        for index in range(part.first_removed, part.last_removed):
+            token = pool[index]
             words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
-
-    def _unite(self, mask: SetMask, words: np.ndarray) -> None:
-        """Adds the dense masks of all parts but the first."""
-        whole = np.asarray(words)
-        for part in mask.parts[1:]:
-            other = np.zeros_like(whole)
-            self._copy(part, other)
-            whole |= other
 
     def _make(self, set_id: int) -> SetMask:
         sets = self.sets
@@ -123,6 +143,9 @@ class SetMasks:
         self._found_size = 0
         self._serial += 1
         self._followed = 0
+        self._suspects.clear()  # of a mask that an error kept from being made
+        self._removed.clear()
+        self._parts.clear()
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             state = sets.scan_state[scan]
             while state >= len(self._seen):
@@ -130,16 +153,124 @@ class SetMasks:
             if self._seen[state] == self._serial:
                 continue
             self._seen[state] = self._serial
+            before = self._found_size
             terminal = self.terminals.get(state)
-            if terminal.has_dense:
-                mask.parts.append(terminal)
-            self._add_all(terminal.tokens)
+            self._add_all(terminal)
             for exits in terminal.exits:
-                self._follow(mask, exits, sets.after(set_id, state))
+                self._follow(exits, sets.after(set_id, state))
+            if sets.captures[set_id]:
+                self._refuse(self.terminals.whole, set_id, state, before)
         if self._suspects:
+            mask.is_for_text = True
             self._add_suspects(set_id)
-        mask.tokens = head(self._found, self._found_size)
+        if len(self._parts) == 1:
+            mask.part = self._parts[0]
+        elif self._parts:
+            mask.part = self.terminals.united(self._parts)
+        mask.first_removed = self._pool_size
+        for token in self._removed:
+            self._keep(token)
+        mask.last_removed = mask.first_token = self._pool_size
+        for index in range(self._found_size):
+            self._keep(self._found[index])
+        mask.last_token = self._pool_size
         return mask
+
+    def _keep(self, token: int) -> None:
+        """Appends a token to the pool."""
+        if self._pool_size >= len(self.pool):
+            self.pool = grown(self.pool, self._pool_size)
+        self.pool[self._pool_size] = token
+        self._pool_size += 1
+
+    # -- texts that are refused -------------------------------------------------------------------------------------
+
+    def _refuse(self, exits: Exits, set_id: int, state: int, before: int) -> None:
+        """Takes back the tokens that complete a text which is refused to the items in `state`.
+
+        Args:
+            exits: behind which the items go on.
+            set_id: the items' set.
+            state: their terminal's state.
+            before: where the tokens begin in `_found` that were found by way of these items.
+        """
+        sets = self.sets
+        ends: set[int] = set()  # nodes at which some item completes a refused text,
+        common: set[int] = set()  # and at which all of them do
+        is_first = True
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            if sets.scan_state[scan] != state:
+                continue
+            group = sets.scan_group[scan]
+            found: set[int] = set()
+            if self._may_end_too_soon(set_id, scan):
+                self._find_ends(exits, state, found)
+            elif sets.group_captures[group] & REFUSING:
+                for spelling in sets.refusals(set_id, group):
+                    for index in range(exits.first, exits.last):
+                        self._find_spelling(exits.trie, self.terminals.pool[index], spelling, 0, found)
+            ends |= found
+            common = found if is_first else common & found
+            is_first = False
+        if not ends:
+            return
+        trie = exits.trie
+        self._refusal_serial += 1
+        for node in ends:
+            sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, SUSPECT)
+            self._take_back(trie, node, trie.token_start[node], trie.token_start[node + 1], False)
+            self._take_back(trie, node, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
+        kept = before
+        for index in range(before, self._found_size):
+            token = self._found[index]
+            if token >= len(self._refused) or self._refused[token] != self._refusal_serial:
+                self._found[kept] = token
+                kept += 1
+        self._found_size = kept
+
+    def _take_back(self, trie: Trie, node: int, first: int, last: int, is_sure: bool) -> None:
+        """Marks tokens as refused; they are looked at one by one unless it is sure that no other way allows them."""
+        for index in range(first, last):
+            token = trie.tokens[index]
+            while token >= len(self._refused):
+                self._refused = grown(self._refused, len(self._refused))
+            self._refused[token] = self._refusal_serial
+            if not is_sure:
+                self._suspects.add(token)
+                self._removed.append(token)
+
+    def _find_spelling(self, trie: Trie, node: int, spelling: Spelling, at: int, found: set[int]) -> None:
+        """Finds the nodes that the rest of a spelling leads to from a node."""
+        for form in spelling[at]:
+            child = node
+            for index in range(len(form)):
+                child = _child(trie, child, form[index])
+                if child < 0:
+                    break
+            if child < 0:
+                continue
+            if at + 1 == len(spelling):
+                found.add(child)
+            else:
+                self._find_spelling(trie, child, spelling, at + 1, found)
+
+    def _find_ends(self, exits: Exits, start: int, found: set[int]) -> None:
+        """Finds the nodes at which a terminal may end behind some exits."""
+        automata = self.terminals.automata
+        trie = exits.trie
+        for at in range(exits.first, exits.last):
+            stack = [(self.terminals.pool[at], start)]
+            while stack:
+                node, state = stack.pop()
+                child = node + 1
+                stop = trie.size if node == ROOT_NODE else trie.end[node]
+                while child < stop:
+                    after = automata.next(state, trie.byte[child])
+                    if automata.accepting[after]:
+                        found.add(child)
+                    elif after:
+                        stack.append((child, after))
+                    child = trie.end[child]
 
     def _add(self, token: int) -> None:
         if self._found_size >= len(self._found):
@@ -147,9 +278,13 @@ class SetMasks:
         self._found[self._found_size] = token
         self._found_size += 1
 
-    def _add_all(self, tokens: array[int]) -> None:
-        for index in range(len(tokens)):
-            self._add(tokens[index])
+    def _add_all(self, terminal: TerminalMask) -> None:
+        """Adds the tokens inside a terminal."""
+        if terminal.has_dense:
+            self._parts.append(terminal)
+        pool = self.terminals.pool
+        for index in range(terminal.first_token, terminal.last_token):
+            self._add(pool[index])
 
     def _add_suspects(self, set_id: int) -> None:
         """Adds those of the suspects that the grammar allows."""
@@ -166,13 +301,14 @@ class SetMasks:
         self._suspects.clear()
 
     def _suspect_all(self, terminal: TerminalMask) -> None:
-        self._suspects.update(terminal.tokens)
+        for index in range(terminal.first_token, terminal.last_token):
+            self._suspects.add(self.terminals.pool[index])
         if terminal.has_dense:
             words = np.zeros(len(self.empty), dtype=np.uint32)
             self._copy(terminal, words)
             self._suspects.update(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
 
-    def _follow(self, mask: SetMask, exits: Exits, set_id: int) -> None:
+    def _follow(self, exits: Exits, set_id: int) -> None:
         """Adds the tokens behind some exits that the grammar allows from `set_id` on."""
         sets = self.sets
         if not set_id:
@@ -192,28 +328,42 @@ class SetMasks:
                     is_new = False
             if not is_new:
                 continue
+            before_tokens = self._found_size
             terminal = self.terminals.behind(exits, state)
             if self._is_suspect(set_id, scan):
                 self._suspect_all(terminal)
             else:
-                if terminal.has_dense:
-                    mask.parts.append(terminal)
-                self._add_all(terminal.tokens)
+                self._add_all(terminal)
             for further in terminal.exits:
-                self._follow(mask, further, sets.after(set_id, state))
+                self._follow(further, sets.after(set_id, state))
+            if sets.captures[set_id]:
+                self._refuse(exits, set_id, state, before_tokens)
 
     def _is_suspect(self, set_id: int, scan: int) -> bool:
         """Whether the tokens that go on with a scannable item may depend on what was captured just before."""
-        text = self.sets.text[set_id]
-        return text == SUSPECT or (text == AFTER and self.sets.group_captures[self.sets.scan_group[scan]] & FRESH != 0)
+        sets = self.sets
+        text = sets.text[set_id]
+        if text != AFTER or not sets.group_captures[sets.scan_group[scan]] & FRESH:
+            return text == SUSPECT
+        return not sets.rules.goes_on_endless(sets.scan_position[scan])
+
+    def _may_end_too_soon(self, set_id: int, scan: int) -> bool:
+        """Whether only tokens that end the terminal of a scannable item may depend on what was captured just before."""
+        sets = self.sets
+        captures = sets.group_captures[sets.scan_group[scan]]
+        if sets.text[set_id] == SUSPECT:
+            return captures & REFUSING != 0
+        if sets.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
+            return False
+        return captures & REFUSING != 0 or not sets.rules.goes_on_endless(sets.scan_position[scan] + 1)
 
     def _walk(self, exits: Exits, set_id: int) -> None:
         """The same for a set with many items: byte by byte, all items at once."""
         sets = self.sets
         trie = exits.trie
         places = self._set_at
-        for at in range(len(exits.nodes)):
-            node = exits.nodes[at]
+        for at in range(exits.first, exits.last):
+            node = self.terminals.pool[at]
             depth = 0
             stop = trie.size
             if node != ROOT_NODE:
@@ -245,3 +395,15 @@ class SetMasks:
             self._suspects.add(trie.tokens[index])
         else:
             self._add(trie.tokens[index])
+
+
+def _child(trie: Trie, node: int, byte: int) -> int:
+    """The node of one more byte, or -1."""
+    if node == ROOT_NODE:
+        return trie.first_node[byte]
+    child = node + 1
+    while child < trie.end[node]:
+        if trie.byte[child] == byte:
+            return child
+        child = trie.end[child]
+    return -1

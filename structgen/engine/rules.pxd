@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 
-cdef int CAPTURES, END, NOT_MADE, TERMINAL
+cdef int CAPTURES, END, NOT_MADE, RULES_SEEN, TERMINAL
 
 
 cdef class Rules:
@@ -23,13 +23,20 @@ cdef class Rules:
     cdef dict _keys
     cdef dict _numbers
     cdef list _captures
+    cdef list _refuses
     cdef dict _continuations
+    cdef dict _goes_on_endless
 
     @cython.locals(start=int)
     cpdef int expand(self, int nonterminal) except -1
     @cython.locals(position=int, nonterminal=int)
     cpdef int continuation(self, int number, text) except -2
     cpdef bint is_endless(self, int number) except -1
+    cpdef bint refuses(self, int number) except -1
+    cpdef bint goes_on_endless(self, int position) except -1
+    @cython.locals(symbol=int, rule=int)
+    cdef bint _sees_endless(self, int position, set seen, int depth) except -1
+    cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int)
     cdef int _load(self, tables) except -1
     @cython.locals(symbol=int, state=int)

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.grammar import CAPTURES, END, Capture, GrammarTables, Lazy, Symbol, terminal_number
+from structgen.engine.grammar import CAPTURES, END, Capture, GrammarTables, Lazy, Spelling, Symbol, terminal_number
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
@@ -21,6 +21,7 @@ __all__ = ["Rules"]
 
 NOT_MADE = -1
 TERMINAL = -2
+RULES_SEEN = 32  # so many nonterminals are looked at to see whether texts have no end
 
 
 class Rules:
@@ -51,8 +52,10 @@ class Rules:
         self._keys: dict[int, Hashable] = {}
         self._numbers: dict[Hashable, int] = {}
         self._captures: list[Capture] = []
+        self._refuses: list[bool] = []  # by capture: texts are refused where they end
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
+        self._goes_on_endless: dict[int, bool] = {}
         start = self._load(tables)
         self.start_position = self.size
         self._write(start)
@@ -86,6 +89,44 @@ class Rules:
     def is_endless(self, number: int) -> bool:
         """Whether what follows a capture does not depend on its text; see `Capture`."""
         return self._captures[number].endless
+
+    def refuses(self, number: int) -> bool:
+        """Whether a capture refuses texts where they end."""
+        return self._refuses[number]
+
+    def refusals(self, number: int, begun: bytes) -> Sequence[Spelling]:
+        """See `RuleSource.refusals`."""
+        return self._source.refusals(self._captures[number].then, begun) if self._source is not None else ()
+
+    def goes_on_endless(self, position: int) -> bool:
+        """Whether infinitely many texts may complete a body from before a terminal, whatever part of that is written.
+
+        Told only where few rules have to be looked at; else False. Bodies are made for it.
+
+        Raises:
+            LimitExceededError: grammar_symbols, automaton_states, or what the source raises.
+        """
+        found = self._goes_on_endless.get(position)
+        if found is None:
+            found = self._goes_on_endless[position] = self._sees_endless(position, set(), RULES_SEEN)
+        return found
+
+    def _sees_endless(self, position: int, seen: set[int], depth: int) -> bool:
+        symbol = self.symbols[position]
+        while symbol != END and symbol > CAPTURES:
+            if symbol == TERMINAL:
+                if self.automata.is_ever_endless(self.start_state[position]):
+                    return True
+            elif depth and symbol not in seen and len(seen) < RULES_SEEN:
+                seen.add(symbol)
+                if self.first_rule[symbol] < 0:
+                    self.expand(symbol)
+                for rule in range(self.first_rule[symbol], self.last_rule[symbol]):
+                    if self._sees_endless(self.rule_starts[rule], seen, depth - 1):
+                        return True
+            position += 1
+            symbol = self.symbols[position]
+        return False
 
     def _load(self, tables: GrammarTables) -> int:
         """Writes the rules of the tables, the first of all; returns the number of their start."""
@@ -129,12 +170,15 @@ class Rules:
             if isinstance(part, Lazy):
                 out.append((self._lazy(part.key), 0))
             elif isinstance(part, Capture):
-                captured = self._captured(part.of)
+                refuses = part.refuses and self._is_ever_endless(part.of)
+                of = self._remaining(part) if part.refuses and not refuses else part.of
+                captured = self._captured(of)
                 if captured < 0:
                     return None
                 out.append((captured, 0))
                 out.append((CAPTURES - len(self._captures), 0))
                 self._captures.append(part)
+                self._refuses.append(refuses)
                 self.has_captures = True
             else:
                 state = self.automata.add(part)
@@ -142,6 +186,13 @@ class Rules:
                     return None
                 out.append((TERMINAL, state))
         return out
+
+    def _is_ever_endless(self, of: Regex | Lazy) -> bool:
+        """Whether texts may be refused where they end, and no beginning is left without an end."""
+        return not isinstance(of, Lazy) and self.automata.is_ever_endless(self.automata.add(of))
+
+    def _remaining(self, capture: Capture) -> Regex | Lazy:
+        return capture.of if self._source is None else self._source.remaining(capture.then)
 
     def _captured(self, of: Regex | Lazy) -> int:
         """The nonterminal of a captured symbol; -1 for a terminal that matches nothing."""

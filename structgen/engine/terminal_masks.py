@@ -23,6 +23,7 @@ of a state like it, found by walking both automata side by side and turning back
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 
 import numpy as np
 
@@ -45,8 +46,12 @@ MERGED_NODES = 6000
 MERGED_EXITS = 48
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
 DIFFERENCE_NODES = 80_000
+NO_EXITS: list[Exits] = []  # of many tables; nothing is ever added to it
+ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
 MODELS = 8  # wide states that were walked last, from which others may be told apart
-RECORD_BYTES = 1000  # about what the tables of a state take besides their lists
+# A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
+REMOVED_TOKENS = 2048
+RECORD_BYTES = 500  # about what the tables of a state take besides their lists
 
 
 class TerminalMasks:
@@ -55,7 +60,9 @@ class TerminalMasks:
     Attributes:
         automata: the store.
         trie: the vocabulary's trie.
+        whole: stands before every token.
         words: uint32 words of a mask.
+        pool: int32, tokens and nodes that the tables refer to, one list after another.
         bytes_used: memory in masks and lists, about.
         nodes_visited: trie nodes visited so far (a work counter for benchmarks).
     """
@@ -67,7 +74,10 @@ class TerminalMasks:
         self.words = (vocabulary.size + 31) // 32
         self.bytes_used = 0
         self.nodes_visited = 0
-        self._whole = Exits(self.trie, array("i", [ROOT_NODE]), 0, 0, None)
+        self.pool = zeros(4096)
+        self._pool_size = 1
+        self.pool[0] = ROOT_NODE
+        self.whole = Exits(self.trie, 0, 1, 0, 0, None)
         self._record_of = zeros(1024, UNKNOWN)
         self._records: list[TerminalMask] = []
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
@@ -85,6 +95,9 @@ class TerminalMasks:
         self._exit_counts = zeros(4096)
         self._exit_size = 0
         self._largest = 0
+        self._walk_serial = 0
+        self._token_mark = zeros(vocabulary.size)  # by token: the walk in which it was last found
+        self._united: dict[tuple[int, ...], TerminalMask] = {}
         self._gone = zeros(4096)
         self._gone_size = 0
         self._models: list[int] = []
@@ -127,14 +140,15 @@ class TerminalMasks:
                 self._walk_bounded(free)
                 counted = self._counted[free, UNKNOWN] = self._new_counted()
             return self._of_count(counted, 0, most)
-        self._walk(self._whole, state)
-        found = head(self._exits, self._exit_size)
-        remainders = self._merge(found, None)
-        made = self._record(head(self._tokens, self._token_size))
+        self._walk(self.whole, state)
+        remainders = None
+        if self._exit_size >= MERGED_EXITS:
+            remainders = self._merge(head(self._exits, self._exit_size), None)
+        made = self._record(NO_EXITS)
         if remainders is not None:
-            made.exits.append(Exits(remainders, array("i", [ROOT_NODE]), 0, 0, None))
-        elif len(found):
-            made.exits.append(Exits(self.trie, found, 0, 0, None))
+            made.exits = [Exits(remainders, 0, 1, 0, 0, None)]
+        elif self._exit_size:
+            made.exits = [self._exits_found(self.trie, 0, 0, None)]
         if parts and made.has_dense:  # not before it is made: a limit may be passed on the way
             del self._models[: len(self._models) - MODELS + 1]
             self._models.append(state)
@@ -145,32 +159,71 @@ class TerminalMasks:
         made = exits.behind.get(state)
         if made is None:
             self._walk(exits, state)
-            # An exit behind another is found from both; kept twice, exits would grow exponentially from step to step.
-            made = self._record(_distinct(self._tokens, self._token_size))
+            made = self._record(NO_EXITS)
             if self._exit_size:
-                found = _distinct(self._exits, self._exit_size)
-                made.exits.append(Exits(exits.trie, found, exits.min_count, exits.max_count, exits.removed))
+                made.exits = [self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)]
             exits.behind[state] = made
         return made
 
-    def _record(self, tokens: array[int]) -> TerminalMask:
-        """Tables with these tokens inside."""
-        made = TerminalMask()
-        if len(tokens) > SPARSE_TOKENS:
-            made.dense = self._dense(tokens)
+    def united(self, parts: list[TerminalMask]) -> TerminalMask:
+        """A table with the dense masks of several, what is removed from them left out."""
+        key = tuple([id(part) for part in parts])  # they live as long as this object
+        made = self._united.get(key)
+        if made is None:
+            whole = np.zeros(self.words, dtype=np.uint32)
+            for part in parts:
+                whole |= self._meant(part)
+            made = TerminalMask(NO_EXITS)
+            made.dense = whole
+            made.has_dense = True
+            self.bytes_used += RECORD_BYTES + 4 * self.words
+            self._united[key] = made
+        return made
+
+    def _meant(self, part: TerminalMask) -> np.ndarray:
+        """The dense mask of a table, what is removed from it left out."""
+        mask = np.array(part.dense, dtype=np.uint32)
+        words = mask
+        one = 1
+        for index in range(part.first_removed, part.last_removed):
+            token = self.pool[index]
+            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        return mask
+
+    def _exits_found(self, trie: Trie, least: int, most: int, removed: frozenset[int] | None) -> Exits:
+        """The exits that the last walk has found."""
+        first = self._keep(self._exits, self._exit_size)
+        return Exits(trie, first, first + self._exit_size, least, most, removed)
+
+    def _keep(self, values: array[int], count: int) -> int:
+        """Copies the first values into the pool; returns where they begin there."""
+        first = self._pool_size
+        while first + count > len(self.pool):
+            self.pool = grown(self.pool, first)
+        for index in range(count):
+            self.pool[first + index] = values[index]
+        self._pool_size = first + count
+        self.bytes_used += 4 * count
+        return first
+
+    def _record(self, exits: list[Exits]) -> TerminalMask:
+        """Tables with the tokens inside that the last walk has found."""
+        made = TerminalMask(exits)
+        if self._token_size > SPARSE_TOKENS:
+            made.dense = self._dense(self._tokens, self._token_size)
             made.has_dense = True
             self.bytes_used += 4 * self.words
         else:
-            made.tokens = tokens
-            self.bytes_used += 4 * len(tokens)
-        self.bytes_used += RECORD_BYTES + 4 * self._exit_size
+            made.first_token = self._keep(self._tokens, self._token_size)
+            made.last_token = made.first_token + self._token_size
+        self.bytes_used += RECORD_BYTES
         return made
 
-    def _dense(self, tokens: array[int]) -> np.ndarray:
+    def _dense(self, tokens: array[int], count: int) -> np.ndarray:
         mask = np.zeros(self.words, dtype=np.uint32)
         words = mask
         one = 1
-        for index in range(len(tokens)):
+        for index in range(count):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
         return mask
@@ -181,13 +234,16 @@ class TerminalMasks:
         """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`."""
         self._token_size = 0
         self._exit_size = 0
+        self._walk_serial += 1
+        # An exit behind another is found from both; kept twice, exits would grow exponentially from step to step.
+        may_repeat = exits.last - exits.first > 1 or exits.trie.has_counts
         automata = self.automata
         trie = exits.trie
         automata.expand(start)
         only = automata.only_byte[start]
         states = self._state_at
-        for index in range(len(exits.nodes)):
-            node = exits.nodes[index]
+        for index in range(exits.first, exits.last):
+            node = self.pool[index]
             depth = 0
             stop = trie.size
             if node != ROOT_NODE:
@@ -209,11 +265,13 @@ class TerminalMasks:
                     node = trie.end[node]
                     continue
                 if trie.token_start[node + 1] > trie.token_start[node]:
-                    self._add_meant(exits, node)
+                    self._add_meant(exits, node, may_repeat)
                 if trie.end[node] == node + 1:
                     node += 1
                     continue
-                if automata.accepting[state]:
+                if automata.accepting[state] and trie.node_mark[node] != self._walk_serial:
+                    if may_repeat:
+                        trie.node_mark[node] = self._walk_serial
                     self._add_exit(node, 0)
                 automata.expand(state)
                 if automata.only_byte[state] == NO_BYTE:
@@ -222,21 +280,26 @@ class TerminalMasks:
                 states[depth] = state
                 node += 1
 
-    def _add_meant(self, exits: Exits, node: int) -> None:
-        """Adds the tokens at a node, those that the exits mean."""
+    def _add_meant(self, exits: Exits, node: int, may_repeat: bool) -> None:
+        """Adds the tokens at a node, those that the exits mean, each once."""
         trie = exits.trie
-        if not trie.has_counts:
+        if not may_repeat:
             self._add_tokens(node, 0)
             return
         for index in range(trie.token_start[node], trie.token_start[node + 1]):
-            if not exits.min_count <= trie.token_count[index] <= exits.max_count:
+            token = trie.tokens[index]
+            if trie.has_counts:
+                if not exits.min_count <= trie.token_count[index] <= exits.max_count:
+                    continue
+                if exits.removed is not None and token in exits.removed:
+                    continue
+            if self._token_mark[token] == self._walk_serial:
                 continue
-            if exits.removed is not None and trie.tokens[index] in exits.removed:
-                continue
+            self._token_mark[token] = self._walk_serial
             if self._token_size >= len(self._tokens):
                 self._tokens = grown(self._tokens, self._token_size)
                 self._token_counts = grown(self._token_counts, self._token_size)
-            self._tokens[self._token_size] = trie.tokens[index]
+            self._tokens[self._token_size] = token
             self._token_size += 1
 
     def _add_tokens(self, node: int, count: int) -> None:
@@ -288,24 +351,30 @@ class TerminalMasks:
     def _difference(self, state: int, like: int) -> TerminalMask | None:
         """The tables of `state` as their difference from those of `like`; None where that does not pay."""
         base = self.get(like)
-        if not base.has_dense or len(base.removed) or len(base.tokens) or len(base.exits) > 1:
+        if not base.has_dense or base.last_removed > base.first_removed or base.last_token > base.first_token:
+            return None
+        if len(base.exits) > 1:
             return None
         if len(base.exits) and (not base.exits[0].trie.has_counts or base.exits[0].trie.has_duplicates):
             return None
         if not self._walk_both(state, like):
             return None
-        made = TerminalMask()
+        made = TerminalMask([])
         made.dense = base.dense
         made.has_dense = True
-        made.removed = head(self._rest, self._rest_size)
-        made.tokens = head(self._tokens, self._token_size)
+        made.first_removed = self._keep(self._rest, self._rest_size)
+        made.last_removed = made.first_removed + self._rest_size
+        made.first_token = self._keep(self._tokens, self._token_size)
+        made.last_token = made.first_token + self._token_size
         for old in base.exits:
-            gone = frozenset(self._gone[: self._gone_size]) | (old.removed or frozenset())
-            made.exits.append(Exits(old.trie, old.nodes, old.min_count, old.max_count, gone or None))
+            if self._gone_size:
+                gone = frozenset(self._gone[: self._gone_size]) | (old.removed or frozenset())
+                made.exits.append(Exits(old.trie, old.first, old.last, old.min_count, old.max_count, gone))
+            else:
+                made.exits.append(old)
         if self._exit_size:
-            made.exits.append(Exits(self.trie, head(self._exits, self._exit_size), 0, 0, None))
-        self.bytes_used += RECORD_BYTES + 4 * (self._rest_size + self._token_size + self._exit_size)
-        self.bytes_used += 32 * self._gone_size
+            made.exits.append(self._exits_found(self.trie, 0, 0, None))
+        self.bytes_used += RECORD_BYTES + 32 * self._gone_size
         return made
 
     def _walk_both(self, state: int, like: int) -> bool:
@@ -371,17 +440,33 @@ class TerminalMasks:
     def _new_counted(self) -> CountedTerminal:
         """The index of what the last walk found."""
         made = CountedTerminal(self._largest)
-        order = np.argsort(np.asarray(self._token_counts[: self._token_size]), kind="stable")
-        made.class_tokens = _taken(self._tokens, self._token_size, order)
-        made.class_counts = _taken(self._token_counts, self._token_size, order)
-        order = np.argsort(np.asarray(self._rest_counts[: self._rest_size]), kind="stable")
-        made.rest_tokens = _taken(self._rest, self._rest_size, order)
-        made.rest_counts = _taken(self._rest_counts, self._rest_size, order)
+        made.class_tokens, made.class_counts = self._by_count(self._tokens, self._token_counts, self._token_size)
+        made.rest_tokens, made.rest_counts = self._by_count(self._rest, self._rest_counts, self._rest_size)
         made.exit_nodes = head(self._exits, self._exit_size)
         made.exit_counts = head(self._exit_counts, self._exit_size)
+        made.largest_exit = int(max(made.exit_counts, default=0))
         made.remainders = self._merge(made.exit_nodes, made.exit_counts)
+        if self._token_size > SPARSE_TOKENS:
+            made.dense = self._dense(made.class_tokens, self._token_size)
+            self.bytes_used += 4 * self.words
         self.bytes_used += 8 * (self._token_size + self._rest_size + self._exit_size)
         return made
+
+    def _by_count(self, tokens: array[int], counts: array[int], size: int) -> tuple[array[int], array[int]]:
+        """The first tokens and their counts, sorted by count."""
+        place = zeros(self._largest + 2)
+        for index in range(size):
+            place[counts[index] + 1] += 1
+        for count in range(self._largest + 1):
+            place[count + 1] += place[count]
+        sorted_tokens = zeros(size)
+        sorted_counts = zeros(size)
+        for index in range(size):
+            at = place[counts[index]]
+            place[counts[index]] = at + 1
+            sorted_tokens[at] = tokens[index]
+            sorted_counts[at] = counts[index]
+        return sorted_tokens, sorted_counts
 
     def _walk_counted(self, char_state: int, rest_state: int) -> bool:
         """Walks the trie for `C* R`, counting the `C` begun; False as soon as a byte could belong to both."""
@@ -493,27 +578,59 @@ class TerminalMasks:
         largest = counted.largest
         least = min(least, largest + 1)
         most = largest if most < 0 else min(most, largest)
-        key = (least, most)
-        if key not in counted.masks:
-            class_counts = np.asarray(counted.class_counts)
-            rest_counts = np.asarray(counted.rest_counts)
-            stop = int(np.searchsorted(class_counts, most, side="right"))
-            first = int(np.searchsorted(rest_counts, least, side="left"))
-            last = int(np.searchsorted(rest_counts, most, side="right"))
-            tokens = array("i")
-            tokens.frombytes(bytes(counted.class_tokens[:stop]))
-            tokens.frombytes(bytes(counted.rest_tokens[first:last]))
-            exit_counts = np.asarray(counted.exit_counts)
-            allowed = np.flatnonzero((exit_counts >= least) & (exit_counts <= most))
-            exits = _taken(counted.exit_nodes, len(counted.exit_nodes), allowed)
-            self._exit_size = len(exits)
-            made = self._record(tokens)
-            if len(exits) and counted.remainders is not None:
-                made.exits.append(Exits(counted.remainders, array("i", [ROOT_NODE]), least, most, None))
-            elif len(exits):
-                made.exits.append(Exits(self.trie, exits, 0, 0, None))
-            counted.masks[key] = made
-        return counted.masks[key]
+        made: TerminalMask | None = counted.masks.get((least, most))
+        if made is None:
+            made = counted.masks[least, most] = self._made_of_count(counted, least, most)
+        return made
+
+    def _made_of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
+        rest_first = bisect_left(counted.rest_counts, least)
+        rest_last = bisect_right(counted.rest_counts, most)
+        made = TerminalMask(self._exits_of_count(counted, least, most))
+        self.bytes_used += RECORD_BYTES
+        stop = bisect_right(counted.class_counts, most)
+        more = len(counted.class_tokens) - stop
+        self._token_size = 0
+        if counted.dense is None or stop <= SPARSE_TOKENS:
+            self._append(counted.class_tokens, 0, stop)
+        else:
+            made.has_dense = True
+            made.dense = counted.dense
+            if more > REMOVED_TOKENS:
+                made.dense = self._dense(counted.class_tokens, stop)
+                self.bytes_used += 4 * self.words
+            elif more:
+                made.first_removed = self._keep(counted.class_tokens[stop:], more)
+                made.last_removed = made.first_removed + more
+        self._append(counted.rest_tokens, rest_first, rest_last)
+        made.first_token = self._keep(self._tokens, self._token_size)
+        made.last_token = made.first_token + self._token_size
+        return made
+
+    def _append(self, tokens: array[int], first: int, last: int) -> None:
+        for index in range(first, last):
+            if self._token_size >= len(self._tokens):
+                self._tokens = grown(self._tokens, self._token_size)
+                self._token_counts = grown(self._token_counts, self._token_size)
+            self._tokens[self._token_size] = tokens[index]
+            self._token_size += 1
+
+    def _exits_of_count(self, counted: CountedTerminal, least: int, most: int) -> list[Exits]:
+        """The exits for a state with these counts; no exit comes after more than `largest_exit`."""
+        key = (min(least, counted.largest_exit + 1), min(most, counted.largest_exit))
+        found: list[Exits] | None = counted.exits.get(key)
+        if found is None:
+            least, most = key
+            counts = np.asarray(counted.exit_counts)
+            allowed = np.flatnonzero((counts >= least) & (counts <= most))
+            found = []
+            if len(allowed) and counted.remainders is not None:
+                found.append(Exits(counted.remainders, 0, 1, least, most, None))
+            elif len(allowed):
+                first = self._keep(_taken(counted.exit_nodes, len(counted.exit_nodes), allowed), len(allowed))
+                found.append(Exits(self.trie, first, first + len(allowed), 0, 0, None))
+            counted.exits[key] = found
+        return found
 
     # -- what is left of the tokens ---------------------------------------------------------------------------------
 
@@ -523,7 +640,7 @@ class TerminalMasks:
         With counts it is always better, unless it grows too large.
         """
         trie = self.trie
-        if len(exits) < MERGED_EXITS and (counts is None or not len(exits)):
+        if not len(exits):
             return None
         nodes = 0
         for index in range(len(exits)):
@@ -545,19 +662,6 @@ class TerminalMasks:
         merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
         self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
         return Trie(merged, array("i", [count for _, _, count in entries]))
-
-
-def _distinct(values: array[int], used: int) -> array[int]:
-    """The different ones of `values[:used]`, sorted."""
-    if used < 2:
-        return head(values, used)
-    ordered = np.sort(np.asarray(values[:used], dtype=np.int32))  # np.unique would import numpy.ma, for 30 ms
-    is_new = np.empty(used, dtype=np.bool_)
-    is_new[0] = True
-    np.not_equal(ordered[1:], ordered[: used - 1], out=is_new[1:])
-    distinct = array("i")
-    distinct.frombytes(ordered[is_new].tobytes())
-    return distinct
 
 
 def _taken(values: array[int], used: int, order: np.ndarray) -> array[int]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from structgen.engine.grammar import Capture, Lazy, Symbol
+from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
+from structgen.engine.regex import Regex
 from structgen.kbnf import ast
 from structgen.schema.algebra import ArraySet, Contains, Inexpressible, Node
 from structgen.schema.algebra.counting import can_be_met
@@ -196,6 +197,14 @@ class ArrayPlaces:
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")
         return (Capture(symbol, (self._number, item.state._replace(seen=before.seen)), self._is_endless),)
+
+    def refusals(self, then: State, begun: bytes) -> Sequence[Spelling]:
+        """See `RuleSource`: items are made without those seen."""
+        return ()
+
+    def remaining(self, then: State) -> Regex:
+        """See `RuleSource`."""
+        raise TypeError("no item refuses a text")
 
     def after(self, then: State, text: bytes | None) -> tuple[str, State]:
         """See `Places`: after an item that differs from those seen."""

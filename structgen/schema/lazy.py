@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
-from structgen.engine.grammar import Lazy, Symbol
+from structgen.engine.grammar import Lazy, Spelling, Symbol
 from structgen.engine.regex import Literal, Regex
 from structgen.kbnf import ast
 from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet, meet
@@ -42,8 +42,14 @@ class Places(Protocol):
     def bodies(self, kind: str, state: Any) -> Bodies:
         """What a place derives."""
 
-    def after(self, then: Any, text: bytes | None) -> tuple[str, Any]:
-        """Kind and state after a capture."""
+    def after(self, then: Any, text: bytes | None) -> tuple[str, Any] | None:
+        """Kind and state after a capture; None where the text is refused."""
+
+    def refusals(self, then: Any, begun: bytes) -> Sequence[Spelling]:
+        """As of a `RuleSource`."""
+
+    def remaining(self, then: Any) -> Regex:
+        """As of a `RuleSource`."""
 
 
 def regex_of(terminal: ast.Expression) -> Regex:
@@ -98,7 +104,18 @@ class LazyRules:
     def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
         """See `RuleSource`."""
         number, (place,) = _parts_of(then)
-        return (number, *self.numbered(number).after(place, text))
+        after = self.numbered(number).after(place, text)
+        return None if after is None else (number, *after)
+
+    def refusals(self, then: Hashable, begun: bytes) -> Sequence[Spelling]:
+        """See `RuleSource`."""
+        number, (place,) = _parts_of(then)
+        return self.numbered(number).refusals(place, begun)
+
+    def remaining(self, then: Hashable) -> Regex:
+        """See `RuleSource`."""
+        number, (place,) = _parts_of(then)
+        return self.numbered(number).remaining(place)
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 

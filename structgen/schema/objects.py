@@ -11,14 +11,16 @@ what was written; what is never written costs nothing.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from structgen.engine.grammar import Capture, Lazy, Symbol
+from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import NONE, Case, Inexpressible, Node, ObjectSet, StringSet
 from structgen.schema.lazy import LazyRules, regex_of
+from structgen.schema.strings import rest_of_spelling
 from structgen.schema.terminals import key_regex
 from structgen.schema.values import Value, members, read_value
 
@@ -29,6 +31,7 @@ _MANY_KEYS = 10_000
 """Keys of a class are counted up to so many; more are taken to be without end."""
 _STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
+_LAST = "\U0010ffff"
 
 
 class State(NamedTuple):
@@ -47,6 +50,10 @@ class State(NamedTuple):
     given: frozenset[int] = _NONE
     seen: frozenset[str] = _NONE
     avoid: frozenset[Value] = _NONE
+
+
+_KeyTaken = tuple[int, State, frozenset[str]]
+"""After a key of a class: its number, the state before it, and the keys that are taken."""
 
 
 class _Property(NamedTuple):
@@ -117,9 +124,11 @@ class ObjectPlaces:
         if self.high is not None and self.high <= len(needed):
             self.properties = [entry for entry in self.properties if entry.is_required]
         self._names = list(nodes)
+        self._known = frozenset(nodes)
+        self._sorted_names: dict[int, list[str]] = {}
         self.classes = self._classes(part) if self.high is None or self.high > len(needed) else []
         self._keys: dict[int, Regex] = {}
-        self._first_keys = [key_regex(found.keys, self._names) for found in self.classes]
+        self._first_keys = [key_regex(found.keys, []) for found in self.classes]
         self.counts = self.low > len(needed) or self.high is not None
         self._required = sum(1 << index for index, entry in enumerate(self.properties) if entry.is_required)
         self._required_from = [0]
@@ -370,11 +379,9 @@ class ObjectPlaces:
             return out
         if not self._lazy.captures:
             return [*out, *self._repeatable(index, state)]
-        keys = self._first_keys[index]
-        if state.seen or expected:
-            keys = key_regex(found.keys, [*self._names, *sorted(state.seen), *expected])
-        then = (self._number, (index, state._replace(avoid=_NONE)))
-        return [*out, (Capture(keys, then, found.is_endless),)]
+        taken = state.seen.union(expected) if expected else state.seen
+        then = (self._number, (index, state._replace(avoid=_NONE), taken))
+        return [*out, (Capture(self._first_keys[index], then, found.is_endless, refuses=True),)]
 
     def _repeatable(self, index: int, state: State) -> list[Sequence[Symbol]]:
         """Where nothing can be captured, a key may come twice, and is then one key, with the last value."""
@@ -384,18 +391,45 @@ class ObjectPlaces:
             raise Inexpressible("not")
         colon = regex_of(self._layout.colon)
         pairs = self._unnamed(self.classes[index], state, None)
+        keys = key_regex(self.classes[index].keys, self._names)
         return [
-            (self._first_keys[index], colon, *self._rest(pair._replace(state=pair.state._replace(seen=_NONE))))
+            (keys, colon, *self._rest(pair._replace(state=pair.state._replace(seen=_NONE))))
             for pair in pairs
             if self._goes_on(pair)
         ]
 
-    def after(self, then: tuple[int, State], text: bytes | None) -> tuple[str, State]:
+    def after(self, then: _KeyTaken, text: bytes | None) -> tuple[str, State] | None:
         """See `Places`: after a key that the schema does not name."""
-        index, state = then
+        index, state, taken = then
         if text is not None:
-            state = state._replace(seen=state.seen | {read_value(text)[1]})
+            key = read_value(text)[1]
+            if key in taken or key in self._known:
+                return None
+            state = state._replace(seen=state.seen | {key})
         return f"value{index}", state
+
+    def refusals(self, then: _KeyTaken, begun: bytes) -> list[Spelling]:
+        """See `RuleSource`: keys that the schema names, or that were written before."""
+        index, _, taken = then
+        keys = [*self._names_like(index, begun), *taken]
+        return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
+
+    def _names_like(self, index: int, begun: bytes) -> list[str]:
+        """Names that a key of a class may become which begins so."""
+        names = self._sorted_names.get(index)
+        if names is None:
+            keys = self.classes[index].keys
+            names = self._sorted_names[index] = sorted(name for name in self._names if keys.contains(name))
+        start = begun[1:]
+        if not start or b"\\" in start or not start.isascii():
+            return names
+        text = start.decode()
+        return names[bisect_left(names, text) : bisect_left(names, text + _LAST)]
+
+    def remaining(self, then: _KeyTaken) -> Regex:
+        """See `RuleSource`."""
+        index, _, taken = then
+        return key_regex(self.classes[index].keys, [*self._names, *sorted(taken)])
 
     def _value_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
         """After the key, which `state` has seen: the colon, the value, and what follows."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import product
 from json.encoder import encode_basestring
 
 from structgen.engine.regex import (
@@ -42,6 +43,8 @@ __all__ = [
     "escaped",
     "key_outside",
     "quoted",
+    "rest_of_spelling",
+    "spelling",
     "texts_regex",
 ]
 
@@ -223,6 +226,48 @@ def key_outside(names: Iterable[str]) -> Regex:
     if plain:
         parts.append(literal_set(plain))
     return difference(JSON_KEY, choice(*parts)) if parts else JSON_KEY
+
+
+@lru_cache(maxsize=4096)
+def spelling(text: str) -> tuple[tuple[bytes, ...], ...]:
+    """Every way to write a string, quotes included: the forms of its first quote, of each character, of its last quote.
+
+    Lone surrogates stand as escapes only, as in JSON text.
+    """
+    return ((b'"',), *map(_forms, text), (b'"',))
+
+
+@lru_cache(maxsize=4096)
+def _forms(character: str) -> tuple[bytes, ...]:
+    point = ord(character)
+    forms = [b"\\" + _SHORT[point].encode()] if point in _SHORT else []
+    if not _needs_escape(point) and not _SURROGATES[0] <= point <= _SURROGATES[1]:
+        forms.insert(0, character.encode())
+    units = character.encode("utf-16-be", "surrogatepass")
+    escapes = [b""]
+    for at in range(0, len(units), 2):
+        hexes = product(*({digit, digit.upper()} for digit in units[at : at + 2].hex()))
+        numbers = sorted("".join(digits).encode() for digits in hexes)
+        escapes = [before + b"\\u" + number for before in escapes for number in numbers]
+    return (*forms, *escapes)
+
+
+def rest_of_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
+    """How the spelling of a string goes on after some bytes; None where it does not begin so, or is complete."""
+    units = spelling(text)
+    at = 0
+    for number, forms in enumerate(units):
+        if at == len(begun):
+            return units[number:]
+        for form in forms:
+            if begun.startswith(form, at):
+                at += len(form)
+                break
+        else:
+            left = begun[at:]
+            pending = tuple(form[len(left) :] for form in forms if form.startswith(left))
+            return (pending, *units[number + 1 :]) if pending else None
+    return None
 
 
 def every_form(text: str) -> Regex:

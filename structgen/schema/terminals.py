@@ -29,7 +29,6 @@ from structgen.schema.number_terminals import INTEGER, NUMBER, number_regex, num
 from structgen.schema.numbers import EXACT_INTEGERS
 from structgen.schema.strings import (
     JSON_CHAR,
-    JSON_KEY,
     JSON_STRING,
     any_string,
     canonical,
@@ -103,7 +102,8 @@ def _is_scalar(text: str) -> bool:
 
 
 def key_regex(keys: StringSet, names: list[str]) -> Regex:
-    """The JSON text of the keys of a class, quotes included, without some names.
+    """The JSON text of the keys of a class, quotes included, without some names; with names, printable ASCII stands
+    unescaped.
 
     Raises:
         Inexpressible: as `string_regex`.
@@ -112,9 +112,8 @@ def key_regex(keys: StringSet, names: list[str]) -> Regex:
         return key_outside(names) if names else JSON_STRING
     if keys.texts is not None:
         return _known([text for text in keys.texts if text not in names], "properties")
-    body = _quoted(keys)
     names = [name for name in names if keys.contains(name)]
-    return intersection(body, key_outside(names)) if names else intersection(body, JSON_KEY)
+    return intersection(_quoted(keys), key_outside(names)) if names else string_regex(keys)
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------
