@@ -5,6 +5,9 @@ the derivatives by all 256 bytes are a *partition*: a class number for each byte
 for each class. No class is without bytes: a target that no byte leads to would deceive the search for living states.
 Partitions of compound terms are products of those of their parts; products of class maps are remembered, since few
 different ones occur.
+
+Partitions are kept flat, as the number of a class map and a run of one array of targets: there are several for each
+state, and as objects of their own the garbage collector would go through them again and again.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 
+from structgen.engine.arrays import grown, zeros
 from structgen.engine.term_kinds import (
     EMPTY,
     K_BOUNDED,
@@ -38,12 +42,13 @@ __all__ = ["DerivativeTable", "Partition"]
 Partition = tuple[bytes, list[int]]  # class of each byte, target of each class
 
 MAPS_KEPT = 20_000
+NO_MAP = -1
 NO_BYTES = bytes(256)
 DEAD: Partition = (NO_BYTES, [NOTHING])
 
 # Class maps do not depend on the terms of one table, so what is known of them is shared by all tables.
 _map_of_mask: dict[int, bytes] = {}
-_products: dict[tuple[bytes, bytes], tuple[bytes, list[int], list[int]]] = {}
+_products: dict[tuple[bytes, bytes], tuple[bytes, bytes, bytes]] = {}
 _SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # the bits of a byte as bytes
 
 
@@ -52,20 +57,62 @@ class DerivativeTable(Terms):
 
     def __init__(self, limits: Limits | None = None) -> None:
         super().__init__(limits)
-        self._partitions: dict[int, Partition] = {EMPTY: DEAD, NOTHING: DEAD}
+        self._maps: list[bytes] = []
+        self._widths: list[int] = []
+        self._number_of_map: dict[bytes, int] = {}
+        self._map_at = zeros(self._capacity, NO_MAP)
+        self._targets_at = zeros(self._capacity)
+        self._targets = zeros(1024)
+        self._target_count = 0
         self._class_partitions: dict[int, Partition] = {}
         self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
+        self._keep(NOTHING, NO_BYTES, [NOTHING])
+        self._keep(EMPTY, NO_BYTES, [NOTHING])
 
-    def partition(self, term: int) -> Partition:
-        """The derivatives of a term, remembered. Iterative: terms may be nested as deep as their regex."""
-        found = self._partitions.get(term)
-        if found is not None:
-            return found
+    def _grow(self) -> None:
+        """Doubles the arrays."""
+        super()._grow()
+        self._map_at = grown(self._map_at, len(self._map_at), NO_MAP)
+        self._targets_at = grown(self._targets_at, len(self._targets_at))
+
+    def _keep(self, term: int, classes: bytes, targets: list[int]) -> None:
+        """Remembers the partition of a term."""
+        number = self._number_of_map.get(classes, NO_MAP)
+        if number == NO_MAP:
+            number = self._number_of_map[classes] = len(self._maps)
+            self._maps.append(classes)
+            self._widths.append(len(targets))
+        count = self._target_count
+        while count + len(targets) > len(self._targets):
+            self._targets = grown(self._targets, count)
+        for target in targets:
+            self._targets[count] = target
+            count += 1
+        self._targets_at[term] = self._target_count
+        self._target_count = count
+        self._map_at[term] = number
+
+    def _kept(self, term: int) -> Partition:
+        """The partition of a term that was remembered."""
+        number = self._map_at[term]
+        start = self._targets_at[term]
+        width = self._widths[number]
+        return self._maps[number], [self._targets[at] for at in range(start, start + width)]
+
+    def targets(self, term: int) -> list[int]:
+        """What the bytes lead to from a term, each different target once."""
+        self._derive_within(term)
+        return self._kept(term)[1]
+
+    def _derive_within(self, term: int) -> None:
+        """Remembers the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
+        if self._map_at[term] != NO_MAP:
+            return
         stack = [term]
         while stack:
             top = stack[len(stack) - 1]
-            if top in self._partitions:
+            if self._map_at[top] != NO_MAP:
                 stack.pop()
                 continue
             heads = self._active(top)
@@ -73,18 +120,17 @@ class DerivativeTable(Terms):
             if missing:
                 stack.extend(missing)
                 continue
-            self._partitions[top] = self._combine(heads)
+            classes, targets = self._combine(heads)
+            self._keep(top, classes, targets)
             stack.pop()
-        return self._partitions[term]
 
     def derive(self, term: int) -> Partition:
-        """The same, not remembered for `term` itself; for the states, which keep their transitions elsewhere."""
-        found = self._partitions.get(term)
-        if found is not None:
-            return found
+        """The derivatives of a term, not remembered; for the states, which keep their transitions elsewhere."""
+        if self._map_at[term] != NO_MAP:
+            return self._kept(term)
         heads = self._active(term)
         for inner in self._missing(heads):
-            self.partition(inner)
+            self._derive_within(inner)
         return self._combine(heads)
 
     def _active(self, term: int) -> list[int]:
@@ -153,7 +199,7 @@ class DerivativeTable(Terms):
                 inner = self._counted_parts(head)
             else:
                 continue
-            missing.extend([t for t in inner if t not in self._partitions])
+            missing.extend([t for t in inner if self._map_at[t] == NO_MAP])
         return missing
 
     def _combine(self, heads: list[int]) -> Partition:
@@ -191,7 +237,7 @@ class DerivativeTable(Terms):
         product, left, right = self._product(classes, other)
         return product, [members[left[i]] + more[right[i]] for i in range(len(left))]
 
-    def _product(self, first: bytes, second: bytes) -> tuple[bytes, list[int], list[int]]:
+    def _product(self, first: bytes, second: bytes) -> tuple[bytes, bytes, bytes]:
         """The common refinement of two class maps, with each class's number in the one and in the other."""
         key = (first, second)
         found = _products.get(key)
@@ -200,8 +246,8 @@ class DerivativeTable(Terms):
         width = max(second) + 1
         numbers = array("i", [-1]) * (256 * width)
         product = bytearray(256)
-        left: list[int] = []
-        right: list[int] = []
+        left = bytearray()
+        right = bytearray()
         for byte in range(256):
             a = first[byte]
             b = second[byte]
@@ -213,7 +259,7 @@ class DerivativeTable(Terms):
             product[byte] = number
         if len(_products) >= MAPS_KEPT:
             _products.clear()
-        found = _products[key] = (bytes(product), left, right)
+        found = _products[key] = (bytes(product), bytes(left), bytes(right))
         return found
 
     def _reduced(self, classes: bytes, targets: list[int]) -> Partition:
@@ -243,15 +289,15 @@ class DerivativeTable(Terms):
         if kind == K_REPEAT:
             body, low, high = payload
             rest = self.repeat(body, low - 1 if low > 0 else 0, high - 1 if high > 0 else -1, tail)
-            classes, targets = self._partitions[body]
+            classes, targets = self._kept(body)
             return classes, [self.append(t, rest) for t in targets]
         if kind == K_INTERSECTION:
             return self._of_intersection(payload, tail)
         if kind == K_COMPLEMENT:
-            classes, targets = self._partitions[payload]
+            classes, targets = self._kept(payload)
             return classes, [self.complement(t, tail) for t in targets]
         if kind == K_EARLY:
-            classes, targets = self._partitions[payload]
+            classes, targets = self._kept(payload)
             return classes, [self.early(t, tail) for t in targets]
         if kind == K_TABLE:
             return self._of_table(payload, tail)
@@ -289,10 +335,10 @@ class DerivativeTable(Terms):
 
     def _of_intersection(self, parts: tuple[int, ...], tail: int) -> Partition:
         """The derivatives of an intersection: the intersections of its parts' derivatives."""
-        classes, targets = self._partitions[parts[0]]
+        classes, targets = self._kept(parts[0])
         members = [[t] for t in targets]
         for part in parts[1:]:
-            other, more = self._partitions[part]
+            other, more = self._kept(part)
             classes, left, right = self._product(classes, other)
             members = [[*members[left[i]], more[right[i]]] for i in range(len(left))]
         return classes, [self.intersection(m, tail) for m in members]
@@ -306,14 +352,14 @@ class DerivativeTable(Terms):
         """The derivatives of a counting term: within one of what it counts, or into what follows them."""
         star = self.payload[term][0]
         parts = self._counted_parts(term)
-        classes, phases = self._partitions[parts[0]]
+        classes, phases = self._kept(parts[0])
         rests = [NOTHING] * len(phases)
         if len(parts) == 3:
-            other, more = self._partitions[parts[1]]
+            other, more = self._kept(parts[1])
             classes, left, right = self._product(classes, other)
             phases = [phases[i] for i in left]
             rests = [more[i] for i in right]
-        other, inner = self._partitions[parts[len(parts) - 1]]
+        other, inner = self._kept(parts[len(parts) - 1])
         classes, left, right = self._product(classes, other)
         targets: list[int] = []
         for i in range(len(left)):
@@ -326,7 +372,7 @@ class DerivativeTable(Terms):
 
     def _of_bounded(self, counting: int, most: int, tail: int) -> Partition:
         """The derivatives of a bounded term: those without the bound, with what is left of the bound."""
-        classes, inner = self._partitions[counting]
+        classes, inner = self._kept(counting)
         targets: list[int] = []
         for target in inner:
             if self.kind[target] == K_COUNTING:

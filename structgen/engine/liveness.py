@@ -93,7 +93,7 @@ class LivingTerms(DerivativeTable):
             counting, most = self.payload[term]
             least = self.least_begun(counting)
             return [self.tail[term]] if least < NEVER and least <= most else []
-        return self.partition(term)[1]
+        return self.targets(term)
 
     def least_begun(self, term: int) -> int:
         """The least number of what a counting term counts that one of its texts begins; NEVER if it has no texts.
@@ -121,7 +121,7 @@ class LivingTerms(DerivativeTable):
             if top in settled:
                 continue
             settled.add(top)
-            for target in self.partition(top)[1]:
+            for target in self.targets(top):
                 if target == NOTHING:
                     continue
                 if self.kind[target] != K_COUNTING:
