@@ -17,8 +17,8 @@ cdef class DerivativeTable(Terms):
     cdef list _widths                    # how many classes it has
     cdef dict _number_of_map             # class map -> its number
     cdef int[::1] _map_at                # by term: the class map of its derivatives; -1 they are not remembered
-    cdef int[::1] _targets_at            # by term: where its targets begin in _targets, one for each class
-    cdef int[::1] _targets
+    cdef int[::1] _targets_at            # by term: where its targets begin in _target_pool, one for each class
+    cdef int[::1] _target_pool
     cdef int _target_count
     cdef dict _class_partitions          # class of byte sequences -> partition
     cdef public list _suffix_automata    # by suffix automaton, by its state: [(unit, state)]

@@ -62,7 +62,7 @@ class DerivativeTable(Terms):
         self._number_of_map: dict[bytes, int] = {}
         self._map_at = zeros(self._capacity, NO_MAP)
         self._targets_at = zeros(self._capacity)
-        self._targets = zeros(1024)
+        self._target_pool = zeros(1024)
         self._target_count = 0
         self._class_partitions: dict[int, Partition] = {}
         self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
@@ -84,10 +84,10 @@ class DerivativeTable(Terms):
             self._maps.append(classes)
             self._widths.append(len(targets))
         count = self._target_count
-        while count + len(targets) > len(self._targets):
-            self._targets = grown(self._targets, count)
+        while count + len(targets) > len(self._target_pool):
+            self._target_pool = grown(self._target_pool, count)
         for target in targets:
-            self._targets[count] = target
+            self._target_pool[count] = target
             count += 1
         self._targets_at[term] = self._target_count
         self._target_count = count
@@ -98,7 +98,7 @@ class DerivativeTable(Terms):
         number = self._map_at[term]
         start = self._targets_at[term]
         width = self._widths[number]
-        return self._maps[number], [self._targets[at] for at in range(start, start + width)]
+        return self._maps[number], [self._target_pool[at] for at in range(start, start + width)]
 
     def targets(self, term: int) -> list[int]:
         """What the bytes lead to from a term, each different target once."""
