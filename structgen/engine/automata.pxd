@@ -28,6 +28,6 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int next(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(byte=int, target=int, last=int)
-    cpdef set _targets(self, int state)
+    cpdef set _states_after(self, int state)
     @cython.locals(at="Py_ssize_t")
     cpdef bint matches(self, int state, bytes data) except -1

@@ -325,14 +325,14 @@ class AutomatonStore(LivingTerms):
                 continue
             if len(after) >= STATES_SEEN:
                 return False
-            after[top] = self._targets(top)
+            after[top] = self._states_after(top)
             waiting.extend(after[top])
         ended: set[int] = {here for here, targets in after.items() if not targets}
         if state in ended:
             return False
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
 
-    def _targets(self, state: int) -> set[int]:
+    def _states_after(self, state: int) -> set[int]:
         """The states after one more byte."""
         targets: set[int] = set()
         last = DEAD
@@ -363,7 +363,7 @@ class AutomatonStore(LivingTerms):
                 stack.pop()
                 continue
             open_states.add(top)
-            for target in self._targets(top):
+            for target in self._states_after(top):
                 if target in open_states:
                     return False
                 if target not in done:

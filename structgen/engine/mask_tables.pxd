@@ -23,14 +23,18 @@ cdef class Exits:
     cdef public dict behind
 
 
+cdef class DenseMask:
+    cdef public unsigned int[::1] words
+
+
 cdef class TerminalMask:
-    cdef public unsigned int[::1] dense
-    cdef public bint has_dense
+    cdef public int dense
     cdef public int first_removed
     cdef public int last_removed
     cdef public int first_token
     cdef public int last_token
-    cdef public list exits
+    cdef public int first_exit
+    cdef public int last_exit
 
 
 cdef class CountedTerminal:
@@ -43,6 +47,6 @@ cdef class CountedTerminal:
     cdef public int[::1] exit_nodes
     cdef public int[::1] exit_counts
     cdef public Trie remainders
-    cdef public unsigned int[::1] dense
+    cdef public int dense
     cdef public dict masks
     cdef public dict exits

@@ -9,7 +9,7 @@ import numpy as np
 from structgen.engine.arrays import zeros
 from structgen.engine.token_trie import TokenTrie
 
-__all__ = ["CountedTerminal", "Exits", "TerminalMask", "Trie"]
+__all__ = ["CountedTerminal", "DenseMask", "Exits", "TerminalMask", "Trie"]
 
 
 class Trie:
@@ -65,22 +65,33 @@ class Exits:
         self.behind: dict[int, TerminalMask] = {}
 
 
-class TerminalMask:
-    """The tokens of one automaton state. Immutable once made.
+class DenseMask:
+    """A mask of very many tokens, shared by tables.
 
     Attributes:
-        dense: uint32[words], a mask of tokens inside, shared with other tables; or None.
-        first_removed, last_removed: where the tokens of `dense` that are not meant stand in `TerminalMasks.pool`.
-        first_token, last_token: where the tokens inside that `dense` does not have stand there.
-        exits: where the terminal may end within a token.
+        words: uint32[words].
     """
 
-    def __init__(self, exits: list[Exits]) -> None:
-        self.dense: np.ndarray | None = None
-        self.has_dense = False
+    def __init__(self, words: np.ndarray) -> None:
+        self.words = words
+
+
+class TerminalMask:
+    """The tokens of one automaton state. Immutable once made. Numbers only, for there are many: Python's garbage
+    collector does not go through such objects.
+
+    Attributes:
+        dense: number in `TerminalMasks.dense` of a mask of tokens inside; -1 for none.
+        first_removed, last_removed: where the tokens of `dense` that are not meant stand in `TerminalMasks.pool`.
+        first_token, last_token: where the tokens inside that `dense` does not have stand there.
+        first_exit, last_exit: where the terminal may end within a token, in `TerminalMasks.exits`.
+    """
+
+    def __init__(self) -> None:
+        self.dense = -1
         self.first_removed = self.last_removed = 0
         self.first_token = self.last_token = 0
-        self.exits = exits
+        self.first_exit = self.last_exit = 0
 
 
 class CountedTerminal:
@@ -93,16 +104,16 @@ class CountedTerminal:
         exit_nodes, exit_counts: int32, where in the vocabulary's trie the terminal may end within a token.
         remainders: what is left after the exits as one trie, or None.
         largest_exit: the largest count at an exit.
-        dense: uint32[words], all of `class_tokens`; or None where they are few.
+        dense: number in `TerminalMasks.dense` of a mask of all of `class_tokens`; -1 where they are few.
         masks: the tables made so far, by (m, n) capped at `largest`.
-        exits: those made so far, by (m, n) capped at `largest_exit`.
+        exits: those made so far, as `TerminalMask` has them, by (m, n) capped at `largest_exit`.
     """
 
     def __init__(self, largest: int) -> None:
         self.largest = largest
         self.largest_exit = 0
-        self.dense: np.ndarray | None = None
-        self.exits: dict[tuple[int, int], list[Exits]] = {}
+        self.dense = -1
+        self.exits: dict[tuple[int, int], tuple[int, int]] = {}
         self.class_tokens = self.class_counts = zeros(0)
         self.rest_tokens = self.rest_counts = zeros(0)
         self.exit_nodes = self.exit_counts = zeros(0)

@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.earley cimport ItemSetStore
-from structgen.engine.mask_tables cimport Exits, TerminalMask, Trie
+from structgen.engine.mask_tables cimport DenseMask, Exits, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
 cdef int AFTER, EMPTY_TEXT, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT_NODE, SUSPECT
@@ -11,7 +11,9 @@ cdef unsigned int ALL_BITS
 
 
 cdef class SetMask:
-    cdef public TerminalMask part
+    cdef public int dense
+    cdef public int first_cut
+    cdef public int last_cut
     cdef public int first_removed
     cdef public int last_removed
     cdef public int first_token
@@ -44,9 +46,9 @@ cdef class SetMasks:
     cdef SetMask _shared(self, int set_id)
     @cython.locals(mask=SetMask, pool="int[::1]", index=int, token=int, one="unsigned int")
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
-    @cython.locals(pool="int[::1]", one="unsigned int", index=int, token=int)
-    cdef void _copy(self, TerminalMask part, unsigned int[::1] words) except *
-    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, exits=Exits, index=int, before=int, token=int)
+    @cython.locals(dense=DenseMask, pool="int[::1]", one="unsigned int", index=int, token=int)
+    cdef void _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except *
+    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, token=int)
     cdef SetMask _make(self, int set_id)
     cdef int _keep(self, int token) except -1
     @cython.locals(sets=ItemSetStore, ends=set, common=set, found=set, is_first=bint, scan=int, group=int, trie=Trie, node=int, sure=bint, kept=int, index="Py_ssize_t", token=int)
@@ -60,7 +62,7 @@ cdef class SetMasks:
     cdef int _add(self, int token) except -1
     @cython.locals(index=int, pool="int[::1]")
     cdef void _add_all(self, TerminalMask terminal) except *
-    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, before=int, before_tokens=int, is_new=bint, terminal=TerminalMask, further=Exits)
+    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, before=int, before_tokens=int, is_new=bint, terminal=TerminalMask, index=int)
     cdef void _follow(self, Exits exits, int set_id) except *
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)
     cdef void _walk(self, Exits exits, int set_id) except *

@@ -41,14 +41,16 @@ class SetMask:
     """The tokens that may follow one set.
 
     Attributes:
-        part: a table whose dense mask (without what is removed from it) belongs to it, or None.
-        first_removed, last_removed: where the tokens of the part that do not belong to it stand in `SetMasks.pool`.
-        first_token, last_token: where the other tokens stand there; a token may be there twice, or in the part too.
+        dense: number in `TerminalMasks.dense` of a mask that belongs to it; -1 for none.
+        first_cut, last_cut: where tokens of that which do not belong to it stand in `TerminalMasks.pool`,
+        first_removed, last_removed: and further ones in `SetMasks.pool`.
+        first_token, last_token: where the other tokens stand there; a token may be there twice, or in the mask too.
         is_for_text: whether it depends on the text of the set, besides its items.
     """
 
     def __init__(self) -> None:
-        self.part: TerminalMask | None = None
+        self.dense = -1
+        self.first_cut = self.last_cut = 0
         self.first_removed = self.last_removed = 0
         self.first_token = self.last_token = 0
         self.is_for_text = False
@@ -117,10 +119,10 @@ class SetMasks:
         mask = self.get(set_id)
         pool = self.pool
         one = 1
-        if mask.part is None:
+        if mask.dense < 0:
             words[:] = self.empty
         else:
-            self._copy(mask.part, words)
+            self._copy(mask.dense, mask.first_cut, mask.last_cut, words)
             for index in range(mask.first_removed, mask.last_removed):
                 token = pool[index]
                 words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
@@ -128,11 +130,13 @@ class SetMasks:
             token = pool[index]
             words[token >> 5] |= one << (token & 31)
 
-    def _copy(self, part: TerminalMask, words: np.ndarray) -> None:
-        words[:] = part.dense
+    def _copy(self, number: int, first_cut: int, last_cut: int, words: np.ndarray) -> None:
+        """Writes a dense mask without some tokens."""
+        dense = self.terminals.dense[number]
+        words[:] = dense.words
         pool = self.terminals.pool
         one = 1
-        for index in range(part.first_removed, part.last_removed):
+        for index in range(first_cut, last_cut):
             token = pool[index]
             words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
@@ -156,17 +160,18 @@ class SetMasks:
             before = self._found_size
             terminal = self.terminals.get(state)
             self._add_all(terminal)
-            for exits in terminal.exits:
-                self._follow(exits, sets.after(set_id, state))
+            for index in range(terminal.first_exit, terminal.last_exit):
+                self._follow(self.terminals.exits[index], sets.after(set_id, state))
             if sets.captures[set_id]:
                 self._refuse(self.terminals.whole, set_id, state, before)
         if self._suspects:
             mask.is_for_text = True
             self._add_suspects(set_id)
-        if len(self._parts) == 1:
-            mask.part = self._parts[0]
-        elif self._parts:
-            mask.part = self.terminals.united(self._parts)
+        if self._parts:
+            part = self._parts[0] if len(self._parts) == 1 else self.terminals.united(self._parts)
+            mask.dense = part.dense
+            mask.first_cut = part.first_removed
+            mask.last_cut = part.last_removed
         mask.first_removed = self._pool_size
         for token in self._removed:
             self._keep(token)
@@ -280,7 +285,7 @@ class SetMasks:
 
     def _add_all(self, terminal: TerminalMask) -> None:
         """Adds the tokens inside a terminal."""
-        if terminal.has_dense:
+        if terminal.dense >= 0:
             self._parts.append(terminal)
         pool = self.terminals.pool
         for index in range(terminal.first_token, terminal.last_token):
@@ -303,9 +308,9 @@ class SetMasks:
     def _suspect_all(self, terminal: TerminalMask) -> None:
         for index in range(terminal.first_token, terminal.last_token):
             self._suspects.add(self.terminals.pool[index])
-        if terminal.has_dense:
+        if terminal.dense >= 0:
             words = np.zeros(len(self.empty), dtype=np.uint32)
-            self._copy(terminal, words)
+            self._copy(terminal.dense, terminal.first_removed, terminal.last_removed, words)
             self._suspects.update(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
 
     def _follow(self, exits: Exits, set_id: int) -> None:
@@ -334,8 +339,8 @@ class SetMasks:
                 self._suspect_all(terminal)
             else:
                 self._add_all(terminal)
-            for further in terminal.exits:
-                self._follow(further, sets.after(set_id, state))
+            for index in range(terminal.first_exit, terminal.last_exit):
+                self._follow(self.terminals.exits[index], sets.after(set_id, state))
             if sets.captures[set_id]:
                 self._refuse(exits, set_id, state, before_tokens)
 

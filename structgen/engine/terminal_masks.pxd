@@ -2,11 +2,10 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
-from structgen.engine.mask_tables cimport CountedTerminal, Exits, TerminalMask, Trie
+from structgen.engine.mask_tables cimport CountedTerminal, DenseMask, Exits, TerminalMask, Trie
 
 cdef int DIFFERENCE_NODES, MERGED_EXITS, MERGED_NODES, MODELS, NO_BYTE, RECORD_BYTES, REMOVED_TOKENS, ROOT_NODE
 cdef unsigned int ALL_BITS
-cdef list NO_EXITS
 cdef int SPARSE_TOKENS, UNKNOWN
 
 
@@ -36,6 +35,8 @@ cdef class TerminalMasks:
     cdef int _largest
     cdef readonly int[::1] pool     # tokens and nodes that the tables refer to
     cdef int _pool_size
+    cdef readonly list dense
+    cdef readonly list exits
     cdef int _walk_serial
     cdef int[::1] _token_mark       # by token: the walk in which it was last found
     cdef dict _united
@@ -48,7 +49,9 @@ cdef class TerminalMasks:
     @cython.locals(made=TerminalMask)
     cpdef TerminalMask behind(self, Exits exits, int state)
     @cython.locals(made=TerminalMask)
-    cdef TerminalMask _record(self, list exits)
+    cdef TerminalMask _record(self)
+    cdef int _keep_dense(self, mask) except -1
+    cdef void _add_exits(self, TerminalMask table, Exits exits) except *
     @cython.locals(made=TerminalMask, part=TerminalMask)
     cpdef TerminalMask united(self, list parts)
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
@@ -80,7 +83,7 @@ cdef class TerminalMasks:
     @cython.locals(trie=Trie, automata=AutomatonStore, states="int[::1]", counts="int[::1]", node=int, depth=int, before=int, state=int, count=int, needed=int)
     cdef void _walk_bounded(self, int free) except *
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
-    cdef _dense(self, int[::1] tokens, int count)
+    cdef int _made_dense(self, int[::1] tokens, int count) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
     cdef bint _resembles(self, int state, int like) except -1
     @cython.locals(base=TerminalMask, made=TerminalMask, old=Exits)

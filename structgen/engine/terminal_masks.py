@@ -29,7 +29,7 @@ import numpy as np
 
 from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.mask_tables import CountedTerminal, Exits, TerminalMask, Trie
+from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, TerminalMask, Trie
 from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.vocabulary import Vocabulary
@@ -46,7 +46,6 @@ MERGED_NODES = 6000
 MERGED_EXITS = 48
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
 DIFFERENCE_NODES = 80_000
-NO_EXITS: list[Exits] = []  # of many tables; nothing is ever added to it
 ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
 MODELS = 8  # wide states that were walked last, from which others may be told apart
 # A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
@@ -63,6 +62,7 @@ class TerminalMasks:
         whole: stands before every token.
         words: uint32 words of a mask.
         pool: int32, tokens and nodes that the tables refer to, one list after another.
+        dense, exits: the masks and the exits that they refer to.
         bytes_used: memory in masks and lists, about.
         nodes_visited: trie nodes visited so far (a work counter for benchmarks).
     """
@@ -77,6 +77,8 @@ class TerminalMasks:
         self.pool = zeros(4096)
         self._pool_size = 1
         self.pool[0] = ROOT_NODE
+        self.dense: list[DenseMask] = []
+        self.exits: list[Exits] = []
         self.whole = Exits(self.trie, 0, 1, 0, 0, None)
         self._record_of = zeros(1024, UNKNOWN)
         self._records: list[TerminalMask] = []
@@ -144,12 +146,12 @@ class TerminalMasks:
         remainders = None
         if self._exit_size >= MERGED_EXITS:
             remainders = self._merge(head(self._exits, self._exit_size), None)
-        made = self._record(NO_EXITS)
+        made = self._record()
         if remainders is not None:
-            made.exits = [Exits(remainders, 0, 1, 0, 0, None)]
+            self._add_exits(made, Exits(remainders, 0, 1, 0, 0, None))
         elif self._exit_size:
-            made.exits = [self._exits_found(self.trie, 0, 0, None)]
-        if parts and made.has_dense:  # not before it is made: a limit may be passed on the way
+            self._add_exits(made, self._exits_found(self.trie, 0, 0, None))
+        if parts and made.dense >= 0:  # not before it is made: a limit may be passed on the way
             del self._models[: len(self._models) - MODELS + 1]
             self._models.append(state)
         return made
@@ -159,9 +161,10 @@ class TerminalMasks:
         made = exits.behind.get(state)
         if made is None:
             self._walk(exits, state)
-            made = self._record(NO_EXITS)
+            made = self._record()
             if self._exit_size:
-                made.exits = [self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)]
+                found = self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)
+                self._add_exits(made, found)
             exits.behind[state] = made
         return made
 
@@ -173,16 +176,27 @@ class TerminalMasks:
             whole = np.zeros(self.words, dtype=np.uint32)
             for part in parts:
                 whole |= self._meant(part)
-            made = TerminalMask(NO_EXITS)
-            made.dense = whole
-            made.has_dense = True
-            self.bytes_used += RECORD_BYTES + 4 * self.words
+            made = TerminalMask()
+            made.dense = self._keep_dense(whole)
+            self.bytes_used += RECORD_BYTES
             self._united[key] = made
         return made
 
+    def _keep_dense(self, mask: np.ndarray) -> int:
+        self.dense.append(DenseMask(mask))
+        self.bytes_used += 4 * self.words
+        return len(self.dense) - 1
+
+    def _add_exits(self, table: TerminalMask, exits: Exits) -> None:
+        """Gives a table exits, which must be the last that were given to any, or its first."""
+        if table.first_exit == table.last_exit:
+            table.first_exit = len(self.exits)
+        self.exits.append(exits)
+        table.last_exit = len(self.exits)
+
     def _meant(self, part: TerminalMask) -> np.ndarray:
         """The dense mask of a table, what is removed from it left out."""
-        mask = np.array(part.dense, dtype=np.uint32)
+        mask = np.array(self.dense[part.dense].words, dtype=np.uint32)
         words = mask
         one = 1
         for index in range(part.first_removed, part.last_removed):
@@ -206,27 +220,25 @@ class TerminalMasks:
         self.bytes_used += 4 * count
         return first
 
-    def _record(self, exits: list[Exits]) -> TerminalMask:
+    def _record(self) -> TerminalMask:
         """Tables with the tokens inside that the last walk has found."""
-        made = TerminalMask(exits)
+        made = TerminalMask()
         if self._token_size > SPARSE_TOKENS:
-            made.dense = self._dense(self._tokens, self._token_size)
-            made.has_dense = True
-            self.bytes_used += 4 * self.words
+            made.dense = self._made_dense(self._tokens, self._token_size)
         else:
             made.first_token = self._keep(self._tokens, self._token_size)
             made.last_token = made.first_token + self._token_size
         self.bytes_used += RECORD_BYTES
         return made
 
-    def _dense(self, tokens: array[int], count: int) -> np.ndarray:
+    def _made_dense(self, tokens: array[int], count: int) -> int:
         mask = np.zeros(self.words, dtype=np.uint32)
         words = mask
         one = 1
         for index in range(count):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
-        return mask
+        return self._keep_dense(mask)
 
     # -- a plain state ----------------------------------------------------------------------------------------------
 
@@ -351,29 +363,30 @@ class TerminalMasks:
     def _difference(self, state: int, like: int) -> TerminalMask | None:
         """The tables of `state` as their difference from those of `like`; None where that does not pay."""
         base = self.get(like)
-        if not base.has_dense or base.last_removed > base.first_removed or base.last_token > base.first_token:
+        if base.dense < 0 or base.last_removed > base.first_removed or base.last_token > base.first_token:
             return None
-        if len(base.exits) > 1:
+        if base.last_exit - base.first_exit > 1:
             return None
-        if len(base.exits) and (not base.exits[0].trie.has_counts or base.exits[0].trie.has_duplicates):
-            return None
+        old: Exits | None = None
+        if base.last_exit > base.first_exit:
+            old = self.exits[base.first_exit]
+            if not old.trie.has_counts or old.trie.has_duplicates:
+                return None
         if not self._walk_both(state, like):
             return None
-        made = TerminalMask([])
+        made = TerminalMask()
         made.dense = base.dense
-        made.has_dense = True
         made.first_removed = self._keep(self._rest, self._rest_size)
         made.last_removed = made.first_removed + self._rest_size
         made.first_token = self._keep(self._tokens, self._token_size)
         made.last_token = made.first_token + self._token_size
-        for old in base.exits:
-            if self._gone_size:
-                gone = frozenset(self._gone[: self._gone_size]) | (old.removed or frozenset())
-                made.exits.append(Exits(old.trie, old.first, old.last, old.min_count, old.max_count, gone))
-            else:
-                made.exits.append(old)
+        if old is not None and self._gone_size:
+            gone = frozenset(self._gone[: self._gone_size]) | (old.removed or frozenset())
+            self._add_exits(made, Exits(old.trie, old.first, old.last, old.min_count, old.max_count, gone))
+        elif old is not None:
+            self._add_exits(made, old)
         if self._exit_size:
-            made.exits.append(self._exits_found(self.trie, 0, 0, None))
+            self._add_exits(made, self._exits_found(self.trie, 0, 0, None))
         self.bytes_used += RECORD_BYTES + 32 * self._gone_size
         return made
 
@@ -447,8 +460,7 @@ class TerminalMasks:
         made.largest_exit = int(max(made.exit_counts, default=0))
         made.remainders = self._merge(made.exit_nodes, made.exit_counts)
         if self._token_size > SPARSE_TOKENS:
-            made.dense = self._dense(made.class_tokens, self._token_size)
-            self.bytes_used += 4 * self.words
+            made.dense = self._made_dense(made.class_tokens, self._token_size)
         self.bytes_used += 8 * (self._token_size + self._rest_size + self._exit_size)
         return made
 
@@ -586,19 +598,18 @@ class TerminalMasks:
     def _made_of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
         rest_first = bisect_left(counted.rest_counts, least)
         rest_last = bisect_right(counted.rest_counts, most)
-        made = TerminalMask(self._exits_of_count(counted, least, most))
+        made = TerminalMask()
+        made.first_exit, made.last_exit = self._exits_of_count(counted, least, most)
         self.bytes_used += RECORD_BYTES
         stop = bisect_right(counted.class_counts, most)
         more = len(counted.class_tokens) - stop
         self._token_size = 0
-        if counted.dense is None or stop <= SPARSE_TOKENS:
+        if counted.dense < 0 or stop <= SPARSE_TOKENS:
             self._append(counted.class_tokens, 0, stop)
         else:
-            made.has_dense = True
             made.dense = counted.dense
             if more > REMOVED_TOKENS:
-                made.dense = self._dense(counted.class_tokens, stop)
-                self.bytes_used += 4 * self.words
+                made.dense = self._made_dense(counted.class_tokens, stop)
             elif more:
                 made.first_removed = self._keep(counted.class_tokens[stop:], more)
                 made.last_removed = made.first_removed + more
@@ -615,21 +626,21 @@ class TerminalMasks:
             self._tokens[self._token_size] = tokens[index]
             self._token_size += 1
 
-    def _exits_of_count(self, counted: CountedTerminal, least: int, most: int) -> list[Exits]:
-        """The exits for a state with these counts; no exit comes after more than `largest_exit`."""
+    def _exits_of_count(self, counted: CountedTerminal, least: int, most: int) -> tuple[int, int]:
+        """Where the exits for a state with these counts are; no exit comes after more than `largest_exit`."""
         key = (min(least, counted.largest_exit + 1), min(most, counted.largest_exit))
-        found: list[Exits] | None = counted.exits.get(key)
+        found: tuple[int, int] | None = counted.exits.get(key)
         if found is None:
             least, most = key
             counts = np.asarray(counted.exit_counts)
             allowed = np.flatnonzero((counts >= least) & (counts <= most))
-            found = []
+            begin = len(self.exits)
             if len(allowed) and counted.remainders is not None:
-                found.append(Exits(counted.remainders, 0, 1, least, most, None))
+                self.exits.append(Exits(counted.remainders, 0, 1, least, most, None))
             elif len(allowed):
                 first = self._keep(_taken(counted.exit_nodes, len(counted.exit_nodes), allowed), len(allowed))
-                found.append(Exits(self.trie, first, first + len(allowed), 0, 0, None))
-            counted.exits[key] = found
+                self.exits.append(Exits(self.trie, first, first + len(allowed), 0, 0, None))
+            found = counted.exits[key] = (begin, len(self.exits))
         return found
 
     # -- what is left of the tokens ---------------------------------------------------------------------------------
