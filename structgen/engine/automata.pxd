@@ -17,6 +17,7 @@ cdef class AutomatonStore(LivingTerms):
     cdef int _row_count
     cdef int _row_capacity
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
+    cdef dict _rests                     # ids of regex trees -> (the trees, the state of their sequence)
     cdef dict _ever_endless              # by state: see is_ever_endless
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 

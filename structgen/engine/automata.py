@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterable
 
 from structgen.engine.liveness import LivingTerms
-from structgen.engine.regex import Literal, Regex
+from structgen.engine.regex import Literal, Regex, Sequence, sequence
 from structgen.engine.term_kinds import (
     DEAD,
     EMPTY,
@@ -68,6 +68,7 @@ class AutomatonStore(LivingTerms):
         self._row_count = 0
         self._row_capacity = 16
         self._added: dict[int, tuple[Regex, int]] = {}
+        self._rests: dict[tuple[int, ...], tuple[tuple[Regex, ...], int]] = {}
         self._ever_endless: dict[int, bool] = {}
         self._bodies: dict[int, tuple[Regex, int]] = {}
 
@@ -97,11 +98,26 @@ class AutomatonStore(LivingTerms):
         known = self._added.get(id(regex))
         if known is not None:
             return known[1]
+        if isinstance(regex, Sequence) and isinstance(regex.parts[0], Literal):
+            # The keys of objects, and the white space and colon that follow all of them.
+            rest = self._rest_of(regex.parts[1:])
+            return self.literal(regex.parts[0].data, rest) if rest else DEAD
         state = self._pruned(term_of(self, regex, self.limits, self._bodies))
         if len(self._added) >= ADDED_KEPT:
             self._added.clear()
         self._added[id(regex)] = (regex, state)
         return state
+
+    def _rest_of(self, parts: tuple[Regex, ...]) -> int:
+        """The state of a sequence's parts but the first."""
+        key = tuple([id(part) for part in parts])
+        known = self._rests.get(key)
+        if known is None:
+            known = (parts, self.add(sequence(*parts)))
+            if len(self._rests) >= ADDED_KEPT:
+                self._rests.clear()
+            self._rests[key] = known
+        return known[1]
 
     def is_empty(self, regex: Regex) -> bool:
         """Whether a regex matches nothing at all."""

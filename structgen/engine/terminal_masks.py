@@ -30,22 +30,20 @@ import numpy as np
 from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, TerminalMask, Trie
-from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.token_trie import TokenTrie
+from structgen.engine.token_walks import TokenWalks
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TerminalMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
-ROOT_NODE = -1  # stands for the root of a trie among its nodes
 # A list of token ids this long costs as much to write into a mask as copying a finished one.
 SPARSE_TOKENS = 512
 # Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
 MERGED_NODES = 6000
 MERGED_EXITS = 48
-# So many nodes are visited in search of the difference from another state's tables, before giving that up.
-DIFFERENCE_NODES = 80_000
+MERGED_TOKENS = 8192  # what is left after narrower terminals, such as numbers, is not looked at often enough
 ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
 MODELS = 8  # wide states that were walked last, from which others may be told apart
 # A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
@@ -53,55 +51,25 @@ REMOVED_TOKENS = 2048
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
 
 
-class TerminalMasks:
+class TerminalMasks(TokenWalks):
     """The tables of all automaton states of one store, for one vocabulary.
 
-    Attributes:
-        automata: the store.
-        trie: the vocabulary's trie.
-        whole: stands before every token.
+    Attributes, besides those of `TokenWalks`:
+        vocabulary: the vocabulary.
         words: uint32 words of a mask.
-        pool: int32, tokens and nodes that the tables refer to, one list after another.
-        dense, exits: the masks and the exits that they refer to.
-        bytes_used: memory in masks and lists, about.
-        nodes_visited: trie nodes visited so far (a work counter for benchmarks).
+        dense, exits: the masks and the exits that the tables refer to.
     """
 
     def __init__(self, vocabulary: Vocabulary, automata: AutomatonStore) -> None:
+        super().__init__(vocabulary, automata)
         self.vocabulary = vocabulary
-        self.automata = automata
-        self.trie = Trie(vocabulary.trie)
         self.words = (vocabulary.size + 31) // 32
-        self.bytes_used = 0
-        self.nodes_visited = 0
-        self.pool = zeros(4096)
-        self._pool_size = 1
-        self.pool[0] = ROOT_NODE
         self.dense: list[DenseMask] = []
         self.exits: list[Exits] = []
-        self.whole = Exits(self.trie, 0, 1, 0, 0, None)
         self._record_of = zeros(1024, UNKNOWN)
         self._records: list[TerminalMask] = []
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
-        depth = self.trie.max_depth + 2
-        self._state_at = zeros(depth)
-        self._phase_at = zeros(depth)
-        self._count_at = zeros(depth)
-        self._tokens = zeros(4096)
-        self._token_counts = zeros(4096)
-        self._token_size = 0
-        self._rest = zeros(4096)
-        self._rest_counts = zeros(4096)
-        self._rest_size = 0
-        self._exits = zeros(4096)
-        self._exit_counts = zeros(4096)
-        self._exit_size = 0
-        self._largest = 0
-        self._walk_serial = 0
-        self._token_mark = zeros(vocabulary.size)  # by token: the walk in which it was last found
         self._united: dict[tuple[int, ...], TerminalMask] = {}
-        self._gone = zeros(4096)
-        self._gone_size = 0
         self._models: list[int] = []
 
     def get(self, state: int) -> TerminalMask:
@@ -144,7 +112,7 @@ class TerminalMasks:
             return self._of_count(counted, 0, most)
         self._walk(self.whole, state)
         remainders = None
-        if self._exit_size >= MERGED_EXITS:
+        if self._exit_size >= MERGED_EXITS and self._token_size >= MERGED_TOKENS:
             remainders = self._merge(head(self._exits, self._exit_size), None)
         made = self._record()
         if remainders is not None:
@@ -209,17 +177,6 @@ class TerminalMasks:
         first = self._keep(self._exits, self._exit_size)
         return Exits(trie, first, first + self._exit_size, least, most, removed)
 
-    def _keep(self, values: array[int], count: int) -> int:
-        """Copies the first values into the pool; returns where they begin there."""
-        first = self._pool_size
-        while first + count > len(self.pool):
-            self.pool = grown(self.pool, first)
-        for index in range(count):
-            self.pool[first + index] = values[index]
-        self._pool_size = first + count
-        self.bytes_used += 4 * count
-        return first
-
     def _record(self) -> TerminalMask:
         """Tables with the tokens inside that the last walk has found."""
         made = TerminalMask()
@@ -241,106 +198,6 @@ class TerminalMasks:
         return self._keep_dense(mask)
 
     # -- a plain state ----------------------------------------------------------------------------------------------
-
-    def _walk(self, exits: Exits, start: int) -> None:
-        """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`."""
-        self._token_size = 0
-        self._exit_size = 0
-        self._walk_serial += 1
-        # An exit behind another is found from both; kept twice, exits would grow exponentially from step to step.
-        may_repeat = exits.last - exits.first > 1 or exits.trie.has_counts
-        automata = self.automata
-        trie = exits.trie
-        automata.expand(start)
-        only = automata.only_byte[start]
-        states = self._state_at
-        for index in range(exits.first, exits.last):
-            node = self.pool[index]
-            depth = 0
-            stop = trie.size
-            if node != ROOT_NODE:
-                depth = trie.depth[node]
-                stop = trie.end[node]
-            elif only >= 0 and only != NO_BYTE:
-                node = trie.first_node[only]
-                stop = node
-                if node >= 0:
-                    stop = trie.end[node]
-                    node -= 1
-            node += 1
-            states[depth] = start
-            while node < stop:
-                depth = trie.depth[node]
-                state = automata.next(states[depth - 1], trie.byte[node])
-                self.nodes_visited += 1
-                if state == 0:
-                    node = trie.end[node]
-                    continue
-                if trie.token_start[node + 1] > trie.token_start[node]:
-                    self._add_meant(exits, node, may_repeat)
-                if trie.end[node] == node + 1:
-                    node += 1
-                    continue
-                if automata.accepting[state] and trie.node_mark[node] != self._walk_serial:
-                    if may_repeat:
-                        trie.node_mark[node] = self._walk_serial
-                    self._add_exit(node, 0)
-                automata.expand(state)
-                if automata.only_byte[state] == NO_BYTE:
-                    node = trie.end[node]
-                    continue
-                states[depth] = state
-                node += 1
-
-    def _add_meant(self, exits: Exits, node: int, may_repeat: bool) -> None:
-        """Adds the tokens at a node, those that the exits mean, each once."""
-        trie = exits.trie
-        if not may_repeat:
-            self._add_tokens(node, 0)
-            return
-        for index in range(trie.token_start[node], trie.token_start[node + 1]):
-            token = trie.tokens[index]
-            if trie.has_counts:
-                if not exits.min_count <= trie.token_count[index] <= exits.max_count:
-                    continue
-                if exits.removed is not None and token in exits.removed:
-                    continue
-            if self._token_mark[token] == self._walk_serial:
-                continue
-            self._token_mark[token] = self._walk_serial
-            if self._token_size >= len(self._tokens):
-                self._tokens = grown(self._tokens, self._token_size)
-                self._token_counts = grown(self._token_counts, self._token_size)
-            self._tokens[self._token_size] = token
-            self._token_size += 1
-
-    def _add_tokens(self, node: int, count: int) -> None:
-        trie = self.trie
-        for index in range(trie.token_start[node], trie.token_start[node + 1]):
-            if self._token_size >= len(self._tokens):
-                self._tokens = grown(self._tokens, self._token_size)
-                self._token_counts = grown(self._token_counts, self._token_size)
-            self._tokens[self._token_size] = trie.tokens[index]
-            self._token_counts[self._token_size] = count
-            self._token_size += 1
-
-    def _add_rest(self, node: int, count: int) -> None:
-        trie = self.trie
-        for index in range(trie.token_start[node], trie.token_start[node + 1]):
-            if self._rest_size >= len(self._rest):
-                self._rest = grown(self._rest, self._rest_size)
-                self._rest_counts = grown(self._rest_counts, self._rest_size)
-            self._rest[self._rest_size] = trie.tokens[index]
-            self._rest_counts[self._rest_size] = count
-            self._rest_size += 1
-
-    def _add_exit(self, node: int, count: int) -> None:
-        if self._exit_size >= len(self._exits):
-            self._exits = grown(self._exits, self._exit_size)
-            self._exit_counts = grown(self._exit_counts, self._exit_size)
-        self._exits[self._exit_size] = node
-        self._exit_counts[self._exit_size] = count
-        self._exit_size += 1
 
     # -- a state like another ---------------------------------------------------------------------------------------
 
@@ -390,60 +247,6 @@ class TerminalMasks:
         self.bytes_used += RECORD_BYTES + 32 * self._gone_size
         return made
 
-    def _walk_both(self, state: int, like: int) -> bool:
-        """Walks the vocabulary's trie where the two states differ; False when that is nearly everywhere.
-
-        Fills `_tokens` and `_exits` with what only `state` has, `_rest` and `_gone` with the tokens inside, and those
-        that run past an exit, that only `like` has.
-        """
-        self._token_size = 0
-        self._rest_size = 0
-        self._exit_size = 0
-        self._gone_size = 0
-        automata = self.automata
-        trie = self.trie
-        states = self._state_at
-        others = self._phase_at
-        states[0] = state
-        others[0] = like
-        visited = 0
-        node = 0
-        while node < trie.size:
-            depth = trie.depth[node]
-            byte = trie.byte[node]
-            visited += 1
-            mine = automata.next(states[depth - 1], byte)
-            other = automata.next(others[depth - 1], byte)
-            if mine == other:
-                node = trie.end[node]
-                continue
-            if visited > DIFFERENCE_NODES:
-                self.nodes_visited += visited
-                return False
-            if mine == 0:
-                self._add_rest(node, 0)
-            elif other == 0:
-                self._add_tokens(node, 0)
-            if trie.end[node] > node + 1:
-                if automata.accepting[mine] and not automata.accepting[other]:
-                    self._add_exit(node, 0)
-                elif automata.accepting[other] and not automata.accepting[mine]:
-                    self._add_gone(node)
-            states[depth] = mine
-            others[depth] = other
-            node += 1
-        self.nodes_visited += visited
-        return True
-
-    def _add_gone(self, node: int) -> None:
-        """Adds all tokens that go on behind a node."""
-        trie = self.trie
-        for index in range(trie.token_start[node + 1], trie.token_start[trie.end[node]]):
-            if self._gone_size >= len(self._gone):
-                self._gone = grown(self._gone, self._gone_size)
-            self._gone[self._gone_size] = trie.tokens[index]
-            self._gone_size += 1
-
     # -- a counted class and its rest -------------------------------------------------------------------------------
 
     def _make_counted(self, char_state: int, rest_state: int) -> CountedTerminal | None:
@@ -480,111 +283,6 @@ class TerminalMasks:
             sorted_counts[at] = counts[index]
         return sorted_tokens, sorted_counts
 
-    def _walk_counted(self, char_state: int, rest_state: int) -> bool:
-        """Walks the trie for `C* R`, counting the `C` begun; False as soon as a byte could belong to both."""
-        self._token_size = 0
-        self._rest_size = 0
-        self._exit_size = 0
-        self._largest = 0
-        automata = self.automata
-        trie = self.trie
-        rest_may_be_empty = automata.accepting[rest_state]
-        states = self._state_at
-        in_rest = self._phase_at
-        counts = self._count_at
-        states[0] = char_state
-        in_rest[0] = 0
-        counts[0] = 0
-        node = 0
-        while node < trie.size:
-            depth = trie.depth[node]
-            byte = trie.byte[node]
-            self.nodes_visited += 1
-            before = states[depth - 1]
-            phase = in_rest[depth - 1]
-            count = counts[depth - 1]
-            state = automata.next(before, byte)
-            if phase == 0 and before == char_state:
-                into_rest = automata.next(rest_state, byte)
-                if state and into_rest:
-                    return False
-                if state:
-                    count += 1
-                elif into_rest:
-                    state = into_rest
-                    phase = 1
-            if state == 0:
-                node = trie.end[node]
-                continue
-            automata.expand(state)
-            if phase == 0 and automata.accepting[state]:
-                if automata.only_byte[state] != NO_BYTE:
-                    return False
-                state = char_state
-            elif phase == 0 and state == char_state:
-                return False
-            if count > self._largest:
-                self._largest = count
-            if trie.token_start[node + 1] > trie.token_start[node]:
-                if phase:
-                    self._add_rest(node, count)
-                else:
-                    self._add_tokens(node, count)
-            if trie.end[node] > node + 1:
-                if phase:
-                    if automata.accepting[state]:
-                        self._add_exit(node, count)
-                elif rest_may_be_empty and state == char_state:
-                    self._add_exit(node, count)
-            if phase and automata.only_byte[state] == NO_BYTE:
-                node = trie.end[node]
-                continue
-            states[depth] = state
-            in_rest[depth] = phase
-            counts[depth] = count
-            node += 1
-        return True
-
-    def _walk_bounded(self, free: int) -> None:
-        """Walks the trie for a state without its bound, with the bound that each token needs."""
-        self._token_size = 0
-        self._rest_size = 0
-        self._exit_size = 0
-        self._largest = 0
-        automata = self.automata
-        trie = self.trie
-        states = self._state_at
-        counts = self._count_at
-        states[0] = free
-        counts[0] = 0
-        node = 0
-        while node < trie.size:
-            depth = trie.depth[node]
-            before = states[depth - 1]
-            state = automata.next(before, trie.byte[node])
-            self.nodes_visited += 1
-            if state == 0:
-                node = trie.end[node]
-                continue
-            count = counts[depth - 1] + automata.begun(before, state)
-            if trie.token_start[node + 1] > trie.token_start[node]:
-                needed = count + automata.least_begun(state)
-                self._largest = max(self._largest, needed)
-                self._add_tokens(node, needed)
-            if trie.end[node] == node + 1:
-                node += 1
-                continue
-            if automata.accepting[state]:
-                self._largest = max(self._largest, count)
-                self._add_exit(node, count)
-            automata.expand(state)
-            if automata.only_byte[state] == NO_BYTE:
-                node = trie.end[node]
-                continue
-            states[depth] = state
-            counts[depth] = count
-            node += 1
-
     def _of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
         """The tables for `C{least,most} R`; `most` -1 is without bound."""
         largest = counted.largest
@@ -617,14 +315,6 @@ class TerminalMasks:
         made.first_token = self._keep(self._tokens, self._token_size)
         made.last_token = made.first_token + self._token_size
         return made
-
-    def _append(self, tokens: array[int], first: int, last: int) -> None:
-        for index in range(first, last):
-            if self._token_size >= len(self._tokens):
-                self._tokens = grown(self._tokens, self._token_size)
-                self._token_counts = grown(self._token_counts, self._token_size)
-            self._tokens[self._token_size] = tokens[index]
-            self._token_size += 1
 
     def _exits_of_count(self, counted: CountedTerminal, least: int, most: int) -> tuple[int, int]:
         """Where the exits for a state with these counts are; no exit comes after more than `largest_exit`."""

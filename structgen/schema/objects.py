@@ -130,6 +130,7 @@ class ObjectPlaces:
         self._keys: dict[int, Regex] = {}
         self._first_keys = [key_regex(found.keys, []) for found in self.classes]
         self.counts = self.low > len(needed) or self.high is not None
+        self._is_plain = not (self.any_order or self._asked or self.counts)
         self._required = sum(1 << index for index, entry in enumerate(self.properties) if entry.is_required)
         self._required_from = [0]
         for entry in reversed(self.properties):
@@ -338,6 +339,8 @@ class ObjectPlaces:
         size = len(self.properties)
         if self._is_forced(state):
             return [self._forced("", state)]
+        if self._is_plain and not state.avoid and state.place < size:
+            return self._plain_bodies(state.place)
         if not self.any_order and state.place < size:
             found += self._named_bodies(state.place, state)
             if not self.properties[state.place].is_required:
@@ -353,10 +356,25 @@ class ObjectPlaces:
             found += self._open_bodies(index, state)
         return found
 
-    def _named_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
+    def _plain_bodies(self, place: int) -> list[Sequence[Symbol]]:
+        """An optional property or what comes after it, where nothing depends on what was written."""
+        node = self.properties[place].node
+        after = State(place + 1)
+        found: list[Sequence[Symbol]] = [
+            (self._key(place), self._lazy.symbol(node), self._lazy_place("then", after)),
+        ]
+        if after.place < len(self.properties) or self.classes:
+            found.append((self._lazy_place("pair", after),))
+        return found
+
+    def _key(self, index: int) -> Regex:
         key = self._keys.get(index)
         if key is None:
             key = self._keys[index] = regex_of(self._layout.key(self.properties[index].key))
+        return key
+
+    def _named_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
+        key = self._key(index)
         return [(key, *self._rest(pair)) for pair in self._named(index, state) if self._goes_on(pair)]
 
     def _goes_on(self, pair: _Pair) -> bool:
