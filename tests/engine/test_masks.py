@@ -230,21 +230,22 @@ def test_a_mask_costs_a_walk_over_remainders_only() -> None:
 CONSTANTS = {
     "all masks are dense": {"SPARSE_TOKENS": 0},
     "no mask is dense": {"SPARSE_TOKENS": 10**9},
-    "all remainders are merged": {"MERGED_EXITS": 1},
+    "all remainders are merged": {"MERGED_EXITS": 1, "MERGED_TOKENS": 0},
     "no remainders are merged": {"MERGED_EXITS": 10**9, "MERGED_NODES": 0},
-    "all variations are differences": {"SPARSE_TOKENS": 0, "MERGED_EXITS": 1, "DIFFERENCE_NODES": 10**9},
+    "all variations are differences": {
+        "SPARSE_TOKENS": 0,
+        "MERGED_EXITS": 1,
+        "MERGED_TOKENS": 0,
+        "DIFFERENCE_NODES": 10**9,
+    },
     "no differences": {"DIFFERENCE_NODES": 0},
 }
 
 SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
-from structgen.engine import terminal_masks
-try:
-    from structgen.engine import mask_tables
-    modules = (terminal_masks, mask_tables)
-except ImportError:
-    modules = (terminal_masks,)
+from structgen.engine import terminal_masks, token_walks
+modules = (terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
     assert having, name
