@@ -72,8 +72,8 @@ cdef class SetMasks:
     cdef void _add_suspects(self, int set_id) except *
     @cython.locals(index=int)
     cdef void _suspect_all(self, TerminalMask terminal) except *
-    @cython.locals(sets=ItemSetStore, captures=int)
-    cdef bint _may_end_too_soon(self, int set_id, int scan) except -1
+    @cython.locals(sets=ItemSetStore, captures=int, other=int)
+    cdef bint _may_end_too_soon(self, int set_id, int scan, int state) except -1
     @cython.locals(sets=ItemSetStore, text=int)
     cdef bint _is_suspect(self, int set_id, int scan) except -1
 

@@ -208,7 +208,7 @@ class SetMasks:
                 continue
             group = sets.scan_group[scan]
             found: set[int] = set()
-            if self._may_end_too_soon(set_id, scan):
+            if self._may_end_too_soon(set_id, scan, state):
                 self._find_ends(exits, state, found)
             elif sets.group_captures[group] & REFUSING:
                 for spelling in sets.refusals(set_id, group):
@@ -352,15 +352,20 @@ class SetMasks:
             return text == SUSPECT
         return not sets.rules.goes_on_endless(sets.scan_position[scan])
 
-    def _may_end_too_soon(self, set_id: int, scan: int) -> bool:
-        """Whether only tokens that end the terminal of a scannable item may depend on what was captured just before."""
+    def _may_end_too_soon(self, set_id: int, scan: int, state: int) -> bool:
+        """Whether tokens that end the terminal of a scannable item may depend on what was captured just before."""
         sets = self.sets
         captures = sets.group_captures[sets.scan_group[scan]]
         if sets.text[set_id] == SUSPECT:
             return captures & REFUSING != 0
         if sets.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
             return False
-        return captures & REFUSING != 0 or not sets.rules.goes_on_endless(sets.scan_position[scan] + 1)
+        if captures & REFUSING:
+            return True
+        for other in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            if sets.scan_state[other] == state and sets.rules.goes_on_endless(sets.scan_position[other] + 1):
+                return False  # whatever this item may not become, that one may
+        return True
 
     def _walk(self, exits: Exits, set_id: int) -> None:
         """The same for a set with many items: byte by byte, all items at once."""

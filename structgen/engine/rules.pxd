@@ -34,8 +34,8 @@ cdef class Rules:
     cpdef bint is_endless(self, int number) except -1
     cpdef bint refuses(self, int number) except -1
     cpdef bint goes_on_endless(self, int position) except -1
-    @cython.locals(symbol=int, rule=int)
-    cdef bint _sees_endless(self, int position, set seen, int depth) except -1
+    @cython.locals(symbol=int, rule=int, seen=set)
+    cdef bint _sees_endless(self, int position) except -1
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int)
     cdef int _load(self, tables) except -1

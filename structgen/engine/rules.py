@@ -8,6 +8,7 @@ seen before; its bodies are made when the engine predicts it. Where the key depe
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Sequence
 
 from structgen.engine.arrays import grown, zeros
@@ -108,24 +109,27 @@ class Rules:
         """
         found = self._goes_on_endless.get(position)
         if found is None:
-            found = self._goes_on_endless[position] = self._sees_endless(position, set(), RULES_SEEN)
+            found = self._goes_on_endless[position] = self._sees_endless(position)
         return found
 
-    def _sees_endless(self, position: int, seen: set[int], depth: int) -> bool:
-        symbol = self.symbols[position]
-        while symbol != END and symbol > CAPTURES:
-            if symbol == TERMINAL:
-                if self.automata.is_ever_endless(self.start_state[position]):
-                    return True
-            elif depth and symbol not in seen and len(seen) < RULES_SEEN:
-                seen.add(symbol)
-                if self.first_rule[symbol] < 0:
-                    self.expand(symbol)
-                for rule in range(self.first_rule[symbol], self.last_rule[symbol]):
-                    if self._sees_endless(self.rule_starts[rule], seen, depth - 1):
-                        return True
-            position += 1
+    def _sees_endless(self, position: int) -> bool:
+        seen: set[int] = set()
+        waiting = deque([position])  # the nearest first
+        while waiting:
+            position = waiting.popleft()
             symbol = self.symbols[position]
+            while symbol != END and symbol > CAPTURES:
+                if symbol == TERMINAL:
+                    if self.automata.is_ever_endless(self.start_state[position]):
+                        return True
+                elif symbol not in seen and len(seen) < RULES_SEEN:
+                    seen.add(symbol)
+                    if self.first_rule[symbol] < 0:
+                        self.expand(symbol)
+                    for rule in range(self.first_rule[symbol], self.last_rule[symbol]):
+                        waiting.append(self.rule_starts[rule])
+                position += 1
+                symbol = self.symbols[position]
         return False
 
     def _load(self, tables: GrammarTables) -> int:
