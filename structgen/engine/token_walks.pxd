@@ -4,7 +4,7 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.mask_tables cimport Exits, Trie
 
-cdef int DIFFERENCE_NODES, NO_BYTE, ROOT_NODE
+cdef int DIFFERENCE_NODES, MANY_BYTES, NOT_EXPANDED, NO_BYTE, ROOT_NODE
 
 
 cdef class TokenWalks:
@@ -35,10 +35,11 @@ cdef class TokenWalks:
 
     @cython.locals(first=int, index=int)
     cdef int _keep(self, int[::1] values, int count) except -1
-    @cython.locals(may_repeat=bint, trie=Trie, automata=AutomatonStore, only=int, index=int, node=int, stop=int, depth=int, state=int, states="int[::1]")
+    @cython.locals(may_repeat=bint, trie=Trie, automata=AutomatonStore, only=int, here=int, index=int, node=int, stop=int, depth=int, state=int, row="Py_ssize_t", visited="long long", rows="int[::1]", states="int[::1]", row_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
     cdef void _walk(self, Exits exits, int start) except *
     @cython.locals(trie=Trie, index=int, token=int)
-    cdef void _add_meant(self, Exits exits, int node, bint may_repeat) except *
+    cdef void _add_meant(self, Exits exits, int node) except *
+    cdef int _grow_tokens(self, int more) except -1
     @cython.locals(trie=Trie, index=int)
     cdef int _add_tokens(self, int node, int count) except -1
     @cython.locals(trie=Trie, index=int)
