@@ -2,10 +2,11 @@
 
 Where the grammar leaves one continuation only (`{"name": "` at the start of an object), its bytes are tokenized as
 the tokenizer would, and the model reads these tokens in the same pass as the token before them. One question stays:
-the tokenizer might have joined the last forced token with what follows, as `"` and `$` to `"$`. So the tokens that
-could still merge are *held*: the pass gives logits before each of them too, the model's choice there is sampled like
-any other, and where it is another token than the held one, the held ones are taken back from matcher and cache. That
-is speculative decoding with the grammar as the draft model: exact, and it costs no pass of its own.
+which tokens? The model might have written `{` and `"` where the tokenizer has `{"`, or joined the last one with what
+follows, as `"` and `$` to `"$`; what it says later depends on that. So the tokens are *held*: the pass gives logits
+before each of them too, the model's choice there is sampled like any other, and where it is another token than the held
+one, that one and those after it are taken back from matcher and cache. That is speculative decoding with the grammar as
+the draft model: exact, the answer is the one that was given token by token, and it costs no pass of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["Decoder", "FinishReason"]
 
 FinishReason = Literal["stop", "length"]
 
-MOST_HELD = 4  # tokens at the end of forced text that may still merge; in practice there is one
+MOST_HELD = 32  # tokens of forced text that are held; in a longer text those before them are taken as they are
 
 
 class Decoder:
@@ -37,7 +38,7 @@ class Decoder:
 
     Attributes:
         token_ids: the answer so far, without an end token.
-        forced_tokens: how many of them were appended without asking the model.
+        forced_tokens: how many of them were forced, and cost no pass of their own.
         model_calls: passes of the model so far.
     """
 
@@ -113,8 +114,9 @@ class Decoder:
         """Appends the tokens that the grammar forces; fills the mask's rows.
 
         Returns:
-            Those at the end that the tokenizer might have merged with what follows: they are appended as well, and
-            row i of the mask is for the place before the i-th of them, the next row for the place after them all.
+            Those that the model is asked about, where another token of it can be taken instead: they are appended as
+            well, and row i of the mask is for the place before the i-th of them, the next row for the place after them
+            all.
         """
         matcher, mask = self._matcher, self._mask
         tokens = self._tokenize(matcher.forced_bytes())[: self._max_new_tokens - len(self.token_ids)]
@@ -122,16 +124,16 @@ class Decoder:
         for index, token_id in enumerate(tokens):
             if index >= len(tokens) - MOST_HELD:
                 matcher.fill_next_token_bitmask(mask, len(held))
-                if held or _may_merge(self._vocabulary, tokens[index:], mask[0]):
-                    if not self._session.can_crop:
-                        return []  # asked as any other token; row 0 is filled
+                if self._session.can_crop:
                     held.append(token_id)
+                elif _may_merge(self._vocabulary, tokens[index:], mask[0]):
+                    return []  # asked as any other token; row 0 is filled
             matcher.accept_token(token_id)
             self._append(token_id)
             self.forced_tokens += not held
         if matcher.is_terminated:
             self.forced_tokens += len(held)
-            return []  # nothing follows, so nothing merges
+            return []  # nothing follows that could depend on the tokens
         matcher.fill_next_token_bitmask(mask, len(held))
         return held
 
@@ -145,6 +147,7 @@ class Decoder:
             if token_id != expected:
                 self._take_back(held[index:])
                 return self._accept(token_id)
+            self.forced_tokens += 1
         token_id = self._sampler.sample(logits[len(held)], self._mask[len(held)])
         return self._accept(token_id)
 

@@ -184,10 +184,22 @@ def prefers(*tokens):
     return lambda _: logits
 
 
+@settings(max_examples=300, deadline=None)
+@given(texts=texts, seed=st.integers(0, 9))
+def test_forced_text_changes_nothing_but_the_passes(texts, seed):
+    forced, _ = run(FakeModel(), *texts, prompt=(seed,))
+    asked, _ = run(FakeModel(encode=lambda text: []), *texts, prompt=(seed,))
+    assert forced.text_bytes == asked.text_bytes
+    assert forced.model_calls <= asked.model_calls
+
+
+KEY = [256 + WORDS.index(word) for word in (b'{"', b"name", b'": ')]
+
+
 def test_a_held_token_may_be_merged_with_what_follows():
     dollar = 256 + WORDS.index(b'"$')
     languages = ('{"name": "$5"}', '{"name": "yes"}')
-    decoder, _ = run(FakeModel(logits=prefers(dollar, ord("5"))), *languages)
+    decoder, _ = run(FakeModel(logits=prefers(*KEY, dollar, ord("5"))), *languages)
     assert dollar in decoder.token_ids
     assert decoder.text_bytes == b'{"name": "$5"}'
     # The pass over the forced tokens asked about the held one too: its choice cost no other.
@@ -197,10 +209,18 @@ def test_a_held_token_may_be_merged_with_what_follows():
 def test_a_held_token_that_the_model_wants_as_it_is_costs_no_pass():
     yes = 256 + WORDS.index(b"yes")
     languages = ('{"name": "$5"}', '{"name": "yes"}')
-    model = FakeModel(logits=prefers(ord('"'), yes))
+    model = FakeModel(logits=prefers(*KEY, ord('"'), yes))
     decoder, _ = run(model, *languages)
     assert [VOCABULARY.token_bytes(t) for t in decoder.token_ids] == [b'{"', b"name", b'": ', b'"', b"yes", b'"}']
     assert decoder.model_calls == 1
+
+
+def test_a_model_that_splits_forced_text_in_its_own_way_is_followed():
+    brace, yes = ord("{"), 256 + WORDS.index(b"yes")
+    model = FakeModel(logits=prefers(brace, *KEY[1:], ord('"'), yes))
+    decoder, _ = run(model, '{"name": "$5"}', '{"name": "yes"}')
+    assert [VOCABULARY.token_bytes(t) for t in decoder.token_ids[:4]] == [b"{", b'"', b"name", b'": ']
+    assert decoder.model_calls == 2
 
 
 def test_without_cropping_the_held_token_is_asked_for():
