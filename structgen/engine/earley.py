@@ -264,7 +264,7 @@ class ItemSetStore:
         text = self.text[set_id]
         return self._group_text[group] == (EMPTY_TEXT if text == NO_TEXT else text)
 
-    def refusals(self, set_id: int, group: int) -> Sequence[Spelling]:
+    def refusals(self, set_id: int, group: int) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """What would complete a text that the capture of a group refuses: see `RuleSource.refusals`.
 
         Args:
@@ -274,7 +274,7 @@ class ItemSetStore:
         begun = b""
         if not self.begins_here(set_id, group):
             if self.text[set_id] < EMPTY_TEXT:
-                return ()  # the set stands for those with texts that are not refused
+                return (), ()  # the set stands for those with texts that are not refused
             begun = self.texts.between(self._group_text[group], self.text[set_id])
         capture = CAPTURES - self._symbols[self._wait_position[self._group_first[group]] + 1]
         return self.rules.refusals(capture, begun)

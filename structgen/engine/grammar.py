@@ -84,12 +84,15 @@ class RuleSource(Protocol):
             None where the text must not be captured.
         """
 
-    def refusals(self, then: Hashable, begun: bytes) -> Sequence[Spelling]:
+    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """What would complete texts that must not be captured, of which some bytes have been written.
 
         Args:
             then: from a `Capture` that refuses texts.
             begun: the bytes; never a whole text.
+
+        Returns:
+            First what is always refused at this place: the same object for the same bytes. Then the others.
         """
 
     def remaining(self, then: Hashable) -> Regex:

@@ -15,6 +15,8 @@ the dense parts it shares with other sets and a list of the other tokens.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from structgen.engine.arrays import grown, zeros
@@ -30,7 +32,7 @@ __all__ = ["SetMask", "SetMasks"]
 FRESH = 2  # as in `engine/earley.py`
 REFUSING = 4  # the same
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
-LOOKED_UP = 8  # items of a set that are looked up one by one; with more the set is walked
+LOOKED_UP = 128  # items of a set that are looked up one by one; with more the set is walked
 # So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
 # a walk over sets takes together.
 FOLLOWED = 32
@@ -84,6 +86,10 @@ class SetMasks:
         self._refused = zeros(1024)  # by token: the refusals by which it was refused last
         self._refusal_serial = 0
         self._seen = zeros(1024)  # by automaton state: the mask in whose making it was last looked at
+        # By exits and spellings, which are kept alive here: see `_ends_of`.
+        self._ends: dict[tuple[int, int], tuple[Exits, Sequence[Spelling], set[int]]] = {}
+        self._looked_at = zeros(1024)  # the same, when what stands behind exits was last looked at
+        self._look_serial = 0
         self._serial = 0
         self._followed = 0
 
@@ -109,7 +115,8 @@ class SetMasks:
             group = sets.scan_group[scan]
             if not sets.group_captures[group] & REFUSING or sets.begins_here(set_id, group):
                 continue
-            if sets.refusals(set_id, group):
+            always, others = sets.refusals(set_id, group)
+            if always or others:
                 return None
         mask = self.get(sets.unknown(set_id))
         return None if mask.is_for_text else mask
@@ -200,6 +207,13 @@ class SetMasks:
             before: where the tokens begin in `_found` that were found by way of these items.
         """
         sets = self.sets
+        concerned = False
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            if sets.scan_state[scan] == state and sets.group_captures[sets.scan_group[scan]] & (FRESH | REFUSING):
+                concerned = True
+                break
+        if not concerned:
+            return
         ends: set[int] = set()  # nodes at which some item completes a refused text,
         common: set[int] = set()  # and at which all of them do
         is_first = True
@@ -211,9 +225,11 @@ class SetMasks:
             if self._may_end_too_soon(set_id, scan, state):
                 self._find_ends(exits, state, found)
             elif sets.group_captures[group] & REFUSING:
-                for spelling in sets.refusals(set_id, group):
-                    for index in range(exits.first, exits.last):
-                        self._find_spelling(exits.trie, self.terminals.pool[index], spelling, 0, found)
+                always, others = sets.refusals(set_id, group)
+                if always:
+                    found |= self._ends_of(exits, always)
+                if others:
+                    self._find_spellings(exits, others, found)
             ends |= found
             common = found if is_first else common & found
             is_first = False
@@ -232,6 +248,21 @@ class SetMasks:
                 self._found[kept] = token
                 kept += 1
         self._found_size = kept
+
+    def _ends_of(self, exits: Exits, spellings: Sequence[Spelling]) -> set[int]:
+        """The nodes that spellings lead to from behind some exits, remembered."""
+        key = (id(exits), id(spellings))
+        kept = self._ends.get(key)
+        if kept is None:
+            found: set[int] = set()
+            self._find_spellings(exits, spellings, found)
+            kept = self._ends[key] = (exits, spellings, found)
+        return kept[2]
+
+    def _find_spellings(self, exits: Exits, spellings: Sequence[Spelling], found: set[int]) -> None:
+        for spelling in spellings:
+            for index in range(exits.first, exits.last):
+                self._find_spelling(exits.trie, self.terminals.pool[index], spelling, 0, found)
 
     def _take_back(self, trie: Trie, node: int, first: int, last: int, is_sure: bool) -> None:
         """Marks tokens as refused; they are looked at one by one unless it is sure that no other way allows them."""
@@ -322,17 +353,18 @@ class SetMasks:
         first = sets.first_scan[set_id]
         last = sets.last_scan[set_id]
         self._followed += 1
+        self._look_serial += 1
+        serial = self._look_serial
         if last - first > LOOKED_UP or self._followed > FOLLOWED:
             self._walk(exits, set_id)
             return
         for scan in range(first, last):
             state = sets.scan_state[scan]
-            is_new = True
-            for before in range(first, scan):
-                if sets.scan_state[before] == state:
-                    is_new = False
-            if not is_new:
+            while state >= len(self._looked_at):
+                self._looked_at = grown(self._looked_at, len(self._looked_at))
+            if self._looked_at[state] == serial:
                 continue
+            self._looked_at[state] = serial
             before_tokens = self._found_size
             terminal = self.terminals.behind(exits, state)
             if self._is_suspect(set_id, scan):

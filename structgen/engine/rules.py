@@ -95,9 +95,11 @@ class Rules:
         """Whether a capture refuses texts where they end."""
         return self._refuses[number]
 
-    def refusals(self, number: int, begun: bytes) -> Sequence[Spelling]:
+    def refusals(self, number: int, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource.refusals`."""
-        return self._source.refusals(self._captures[number].then, begun) if self._source is not None else ()
+        if self._source is None:
+            return (), ()
+        return self._source.refusals(self._captures[number].then, begun)
 
     def goes_on_endless(self, position: int) -> bool:
         """Whether infinitely many texts may complete a body from before a terminal, whatever part of that is written.

@@ -198,9 +198,9 @@ class ArrayPlaces:
             raise TypeError("a captured symbol cannot be captured as a whole")
         return (Capture(symbol, (self._number, item.state._replace(seen=before.seen)), self._is_endless),)
 
-    def refusals(self, then: State, begun: bytes) -> Sequence[Spelling]:
+    def refusals(self, then: State, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`: items are made without those seen."""
-        return ()
+        return (), ()
 
     def remaining(self, then: State) -> Regex:
         """See `RuleSource`."""

@@ -45,7 +45,7 @@ class Places(Protocol):
     def after(self, then: Any, text: bytes | None) -> tuple[str, Any] | None:
         """Kind and state after a capture; None where the text is refused."""
 
-    def refusals(self, then: Any, begun: bytes) -> Sequence[Spelling]:
+    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """As of a `RuleSource`."""
 
     def remaining(self, then: Any) -> Regex:
@@ -107,7 +107,7 @@ class LazyRules:
         after = self.numbered(number).after(place, text)
         return None if after is None else (number, *after)
 
-    def refusals(self, then: Hashable, begun: bytes) -> Sequence[Spelling]:
+    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`."""
         number, (place,) = _parts_of(then)
         return self.numbered(number).refusals(place, begun)

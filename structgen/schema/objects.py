@@ -12,7 +12,7 @@ what was written; what is never written costs nothing.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
@@ -31,6 +31,8 @@ _MANY_KEYS = 10_000
 """Keys of a class are counted up to so many; more are taken to be without end."""
 _STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
+_BEGINNINGS_KEPT = 10_000
+_NOTHING_REFUSED: tuple[Spelling, ...] = ()
 _LAST = "\U0010ffff"
 
 
@@ -126,6 +128,7 @@ class ObjectPlaces:
         self._names = list(nodes)
         self._known = frozenset(nodes)
         self._sorted_names: dict[int, list[str]] = {}
+        self._names_begun: dict[tuple[int, bytes], Sequence[Spelling]] = {}
         self.classes = self._classes(part) if self.high is None or self.high > len(needed) else []
         self._keys: dict[int, Regex] = {}
         self._first_keys = [key_regex(found.keys, []) for found in self.classes]
@@ -426,11 +429,17 @@ class ObjectPlaces:
             state = state._replace(seen=state.seen | {key})
         return f"value{index}", state
 
-    def refusals(self, then: _KeyTaken, begun: bytes) -> list[Spelling]:
-        """See `RuleSource`: keys that the schema names, or that were written before."""
+    def refusals(self, then: _KeyTaken, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+        """See `RuleSource`: keys that the schema names, and those that were written before."""
         index, _, taken = then
-        keys = [*self._names_like(index, begun), *taken]
-        return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
+        others = _rests(taken, begun) if taken else _NOTHING_REFUSED
+        always = self._names_begun.get((index, begun))
+        if always is None:
+            always = _rests(self._names_like(index, begun), begun)
+            if not always or len(self._names_begun) >= _BEGINNINGS_KEPT:
+                return _NOTHING_REFUSED, [*always, *others]
+            self._names_begun[index, begun] = always
+        return always, others
 
     def _names_like(self, index: int, begun: bytes) -> list[str]:
         """Names that a key of a class may become which begins so."""
@@ -454,3 +463,8 @@ class ObjectPlaces:
         colon = regex_of(self._layout.colon)
         pairs = self._valued(None, None, self.classes[index].cases, state)
         return [(colon, *self._rest(pair)) for pair in pairs if self._goes_on(pair)]
+
+
+def _rests(keys: Iterable[str], begun: bytes) -> Sequence[Spelling]:
+    """How the spellings of those keys go on that begin so."""
+    return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
