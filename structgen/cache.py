@@ -70,8 +70,8 @@ class CompileCache:
     and their users go first.
 
     Args:
-        size_bytes: weighs a compiled grammar. They grow in use, so one is weighed anew whenever it is asked for,
-            and the least recently used whenever any is.
+        size_bytes: weighs a compiled grammar. They grow in use, so one is weighed anew whenever it is asked for, when
+            the next one is, and when it is the least recently used.
         tables_bytes: weighs what grammars share.
     """
 
@@ -83,6 +83,7 @@ class CompileCache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._users: dict[SharedTables, _Users] = {}
+        self._used_before: _Entry | None = None
         self._total = 0
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
 
@@ -114,6 +115,7 @@ class CompileCache:
         with self._lock:
             self._entries.clear()
             self._users.clear()
+            self._used_before = None
             self._total = 0
 
     def __len__(self) -> int:
@@ -141,8 +143,13 @@ class CompileCache:
         future.set_result(compiled)
 
     def _weigh(self, used: _Entry, max_bytes: int) -> None:
-        """Weighs the entry used last, and the one used longest ago, and drops some where it is too much."""
-        for entry in (used, next(iter(self._entries.values()))):
+        """Weighs the entry used now, the one used before, which has grown since, and the one used longest ago; drops
+        some where it is too much.
+        """
+        before, self._used_before = self._used_before, used
+        if before is None or self._entries.get(before.key) is not before:
+            before = used
+        for entry in (used, before, next(iter(self._entries.values()))):
             size = self._size_bytes(entry.compiled)
             self._total += size - entry.size
             entry.size = size

@@ -134,6 +134,15 @@ def test_what_grows_in_use_is_weighed_anew():
     assert len(cache) == 1
 
 
+def test_what_grew_after_it_was_asked_for_is_weighed_with_the_next():
+    cache = weighing_cache()
+    for key in "abc":
+        grown = cache.get(key, lambda: Compiled(10), max_bytes=100)
+    grown.size_bytes = 85
+    cache.get("d", lambda: Compiled(10), max_bytes=100)
+    assert len(cache) == 2
+
+
 def test_tables_weigh_once_they_are_worn_and_their_users_go_first():
     cache, old, new = weighing_cache(), Tables(50), Tables(70)
     made = []
