@@ -253,12 +253,8 @@ def report(options: argparse.Namespace) -> None:
     print(table(["generations", "resident, MB", "compiled schemas in the cache"], shown, left=0))
     half = np.array(samples[len(samples) // 2 :], float)
     slope = np.polyfit(half[:, 0], half[:, 1], 1)[0] if len(half) > 2 else float("nan")
-    print(
-        f"\nIn the second half memory grows by {slope:,.0f} bytes a generation. (Until the cache of compiled schemas and the"
-    )
-    print(
-        "tables of the vocabulary have reached their limits it grows: see `structgen.Limits`; short runs end before.)"
-    )
+    print(f"\nIn the second half memory grows by {slope:,.0f} bytes a generation. Short runs end before the cache of")
+    print("compiled schemas and the tables of the vocabulary have reached their limits (`structgen.Limits`).")
     if options.plot:
         draw(options.plot, lambda axes: paint(axes, samples))
 
