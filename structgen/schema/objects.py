@@ -11,7 +11,7 @@ what was written; what is never written costs nothing.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -33,7 +33,6 @@ _STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
 _BEGINNINGS_KEPT = 10_000
 _NOTHING_REFUSED: tuple[Spelling, ...] = ()
-_LAST = "\U0010ffff"
 
 
 class State(NamedTuple):
@@ -451,7 +450,8 @@ class ObjectPlaces:
         if not start or b"\\" in start or not start.isascii():
             return names
         text = start.decode()
-        return names[bisect_left(names, text) : bisect_left(names, text + _LAST)]
+        size = len(text)
+        return names[bisect_left(names, text) : bisect_right(names, text, key=lambda name: name[:size])]
 
     def remaining(self, then: _KeyTaken) -> Regex:
         """See `RuleSource`."""

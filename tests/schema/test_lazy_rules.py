@@ -212,3 +212,40 @@ def test_the_rules_of_many_properties_in_any_order_are_made_as_they_are_met() ->
     assert accepts(constraint, json.dumps(value, separators=(",", ":")))
     del value["p7"]
     assert not accepts(constraint, json.dumps(value, separators=(",", ":")))
+
+
+def test_no_spelling_of_a_key_that_is_taken_is_completed_by_a_mask() -> None:
+    """Wherever a key has been begun: what a mask allows is what is accepted, for tokens that end keys in all ways."""
+    names = ["a", "a\U0010ffff", 'é"', "/"]
+    texts = ["a", '"', 'a"', '"a"', '"a":', "\U0010ffff", '\U0010ffff"', '\\udbff\\uDFFF"', "\\u0061", '\\u0061"']
+    texts += [
+        "é",
+        '\\u00e9\\"',
+        '\\u00E9\\u0022"',
+        '\\""',
+        '\\""',
+        '/"',
+        '\\/"',
+        '\\/":1',
+        '"b":1,"b"',
+        "b",
+        'b"',
+        '{"',
+    ]
+    tokens = {number: text.encode() for number, text in enumerate(dict.fromkeys([*texts, ":", "1", ",", "{", "}"]))}
+    vocabulary = Vocabulary.from_bytes(tokens | {99: b""}, eos_token_ids=[99])
+    schema = {"type": "object", "properties": {name: {"const": 1} for name in names}}
+    compiled = structgen.compile(schema, vocabulary, whitespace="compact")
+    for begun in ("", "{", '{"', '{"a', '{"\\u0061', '{"é', '{"\\u00e9\\', '{"a":1,"', '{"b":1,"', '{"b":1,"b', '{"\\'):
+        matcher = compiled.matcher()
+        matcher.accept_bytes(begun.encode())
+        allowed = set(matcher.allowed_token_ids()) - {99}
+        assert allowed == {token for token in tokens if _takes(matcher.fork(), token)}, begun
+
+
+def _takes(matcher: Matcher, token: int) -> bool:
+    try:
+        matcher.accept_token(token)
+    except TokenRejectedError:
+        return False
+    return True
