@@ -33,6 +33,7 @@ cdef class TokenWalks:
     cdef int[::1] _gone             # tokens behind exits that a state like this one has, and this one has not
     cdef int _gone_size
 
+    cdef void _forget(self) noexcept
     @cython.locals(first=int, index=int)
     cdef int _keep(self, int[::1] values, int count) except -1
     @cython.locals(may_repeat=bint, trie=Trie, automata=AutomatonStore, only=int, here=int, index=int, node=int, stop=int, depth=int, state=int, row="Py_ssize_t", visited="long long", rows="int[::1]", states="int[::1]", row_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)

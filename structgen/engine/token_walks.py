@@ -73,13 +73,16 @@ class TokenWalks:
         self.bytes_used += 4 * count
         return first
 
+    def _forget(self) -> None:
+        """Forgets what the last walk found."""
+        self._token_size = self._rest_size = self._exit_size = self._gone_size = self._largest = 0
+
     def _walk(self, exits: Exits, start: int) -> None:
         """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`.
 
         The hot loop: everything it reads at each node lies in local variables, 4 ns a node rather than 20.
         """
-        self._token_size = 0
-        self._exit_size = 0
+        self._forget()
         self._walk_serial += 1
         # An exit behind another is found from both; kept twice, exits would grow exponentially from step to step.
         may_repeat = exits.last - exits.first > 1 or exits.trie.has_counts
@@ -219,10 +222,7 @@ class TokenWalks:
         Fills `_tokens` and `_exits` with what only `state` has, `_rest` and `_gone` with the tokens inside, and those
         that run past an exit, that only `like` has.
         """
-        self._token_size = 0
-        self._rest_size = 0
-        self._exit_size = 0
-        self._gone_size = 0
+        self._forget()
         automata = self.automata
         trie = self.trie
         states = self._state_at
@@ -269,10 +269,7 @@ class TokenWalks:
 
     def _walk_counted(self, char_state: int, rest_state: int) -> bool:
         """Walks the trie for `C* R`, counting the `C` begun; False as soon as a byte could belong to both."""
-        self._token_size = 0
-        self._rest_size = 0
-        self._exit_size = 0
-        self._largest = 0
+        self._forget()
         automata = self.automata
         trie = self.trie
         rest_may_be_empty = automata.accepting[rest_state]
@@ -334,10 +331,7 @@ class TokenWalks:
 
     def _walk_bounded(self, free: int) -> None:
         """Walks the trie for a state without its bound, with the bound that each token needs."""
-        self._token_size = 0
-        self._rest_size = 0
-        self._exit_size = 0
-        self._largest = 0
+        self._forget()
         automata = self.automata
         trie = self.trie
         states = self._state_at
