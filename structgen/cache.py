@@ -198,7 +198,7 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
 def estimated_tables_bytes(shared: SharedTables) -> int:
     """About how much memory the tables that grammars of a vocabulary share take now."""
     automata = shared.automata
-    return TERM_BYTES * automata.count + 4 * len(automata.rows) + shared.terminals.bytes_used
+    return TERM_BYTES * automata.count + shared.terminals.bytes_used
 
 
 _cache = CompileCache(estimated_bytes, estimated_tables_bytes)

@@ -1,18 +1,22 @@
-"""Flat int32 arrays that grow: `array.array` uncompiled, typed memoryviews of the same when compiled.
+"""Flat int32 arrays that grow: `array.array` uncompiled, typed memoryviews when compiled.
 
 Compiled, small ones are slices of one slab: a grammar begins with dozens, and each array of its own would be two
-objects for Python's garbage collector to go through.
+objects for Python's garbage collector to go through. Large ones take memory only where they are written to: clearing
+pages that are not needed yet would cost milliseconds in the middle of a mask.
 """
 
 from __future__ import annotations
 
 from array import array
 
+import numpy as np
+
 __all__ = ["grown", "head", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
 SLAB = 8192
+IS_COMPILED = not __file__.endswith(".py")
 
 _slab = array("i", [0]) * SLAB
 _used = 0
@@ -22,6 +26,8 @@ def zeros(count: int, value: int = 0) -> array[int]:
     """An int32 array of `count` equal values."""
     global _slab, _used
     if count > SMALL:
+        if IS_COMPILED and value == 0:
+            return np.zeros(count, dtype=np.intc)  # its pages come when they are first written to
         return array("i", [value]) * count
     if _used + count > SLAB:
         _slab = array("i", [0]) * SLAB

@@ -11,20 +11,14 @@ cdef long long FAR
 cdef class AutomatonStore(LivingTerms):
     cdef public int[::1] only_byte       # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
     cdef public int[::1] only_target     # by state: where its one byte leads
-    cdef public int[::1] row_at          # by state: its row
-    cdef public int[::1] rows            # row r, byte b at r * 256 + b: target, 0 dead
     cdef int _state_capacity
-    cdef int _row_count
-    cdef int _row_capacity
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
     cdef dict _rests                     # ids of regex trees -> (the trees, the state of their sequence)
     cdef dict _ever_endless              # by state: see is_ever_endless
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
-    @cython.locals(data=bytes, target=int, classes=bytes, targets=list)
+    @cython.locals(data=bytes, target=int, classes=bytes, start=int, live=int, alive=int, number=int)
     cpdef void expand(self, int state) except *
-    @cython.locals(live=int, only=int, byte=int, row=int, at="Py_ssize_t", rows="int[::1]", target_of="int[::1]")
-    cpdef void _fill(self, int state, bytes classes, list targets) except *
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1

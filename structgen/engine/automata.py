@@ -41,11 +41,9 @@ class AutomatonStore(LivingTerms):
 
     Attributes, all by state (arrays may be longer than `count`, the number of states, and are replaced when they grow):
         accepting: uint8, 1 if the text may end here.
-        only_byte: int32, -2 the transitions are not made yet; -1 several bytes lead on, see the row; 0 to 255 the one
-            byte that leads on; 256 none does.
+        only_byte: int32, -2 the transitions are not made yet; -1 several bytes lead on, and `DerivativeTable` says
+            where; 0 to 255 the one byte that leads on; 256 none does.
         only_target: int32, where that one byte leads.
-        row_at: int32, number of the state's row in `rows`.
-        rows: int32[rows * 256], the target of byte b in row r is at r * 256 + b; 0 is dead.
 
     Args:
         limits: `automaton_states` bounds the number of terms; past it everything made before goes on working.
@@ -62,11 +60,7 @@ class AutomatonStore(LivingTerms):
         capacity = self._capacity
         self.only_byte = array("i", [NOT_EXPANDED]) * capacity
         self.only_target = array("i", [0]) * capacity
-        self.row_at = array("i", [0]) * capacity
         self._state_capacity = capacity
-        self.rows = array("i", [0]) * (16 * 256)
-        self._row_count = 0
-        self._row_capacity = 16
         self._added: dict[int, tuple[Regex, int]] = {}
         self._rests: dict[tuple[int, ...], tuple[tuple[Regex, ...], int]] = {}
         self._ever_endless: dict[int, bool] = {}
@@ -79,7 +73,6 @@ class AutomatonStore(LivingTerms):
         for name, code, value in (
             ("only_byte", "i", NOT_EXPANDED),
             ("only_target", "i", 0),
-            ("row_at", "i", 0),
         ):
             new = array(code)
             new.frombytes(bytes(getattr(self, name)))
@@ -149,39 +142,29 @@ class AutomatonStore(LivingTerms):
                 target = self._pruned(target)
             self.only_target[state] = target
             self.only_byte[state] = data[0] if target else NO_BYTE
+            self._keep_only(state, data[0], target)
             return
-        classes, targets = self.derive(state)
-        if self.hard[state]:
-            targets = [self._pruned(t) for t in targets]
-        self._fill(state, classes, targets)
-
-    def _fill(self, state: int, classes: bytes, targets: list[int]) -> None:
-        """Writes a state's transitions into the flat tables."""
-        target_of = array("i", targets)
+        self._derive_within(state)
+        classes = self._maps[self.map_at[state]]
+        start = self.targets_at[state]
         live = 0
-        only = 0
-        for byte in range(256):
-            if target_of[classes[byte]]:
+        alive = 0
+        for number in range(self._widths[self.map_at[state]]):
+            target = self.target_pool[start + number]
+            if self.hard[target]:
+                # The language stays the same, so the term may keep this for its derivatives too.
+                target = self._pruned(target)
+                self.target_pool[start + number] = target
+            if target:
                 live += 1
-                only = byte
-        if live <= 1:
-            self.only_target[state] = target_of[classes[only]]
-            self.only_byte[state] = only if live else NO_BYTE
-            return
-        if self._row_count == self._row_capacity:
-            self._row_capacity *= 2
-            new = array("i")
-            new.frombytes(bytes(self.rows))
-            new.extend(array("i", [0]) * (self._row_capacity * 256 - len(new)))
-            self.rows = new
-        row = self._row_count
-        at = row * 256
-        rows = self.rows
-        for byte in range(256):
-            rows[at + byte] = target_of[classes[byte]]
-        self._row_count = row + 1
-        self.row_at[state] = row
-        self.only_byte[state] = MANY_BYTES
+                alive = number
+        if live == 0:
+            self.only_byte[state] = NO_BYTE
+        elif live == 1 and classes.count(alive) == 1:
+            self.only_target[state] = self.target_pool[start + alive]
+            self.only_byte[state] = classes.index(alive)
+        else:
+            self.only_byte[state] = MANY_BYTES
 
     def next(self, state: int, byte: int) -> int:
         """The state after one byte, 0 if nothing can be matched any more.
@@ -194,7 +177,7 @@ class AutomatonStore(LivingTerms):
             self.expand(state)
             only = self.only_byte[state]
         if only == MANY_BYTES:
-            return self.rows[self.row_at[state] * 256 + byte]
+            return self.target_pool[self.targets_at[state] + self.class_of[self.map_at[state] * 256 + byte]]
         return self.only_target[state] if only == byte else DEAD
 
     def step(self, state: int, byte: int) -> int:

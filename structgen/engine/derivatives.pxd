@@ -16,14 +16,20 @@ cdef class DerivativeTable(Terms):
     cdef list _maps                      # by class map: the class of each byte, as bytes of length 256,
     cdef list _widths                    # how many classes it has
     cdef dict _number_of_map             # class map -> its number
-    cdef int[::1] _map_at                # by term: the class map of its derivatives; -1 they are not remembered
-    cdef int[::1] _targets_at            # by term: where its targets begin in _target_pool, one for each class
-    cdef int[::1] _target_pool
+    cdef public int[::1] map_at          # by term: the class map of its derivatives; -1 they are not made yet
+    cdef public int[::1] targets_at      # by term: where its targets begin in target_pool, one for each class
+    cdef public int[::1] target_pool
+    cdef public int[::1] class_of        # the class of byte b in map m is at m * 256 + b
     cdef int _target_count
+    cdef int[::1] _map_of_byte
     cdef dict _class_partitions          # class of byte sequences -> partition
     cdef public list _suffix_automata    # by suffix automaton, by its state: [(unit, state)]
     cdef dict _suffix_automaton_of
 
+    @cython.locals(number=int, count=int)
+    cdef void _keep_only(self, int term, int byte, int target) except *
+    @cython.locals(first=int, number=int, byte=int)
+    cdef int _add_map(self, bytes classes, int width) except -1
     @cython.locals(number=int, count=int, target=int)
     cpdef void _keep(self, int term, bytes classes, list targets) except *
     @cython.locals(number=int, start=int, width=int, at=int)
@@ -31,8 +37,6 @@ cdef class DerivativeTable(Terms):
     cpdef list targets(self, int term)
     @cython.locals(stack=list, top=int, heads=list, missing=list, classes=bytes, targets=list)
     cpdef void _derive_within(self, int term) except *
-    @cython.locals(heads=list, inner=int)
-    cpdef tuple derive(self, int term)
     @cython.locals(kind=int, seen=set, stack=list, heads=list, top=int, inner=int)
     cpdef list _active(self, int term)
     @cython.locals(kind=int)
@@ -54,6 +58,7 @@ cdef class DerivativeTable(Terms):
     cpdef tuple _of_counting(self, int term)
     @cython.locals(classes=bytes, inner=list, targets=list, target=int)
     cpdef tuple _of_bounded(self, int counting, long long most, int tail)
+    cpdef bint is_between(self, int term) except -1
     cpdef int begun(self, int before, int after) except -1
     cpdef bytes _map_of(self, object mask)
     @cython.locals(classes=bytes, targets=list, members=list, other=bytes, more=list, left=bytes, right=bytes, i="Py_ssize_t")

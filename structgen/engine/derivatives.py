@@ -6,8 +6,9 @@ for each class. No class is without bytes: a target that no byte leads to would 
 Partitions of compound terms are products of those of their parts; products of class maps are remembered, since few
 different ones occur.
 
-Partitions are kept flat, as the number of a class map and a run of one array of targets: there are several for each
-state, and as objects of their own the garbage collector would go through them again and again.
+Partitions are kept flat, as the number of a class map and a run of one array of targets: few different class maps
+occur, so this is small, and as objects of their own the garbage collector would go through them again and again. They
+are the transitions of the states too (`engine/automata.py`).
 """
 
 from __future__ import annotations
@@ -53,16 +54,25 @@ _SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)] 
 
 
 class DerivativeTable(Terms):
-    """Terms with their derivatives."""
+    """Terms with their derivatives.
+
+    Attributes (arrays may be longer than what is used, and are replaced when they grow):
+        map_at: int32, by term: the number of the class map of its derivatives; -1 they are not made yet.
+        targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
+        target_pool: int32.
+        class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
+    """
 
     def __init__(self, limits: Limits | None = None) -> None:
         super().__init__(limits)
         self._maps: list[bytes] = []
         self._widths: list[int] = []
         self._number_of_map: dict[bytes, int] = {}
-        self._map_at = zeros(self._capacity, NO_MAP)
-        self._targets_at = zeros(self._capacity)
-        self._target_pool = zeros(1024)
+        self.map_at = zeros(self._capacity, NO_MAP)
+        self.targets_at = zeros(self._capacity)
+        self.target_pool = zeros(1024)
+        self.class_of = zeros(16 * 256)
+        self._map_of_byte = zeros(256, NO_MAP)  # by byte: the class map in which only this one leads on
         self._target_count = 0
         self._class_partitions: dict[int, Partition] = {}
         self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
@@ -73,32 +83,59 @@ class DerivativeTable(Terms):
     def _grow(self) -> None:
         """Doubles the arrays."""
         super()._grow()
-        self._map_at = grown(self._map_at, len(self._map_at), NO_MAP)
-        self._targets_at = grown(self._targets_at, len(self._targets_at))
+        self.map_at = grown(self.map_at, len(self.map_at), NO_MAP)
+        self.targets_at = grown(self.targets_at, len(self.targets_at))
 
     def _keep(self, term: int, classes: bytes, targets: list[int]) -> None:
         """Remembers the partition of a term."""
-        number = self._number_of_map.get(classes, NO_MAP)
-        if number == NO_MAP:
-            number = self._number_of_map[classes] = len(self._maps)
-            self._maps.append(classes)
-            self._widths.append(len(targets))
+        found = self._number_of_map.get(classes)
+        number = self._add_map(classes, len(targets)) if found is None else found
         count = self._target_count
-        while count + len(targets) > len(self._target_pool):
-            self._target_pool = grown(self._target_pool, count)
+        while count + len(targets) > len(self.target_pool):
+            self.target_pool = grown(self.target_pool, count)
         for target in targets:
-            self._target_pool[count] = target
+            self.target_pool[count] = target
             count += 1
-        self._targets_at[term] = self._target_count
+        self.targets_at[term] = self._target_count
         self._target_count = count
-        self._map_at[term] = number
+        self.map_at[term] = number
+
+    def _keep_only(self, term: int, byte: int, target: int) -> None:
+        """Remembers the partition of a term with one byte that leads on."""
+        number = self._map_of_byte[byte]
+        if number == NO_MAP:
+            classes = bytes(byte) + b"\1" + bytes(255 - byte)
+            number = self._number_of_map.get(classes, NO_MAP)
+            if number == NO_MAP:
+                number = self._add_map(classes, 2)
+            self._map_of_byte[byte] = number
+        count = self._target_count
+        if count + 2 > len(self.target_pool):
+            self.target_pool = grown(self.target_pool, count)
+        self.target_pool[count] = NOTHING
+        self.target_pool[count + 1] = target
+        self.targets_at[term] = count
+        self._target_count = count + 2
+        self.map_at[term] = number
+
+    def _add_map(self, classes: bytes, width: int) -> int:
+        """The number of a class map that was not seen before."""
+        number = self._number_of_map[classes] = len(self._maps)
+        self._maps.append(classes)
+        self._widths.append(width)
+        first = number * 256
+        if first == len(self.class_of):
+            self.class_of = grown(self.class_of, first)
+        for byte in range(256):
+            self.class_of[first + byte] = classes[byte]
+        return number
 
     def _kept(self, term: int) -> Partition:
         """The partition of a term that was remembered."""
-        number = self._map_at[term]
-        start = self._targets_at[term]
+        number = self.map_at[term]
+        start = self.targets_at[term]
         width = self._widths[number]
-        return self._maps[number], [self._target_pool[at] for at in range(start, start + width)]
+        return self._maps[number], [self.target_pool[at] for at in range(start, start + width)]
 
     def targets(self, term: int) -> list[int]:
         """What the bytes lead to from a term, each different target once."""
@@ -107,12 +144,12 @@ class DerivativeTable(Terms):
 
     def _derive_within(self, term: int) -> None:
         """Remembers the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
-        if self._map_at[term] != NO_MAP:
+        if self.map_at[term] != NO_MAP:
             return
         stack = [term]
         while stack:
             top = stack[len(stack) - 1]
-            if self._map_at[top] != NO_MAP:
+            if self.map_at[top] != NO_MAP:
                 stack.pop()
                 continue
             heads = self._active(top)
@@ -123,15 +160,6 @@ class DerivativeTable(Terms):
             classes, targets = self._combine(heads)
             self._keep(top, classes, targets)
             stack.pop()
-
-    def derive(self, term: int) -> Partition:
-        """The derivatives of a term, not remembered; for the states, which keep their transitions elsewhere."""
-        if self._map_at[term] != NO_MAP:
-            return self._kept(term)
-        heads = self._active(term)
-        for inner in self._missing(heads):
-            self._derive_within(inner)
-        return self._combine(heads)
 
     def _active(self, term: int) -> list[int]:
         """The sequences whose heads a byte may enter: `term`'s, and the tails behind heads that may be empty."""
@@ -199,7 +227,7 @@ class DerivativeTable(Terms):
                 inner = self._counted_parts(head)
             else:
                 continue
-            missing.extend([t for t in inner if self._map_at[t] == NO_MAP])
+            missing.extend([t for t in inner if self.map_at[t] == NO_MAP])
         return missing
 
     def _combine(self, heads: list[int]) -> Partition:
@@ -383,9 +411,11 @@ class DerivativeTable(Terms):
 
     def begun(self, before: int, after: int) -> int:
         """How many (0 or 1) of what a counting term counts the byte begins that leads from it to another term."""
-        if self.kind[before] != K_COUNTING or self.kind[after] != K_COUNTING:
-            return 0
-        return 1 if self.payload[before][1] == EMPTY else 0
+        return 1 if self.is_between(before) and self.kind[after] == K_COUNTING else 0
+
+    def is_between(self, term: int) -> bool:
+        """Whether a term counts, and is not within one of what it counts."""
+        return bool(self.kind[term] == K_COUNTING and self.payload[term][1] == EMPTY)
 
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> Partition:
         """The derivatives of a table of texts: its rows with each next byte are found by bisection."""

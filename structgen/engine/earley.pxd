@@ -78,7 +78,7 @@ cdef class ItemSetStore:
     @cython.locals(row=int, target=int, only=int)
     cpdef int goto(self, int set_id, int byte) except -1
     cpdef int row(self, int set_id) except -1
-    @cython.locals(row=int, base=int, byte="Py_ssize_t", scan=int, state=int, only=int, from_row=int, automata=AutomatonStore)
+    @cython.locals(row=int, base=int, byte="Py_ssize_t", scan=int, state=int, only=int, automata=AutomatonStore)
     cdef int _make_row(self, int set_id) except -1
     @cython.locals(scan=int, state=int, automata=AutomatonStore)
     cdef int _step(self, int set_id, int byte) except -1

@@ -198,9 +198,8 @@ class ItemSetStore:
             automata.expand(state)
             only = automata.only_byte[state]
             if only == UNKNOWN:
-                from_row = automata.row_at[state] * 256
                 for byte in range(256):
-                    if automata.rows[from_row + byte]:
+                    if automata.next(state, byte):
                         self._rows[base + byte] = UNKNOWN
             elif only < NO_BYTE:
                 self._rows[base + only] = UNKNOWN

@@ -1,3 +1,17 @@
+from structgen.engine.arrays cimport grown, zeros
+
+cdef int MOST_ROUNDS
+
+
+cdef class Marks:
+    cdef public int[::1] round_of
+    cdef public int round
+
+    cdef int begin(self) except -1
+    cdef bint meet(self, int number, int of_round) except -1
+    cdef bint has(self, int number) noexcept
+
+
 cdef class Trie:
     cdef public int[::1] byte
     cdef public int[::1] end

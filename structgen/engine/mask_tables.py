@@ -6,10 +6,47 @@ from array import array
 
 import numpy as np
 
-from structgen.engine.arrays import zeros
+from structgen.engine.arrays import grown, zeros
 from structgen.engine.token_trie import TokenTrie
 
-__all__ = ["CountedTerminal", "DenseMask", "Exits", "TerminalMask", "Trie"]
+__all__ = ["CountedTerminal", "DenseMask", "Exits", "Marks", "TerminalMask", "Trie"]
+
+# Declared as a C integer in the .pxd, so not importable from here.
+MOST_ROUNDS = 2**31 - 1
+
+
+class Marks:
+    """Which numbers were met in a round. A new round begins with none, at no cost.
+
+    Attributes:
+        round_of: int32, by number: the round in which it was last met.
+        round: the number of the last round; the first is 1.
+    """
+
+    def __init__(self) -> None:
+        self.round_of = zeros(1024)
+        self.round = 0
+
+    def begin(self) -> int:
+        """Begins a round; returns its number."""
+        if self.round == MOST_ROUNDS:
+            self.round_of = zeros(len(self.round_of))
+            self.round = 0
+        self.round += 1
+        return self.round
+
+    def meet(self, number: int, of_round: int) -> bool:
+        """Whether a number is met for the first time in a round. Nested rounds may forget what they have met."""
+        while number >= len(self.round_of):
+            self.round_of = grown(self.round_of, len(self.round_of))
+        if self.round_of[number] == of_round:
+            return False
+        self.round_of[number] = of_round
+        return True
+
+    def has(self, number: int) -> bool:
+        """Whether a number was met in the last round."""
+        return number < len(self.round_of) and self.round_of[number] == self.round
 
 
 class Trie:

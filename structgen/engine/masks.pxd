@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.earley cimport ItemSetStore
-from structgen.engine.mask_tables cimport DenseMask, Exits, TerminalMask, Trie
+from structgen.engine.mask_tables cimport DenseMask, Exits, Marks, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
 cdef int AFTER, EMPTY_TEXT, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT_NODE, SUSPECT
@@ -35,13 +35,7 @@ cdef class SetMasks:
     cdef int _found_size
     cdef set _suspects          # tokens that have to be looked at one by one for the mask in the making
     cdef list _removed          # tokens of its parts that do not belong to it
-    cdef int[::1] _refused      # by token: the refusals by which it was refused last
-    cdef int _refusal_serial
     cdef dict _ends
-    cdef int[::1] _seen         # by automaton state: the mask in whose making it was last looked at
-    cdef int[::1] _looked_at    # the same, when what stands behind exits was last looked at
-    cdef int _look_serial
-    cdef int _serial
     cdef int _followed          # exits followed for the mask in the making
 
     cpdef SetMask get(self, int set_id)
@@ -51,16 +45,16 @@ cdef class SetMasks:
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
     @cython.locals(dense=DenseMask, pool="int[::1]", one="unsigned int", index=int, token=int)
     cdef void _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except *
-    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, token=int)
+    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, token=int)
     cdef SetMask _make(self, int set_id)
     cdef int _keep(self, int token) except -1
-    @cython.locals(sets=ItemSetStore, ends=set, common=set, found=set, is_first=bint, concerned=bint, scan=int, group=int, trie=Trie, node=int, sure=bint, kept=int, index="Py_ssize_t", token=int)
+    @cython.locals(sets=ItemSetStore, ends=set, common=set, found=set, is_first=bint, concerned=bint, scan=int, group=int, trie=Trie, node=int, sure=bint, kept=int, index="Py_ssize_t", token=int, refused=Marks)
     cdef void _refuse(self, Exits exits, int set_id, int state, int before) except *
     @cython.locals(found=set, kept=tuple)
     cdef set _ends_of(self, Exits exits, spellings)
     @cython.locals(index=int)
     cdef void _find_spellings(self, Exits exits, spellings, set found) except *
-    @cython.locals(index=int, token=int)
+    @cython.locals(index=int, token=int, refused=Marks)
     cdef void _take_back(self, Trie trie, int node, int first, int last, bint is_sure) except *
     @cython.locals(child=int, index="Py_ssize_t", form=bytes)
     cdef void _find_spelling(self, Trie trie, int node, spelling, int at, set found) except *
@@ -69,7 +63,7 @@ cdef class SetMasks:
     cdef int _add(self, int token) except -1
     @cython.locals(index=int, pool="int[::1]")
     cdef void _add_all(self, TerminalMask terminal) except *
-    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, serial=int, before_tokens=int, terminal=TerminalMask, index=int)
+    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before_tokens=int, terminal=TerminalMask, index=int)
     cdef void _follow(self, Exits exits, int set_id) except *
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)
     cdef void _walk(self, Exits exits, int set_id) except *

@@ -83,14 +83,8 @@ class SetMasks:
         self._found_size = 0
         self._suspects: set[int] = set()
         self._removed: list[int] = []
-        self._refused = zeros(1024)  # by token: the refusals by which it was refused last
-        self._refusal_serial = 0
-        self._seen = zeros(1024)  # by automaton state: the mask in whose making it was last looked at
         # By exits and spellings, which are kept alive here: see `_ends_of`.
         self._ends: dict[tuple[int, int], tuple[Exits, Sequence[Spelling], set[int]]] = {}
-        self._looked_at = zeros(1024)  # the same, when what stands behind exits was last looked at
-        self._look_serial = 0
-        self._serial = 0
         self._followed = 0
 
     def get(self, set_id: int) -> SetMask:
@@ -152,18 +146,16 @@ class SetMasks:
         sets.close(set_id)
         mask = SetMask()
         self._found_size = 0
-        self._serial += 1
         self._followed = 0
         self._suspects.clear()  # of a mask that an error kept from being made
         self._removed.clear()
         self._parts.clear()
+        marks = self.terminals.seen_states
+        of_round = marks.begin()
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             state = sets.scan_state[scan]
-            while state >= len(self._seen):
-                self._seen = grown(self._seen, len(self._seen))
-            if self._seen[state] == self._serial:
+            if not marks.meet(state, of_round):
                 continue
-            self._seen[state] = self._serial
             before = self._found_size
             terminal = self.terminals.get(state)
             self._add_all(terminal)
@@ -236,7 +228,8 @@ class SetMasks:
         if not ends:
             return
         trie = exits.trie
-        self._refusal_serial += 1
+        refused = self.terminals.refused_tokens
+        refused.begin()
         for node in ends:
             sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, SUSPECT)
             self._take_back(trie, node, trie.token_start[node], trie.token_start[node + 1], False)
@@ -244,7 +237,7 @@ class SetMasks:
         kept = before
         for index in range(before, self._found_size):
             token = self._found[index]
-            if token >= len(self._refused) or self._refused[token] != self._refusal_serial:
+            if not refused.has(token):
                 self._found[kept] = token
                 kept += 1
         self._found_size = kept
@@ -266,11 +259,10 @@ class SetMasks:
 
     def _take_back(self, trie: Trie, node: int, first: int, last: int, is_sure: bool) -> None:
         """Marks tokens as refused; they are looked at one by one unless it is sure that no other way allows them."""
+        refused = self.terminals.refused_tokens
         for index in range(first, last):
             token = trie.tokens[index]
-            while token >= len(self._refused):
-                self._refused = grown(self._refused, len(self._refused))
-            self._refused[token] = self._refusal_serial
+            refused.meet(token, refused.round)
             if not is_sure:
                 self._suspects.add(token)
                 self._removed.append(token)
@@ -353,18 +345,15 @@ class SetMasks:
         first = sets.first_scan[set_id]
         last = sets.last_scan[set_id]
         self._followed += 1
-        self._look_serial += 1
-        serial = self._look_serial
+        marks = self.terminals.states_behind
+        of_round = marks.begin()
         if last - first > LOOKED_UP or self._followed > FOLLOWED:
             self._walk(exits, set_id)
             return
         for scan in range(first, last):
             state = sets.scan_state[scan]
-            while state >= len(self._looked_at):
-                self._looked_at = grown(self._looked_at, len(self._looked_at))
-            if self._looked_at[state] == serial:
+            if not marks.meet(state, of_round):
                 continue
-            self._looked_at[state] = serial
             before_tokens = self._found_size
             terminal = self.terminals.behind(exits, state)
             if self._is_suspect(set_id, scan):

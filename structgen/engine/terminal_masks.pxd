@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
-from structgen.engine.mask_tables cimport CountedTerminal, DenseMask, Exits, TerminalMask, Trie
+from structgen.engine.mask_tables cimport CountedTerminal, DenseMask, Exits, Marks, TerminalMask, Trie
 from structgen.engine.token_walks cimport TokenWalks
 
 cdef int MERGED_EXITS, MERGED_NODES, MERGED_TOKENS, MODELS, RECORD_BYTES, REMOVED_TOKENS
@@ -18,6 +18,7 @@ cdef class TerminalMasks(TokenWalks):
     cdef dict _counted
     cdef readonly list dense
     cdef readonly list exits
+    cdef readonly Marks seen_states, states_behind, refused_tokens
     cdef dict _united
     cdef list _models               # wide states that were walked last
 

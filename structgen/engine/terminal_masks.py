@@ -29,7 +29,7 @@ import numpy as np
 
 from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, TerminalMask, Trie
+from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, Marks, TerminalMask, Trie
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.token_walks import TokenWalks
 from structgen.engine.vocabulary import Vocabulary
@@ -58,6 +58,8 @@ class TerminalMasks(TokenWalks):
         vocabulary: the vocabulary.
         words: uint32 words of a mask.
         dense, exits: the masks and the exits that the tables refer to.
+        seen_states, states_behind, refused_tokens: for `engine/masks.py`, which makes one mask at a time of all
+            grammars that share the tables.
     """
 
     def __init__(self, vocabulary: Vocabulary, automata: AutomatonStore) -> None:
@@ -66,6 +68,9 @@ class TerminalMasks(TokenWalks):
         self.words = (vocabulary.size + 31) // 32
         self.dense: list[DenseMask] = []
         self.exits: list[Exits] = []
+        self.seen_states = Marks()
+        self.states_behind = Marks()
+        self.refused_tokens = Marks()
         self._record_of = zeros(1024, UNKNOWN)
         self._records: list[TerminalMask] = []
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}

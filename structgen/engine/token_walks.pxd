@@ -4,7 +4,7 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.mask_tables cimport Exits, Trie
 
-cdef int DIFFERENCE_NODES, MANY_BYTES, NOT_EXPANDED, NO_BYTE, ROOT_NODE
+cdef int DIFFERENCE_NODES, K_COUNTING, NOT_EXPANDED, NO_BYTE, ROOT_NODE
 
 
 cdef class TokenWalks:
@@ -14,6 +14,8 @@ cdef class TokenWalks:
     cdef public long long nodes_visited
     cdef readonly Exits whole               # the root of the vocabulary's trie
     cdef int[::1] _state_at         # by depth, while walking: automaton state,
+    cdef int[::1] _map_at           # where its class map begins,
+    cdef int[::1] _targets_at       # and its targets,
     cdef int[::1] _phase_at         # 1 once past the counted class,
     cdef int[::1] _count_at         # how many of the class were begun
     cdef int[::1] _tokens           # found tokens, and their counts
@@ -36,7 +38,9 @@ cdef class TokenWalks:
     cdef void _forget(self) noexcept
     @cython.locals(first=int, index=int)
     cdef int _keep(self, int[::1] values, int count) except -1
-    @cython.locals(may_repeat=bint, trie=Trie, automata=AutomatonStore, only=int, here=int, index=int, node=int, stop=int, depth=int, state=int, row="Py_ssize_t", visited="long long", rows="int[::1]", states="int[::1]", row_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
+    @cython.locals(automata=AutomatonStore)
+    cdef void _enter(self, int depth, int state) noexcept
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
     cdef void _walk(self, Exits exits, int start) except *
     @cython.locals(trie=Trie, index=int, token=int)
     cdef void _add_meant(self, Exits exits, int node) except *
@@ -48,11 +52,11 @@ cdef class TokenWalks:
     cdef int _add_exit(self, int node, int count) except -1
     @cython.locals(index=int)
     cdef int _append(self, int[::1] tokens, int first, int last) except -1
-    @cython.locals(trie=Trie, automata=AutomatonStore, states="int[::1]", others="int[::1]", visited=int, node=int, depth=int, byte=int, mine=int, other=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, other_map_at="int[::1]", other_targets_at="int[::1]", size=int, byte=int, mine=int, other=int)
     cdef bint _walk_both(self, int state, int like) except -1
     @cython.locals(trie=Trie, index=int)
     cdef void _add_gone(self, int node) except *
-    @cython.locals(trie=Trie, automata=AutomatonStore, rest_may_be_empty=bint, states="int[::1]", in_rest="int[::1]", counts="int[::1]", node=int, depth=int, byte=int, before=int, phase=int, count=int, state=int, into_rest=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, rest_map=int, rest_targets=int, phase=int, count=int, into_rest=int)
     cdef bint _walk_counted(self, int char_state, int rest_state) except -1
-    @cython.locals(trie=Trie, automata=AutomatonStore, states="int[::1]", counts="int[::1]", node=int, depth=int, before=int, state=int, count=int, needed=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, count=int, needed=int)
     cdef void _walk_bounded(self, int free) except *

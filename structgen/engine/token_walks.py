@@ -11,7 +11,7 @@ from array import array
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.mask_tables import Exits, Trie
-from structgen.engine.term_kinds import MANY_BYTES, NO_BYTE, NOT_EXPANDED
+from structgen.engine.term_kinds import K_COUNTING, NO_BYTE, NOT_EXPANDED
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TokenWalks"]
@@ -45,6 +45,8 @@ class TokenWalks:
         self.whole = Exits(self.trie, 0, 1, 0, 0, None)
         depth = self.trie.max_depth + 2
         self._state_at = zeros(depth)
+        self._map_at = zeros(depth)
+        self._targets_at = zeros(depth)
         self._phase_at = zeros(depth)
         self._count_at = zeros(depth)
         self._tokens = zeros(4096)
@@ -77,10 +79,17 @@ class TokenWalks:
         """Forgets what the last walk found."""
         self._token_size = self._rest_size = self._exit_size = self._gone_size = self._largest = 0
 
+    def _enter(self, depth: int, state: int) -> None:
+        """Goes into a state at a depth of the trie; its transitions must be made."""
+        automata = self.automata
+        self._state_at[depth] = state
+        self._map_at[depth] = automata.map_at[state] * 256
+        self._targets_at[depth] = automata.targets_at[state]
+
     def _walk(self, exits: Exits, start: int) -> None:
         """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`.
 
-        The hot loop: everything it reads at each node lies in local variables, 4 ns a node rather than 20.
+        A hot loop, as those below: what is read at each node lies in local variables.
         """
         self._forget()
         self._walk_serial += 1
@@ -90,14 +99,15 @@ class TokenWalks:
         trie = exits.trie
         automata.expand(start)
         only = automata.only_byte[start]
-        rows = automata.rows
-        states = self._state_at
-        row_at = self._phase_at  # by depth: where the row of the state begins, or -1
-        byte_of = trie.byte
-        end_of = trie.end
-        depth_of = trie.depth
-        token_start = trie.token_start
-        token_at = trie.tokens
+        class_of, targets = automata.class_of, automata.target_pool
+        map_at, targets_at = self._map_at, self._targets_at
+        byte_of, end_of, depth_of, token_start, token_at = (
+            trie.byte,
+            trie.end,
+            trie.depth,
+            trie.token_start,
+            trie.tokens,
+        )
         tokens = self._tokens
         visited = 0
         for index in range(exits.first, exits.last):
@@ -114,15 +124,10 @@ class TokenWalks:
                     stop = trie.end[node]
                     node -= 1
             node += 1
-            states[depth] = start
-            row_at[depth] = automata.row_at[start] * 256 if only == MANY_BYTES else -1
+            self._enter(depth, start)
             while node < stop:
                 depth = depth_of[node]
-                row = row_at[depth - 1]
-                if row >= 0:
-                    state = rows[row + byte_of[node]]
-                else:
-                    state = automata.next(states[depth - 1], byte_of[node])
+                state = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]]
                 visited += 1
                 if state == 0:
                     node = end_of[node]
@@ -148,13 +153,11 @@ class TokenWalks:
                     self._add_exit(node, 0)
                 if automata.only_byte[state] == NOT_EXPANDED:
                     automata.expand(state)
-                    rows = automata.rows
-                here = automata.only_byte[state]
-                if here == NO_BYTE:
+                    class_of, targets = automata.class_of, automata.target_pool
+                if automata.only_byte[state] == NO_BYTE:
                     node = end_of[node]
                     continue
-                states[depth] = state
-                row_at[depth] = automata.row_at[state] * 256 if here == MANY_BYTES else -1
+                self._enter(depth, state)
                 node += 1
         self.nodes_visited += visited
 
@@ -225,20 +228,25 @@ class TokenWalks:
         self._forget()
         automata = self.automata
         trie = self.trie
-        states = self._state_at
-        others = self._phase_at
-        states[0] = state
-        others[0] = like
+        automata.expand(state)
+        automata.expand(like)
+        class_of, targets = automata.class_of, automata.target_pool
+        map_at, targets_at = self._map_at, self._targets_at
+        other_map_at, other_targets_at = self._phase_at, self._count_at
+        byte_of, end_of, depth_of, size = trie.byte, trie.end, trie.depth, trie.size
+        self._enter(0, state)
+        other_map_at[0] = automata.map_at[like] * 256
+        other_targets_at[0] = automata.targets_at[like]
         visited = 0
         node = 0
-        while node < trie.size:
-            depth = trie.depth[node]
-            byte = trie.byte[node]
+        while node < size:
+            depth = depth_of[node]
+            byte = byte_of[node]
             visited += 1
-            mine = automata.next(states[depth - 1], byte)
-            other = automata.next(others[depth - 1], byte)
+            mine = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]]
+            other = targets[other_targets_at[depth - 1] + class_of[other_map_at[depth - 1] + byte]]
             if mine == other:
-                node = trie.end[node]
+                node = end_of[node]
                 continue
             if visited > DIFFERENCE_NODES:
                 self.nodes_visited += visited
@@ -247,13 +255,18 @@ class TokenWalks:
                 self._add_rest(node, 0)
             elif other == 0:
                 self._add_tokens(node, 0)
-            if trie.end[node] > node + 1:
+            if end_of[node] > node + 1:
                 if automata.accepting[mine] and not automata.accepting[other]:
                     self._add_exit(node, 0)
                 elif automata.accepting[other] and not automata.accepting[mine]:
                     self._add_gone(node)
-            states[depth] = mine
-            others[depth] = other
+                if automata.only_byte[mine] == NOT_EXPANDED or automata.only_byte[other] == NOT_EXPANDED:
+                    automata.expand(mine)
+                    automata.expand(other)
+                    class_of, targets = automata.class_of, automata.target_pool
+                self._enter(depth, mine)
+                other_map_at[depth] = automata.map_at[other] * 256
+                other_targets_at[depth] = automata.targets_at[other]
             node += 1
         self.nodes_visited += visited
         return True
@@ -273,23 +286,27 @@ class TokenWalks:
         automata = self.automata
         trie = self.trie
         rest_may_be_empty = automata.accepting[rest_state]
-        states = self._state_at
-        in_rest = self._phase_at
-        counts = self._count_at
-        states[0] = char_state
+        automata.expand(char_state)
+        automata.expand(rest_state)
+        class_of, targets = automata.class_of, automata.target_pool
+        rest_map, rest_targets = automata.map_at[rest_state] * 256, automata.targets_at[rest_state]
+        map_at, targets_at = self._map_at, self._targets_at
+        state_at, in_rest, counts = self._state_at, self._phase_at, self._count_at
+        byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
+        self._enter(0, char_state)
         in_rest[0] = 0
         counts[0] = 0
+        visited = 0
         node = 0
-        while node < trie.size:
-            depth = trie.depth[node]
-            byte = trie.byte[node]
-            self.nodes_visited += 1
-            before = states[depth - 1]
+        while node < size:
+            depth = depth_of[node]
+            byte = byte_of[node]
+            visited += 1
             phase = in_rest[depth - 1]
             count = counts[depth - 1]
-            state = automata.next(before, byte)
-            if phase == 0 and before == char_state:
-                into_rest = automata.next(rest_state, byte)
+            state = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]]
+            if phase == 0 and state_at[depth - 1] == char_state:
+                into_rest = targets[rest_targets + class_of[rest_map + byte]]
                 if state and into_rest:
                     return False
                 if state:
@@ -298,9 +315,11 @@ class TokenWalks:
                     state = into_rest
                     phase = 1
             if state == 0:
-                node = trie.end[node]
+                node = end_of[node]
                 continue
-            automata.expand(state)
+            if automata.only_byte[state] == NOT_EXPANDED:
+                automata.expand(state)
+                class_of, targets = automata.class_of, automata.target_pool
             if phase == 0 and automata.accepting[state]:
                 if automata.only_byte[state] != NO_BYTE:
                     return False
@@ -309,24 +328,25 @@ class TokenWalks:
                 return False
             if count > self._largest:
                 self._largest = count
-            if trie.token_start[node + 1] > trie.token_start[node]:
+            if token_start[node + 1] > token_start[node]:
                 if phase:
                     self._add_rest(node, count)
                 else:
                     self._add_tokens(node, count)
-            if trie.end[node] > node + 1:
+            if end_of[node] > node + 1:
                 if phase:
                     if automata.accepting[state]:
                         self._add_exit(node, count)
                 elif rest_may_be_empty and state == char_state:
                     self._add_exit(node, count)
             if phase and automata.only_byte[state] == NO_BYTE:
-                node = trie.end[node]
+                node = end_of[node]
                 continue
-            states[depth] = state
+            self._enter(depth, state)
             in_rest[depth] = phase
             counts[depth] = count
             node += 1
+        self.nodes_visited += visited
         return True
 
     def _walk_bounded(self, free: int) -> None:
@@ -334,34 +354,44 @@ class TokenWalks:
         self._forget()
         automata = self.automata
         trie = self.trie
-        states = self._state_at
-        counts = self._count_at
-        states[0] = free
+        automata.expand(free)
+        class_of, targets = automata.class_of, automata.target_pool
+        map_at, targets_at = self._map_at, self._targets_at
+        counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
+        byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
+        self._enter(0, free)
         counts[0] = 0
+        begins[0] = automata.is_between(free)
+        visited = 0
         node = 0
-        while node < trie.size:
-            depth = trie.depth[node]
-            before = states[depth - 1]
-            state = automata.next(before, trie.byte[node])
-            self.nodes_visited += 1
+        while node < size:
+            depth = depth_of[node]
+            state = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]]
+            visited += 1
             if state == 0:
-                node = trie.end[node]
+                node = end_of[node]
                 continue
-            count = counts[depth - 1] + automata.begun(before, state)
-            if trie.token_start[node + 1] > trie.token_start[node]:
+            count = counts[depth - 1]
+            if begins[depth - 1] and automata.kind[state] == K_COUNTING:
+                count += 1
+            if token_start[node + 1] > token_start[node]:
                 needed = count + automata.least_begun(state)
                 self._largest = max(self._largest, needed)
                 self._add_tokens(node, needed)
-            if trie.end[node] == node + 1:
+            if end_of[node] == node + 1:
                 node += 1
                 continue
             if automata.accepting[state]:
                 self._largest = max(self._largest, count)
                 self._add_exit(node, count)
-            automata.expand(state)
+            if automata.only_byte[state] == NOT_EXPANDED:
+                automata.expand(state)
+                class_of, targets = automata.class_of, automata.target_pool
             if automata.only_byte[state] == NO_BYTE:
-                node = trie.end[node]
+                node = end_of[node]
                 continue
-            states[depth] = state
+            self._enter(depth, state)
             counts[depth] = count
+            begins[depth] = automata.is_between(state)
             node += 1
+        self.nodes_visited += visited

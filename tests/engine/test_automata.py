@@ -233,7 +233,7 @@ def test_long_literals_share_their_ends() -> None:
     assert store.matches(start, data[777:])
 
 
-def test_one_live_byte_costs_no_row() -> None:
+def test_the_transitions_that_walks_read_are_those_of_next() -> None:
     store = AutomatonStore()
     state = store.add(Literal(b"null"))
     store.expand(state)
@@ -242,9 +242,11 @@ def test_one_live_byte_costs_no_row() -> None:
     many = store.add(parse_regex("[ab]c"))
     store.expand(many)
     assert store.only_byte[many] == -1
-    row = store.row_at[many] * 256
-    assert store.rows[row + ord("a")] == store.step(many, ord("a")) == store.add(Literal(b"c"))
-    assert store.rows[row + ord("c")] == 0
+    for start in (state, many):
+        for byte in range(256):
+            target = store.target_pool[store.targets_at[start] + store.class_of[store.map_at[start] * 256 + byte]]
+            assert target == store.step(start, byte)
+    assert store.step(many, ord("a")) == store.step(many, ord("b")) == store.add(Literal(b"c"))
     end = store.add(EMPTY)
     store.expand(end)
     assert store.only_byte[end] == 256 and store.is_accepting(end) and not store.has_next(end)
