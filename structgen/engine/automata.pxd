@@ -14,6 +14,7 @@ cdef class AutomatonStore(LivingTerms):
     cdef int _state_capacity
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
     cdef dict _rests                     # ids of regex trees -> (the trees, the state of their sequence)
+    cdef dict _end_apart                 # by two states: see ends_apart
     cdef dict _ever_endless              # by state: see is_ever_endless
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
@@ -22,6 +23,8 @@ cdef class AutomatonStore(LivingTerms):
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
+    @cython.locals(byte=int)
+    cpdef bint _sees_end_apart(self, int state, int other) except -1
     @cython.locals(byte=int, target=int, last=int)
     cpdef set _states_after(self, int state)
     @cython.locals(at="Py_ssize_t")

@@ -33,6 +33,7 @@ from structgen.limits import Limits
 __all__ = ["AutomatonStore"]
 
 ADDED_KEPT = 10_000  # regex trees remembered by identity
+PAIRS_SEEN = 300  # while looking whether two states have a text in common
 STATES_SEEN = 200  # while looking whether a language is endless from all of its states
 
 
@@ -64,6 +65,7 @@ class AutomatonStore(LivingTerms):
         self._added: dict[int, tuple[Regex, int]] = {}
         self._rests: dict[tuple[int, ...], tuple[tuple[Regex, ...], int]] = {}
         self._ever_endless: dict[int, bool] = {}
+        self._end_apart: dict[tuple[int, int], bool] = {}
         self._bodies: dict[int, tuple[Regex, int]] = {}
 
     def _grow(self) -> None:
@@ -232,17 +234,63 @@ class AutomatonStore(LivingTerms):
     def as_variation(self, state: int) -> list[int]:
         """For a state made of repetitions and more, the states of these; none for any other.
 
-        That is an intersection, such as a string with further conditions (`C{m,n} R & B & ~D`), or a union, such as a
-        search for a pattern that has begun to match (`C* P C* R | P2 C* R`). Tables for such states are cheap next to
-        those of a state like it: most texts soon make them one.
+        That is an intersection, such as a string with further conditions (`C{m,n} R & B & ~D`). Tables for such states
+        are cheap next to those of a state like it: most texts soon make them one.
         """
         bounded = self.as_bounded(state)
         if bounded is not None:
             star, phase, _ = self.payload[bounded[0]]
             return [] if phase != EMPTY else [self.repeat(self.payload[star][0], 0, bounded[1], self.tail[star])]
-        if self.kind[state] not in (K_INTERSECTION, K_UNION) or self.tail[state] not in (EMPTY, NOTHING):
+        if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
             return []
         return [part for part in self.payload[state] if self.kind[part] == K_REPEAT]
+
+    def as_union(self, state: int) -> list[int]:
+        """For a union one part of which is a repetition, that and the union of the others; none for any other state."""
+        if self.kind[state] != K_UNION:
+            return []
+        parts: list[int] = list(self.payload[state])
+        repeats = [part for part in parts if self.kind[part] == K_REPEAT]
+        if not repeats:
+            return []
+        # The one that matches most, as far as its form shows this: a search rather than what it found so far.
+        widest = min(repeats, key=lambda part: self.payload[part][1])
+        parts.remove(widest)
+        return [widest, self.union(parts)]
+
+    def is_literal(self, state: int) -> bool:
+        """Whether one text is matched from a state, as far as its form shows this."""
+        return self.tail[state] == EMPTY and self.kind[state] == K_LITERAL or state == EMPTY
+
+    def ends_apart(self, state: int, other: int) -> bool:
+        """Whether no text is matched from both of two states; False also where that takes many states to see.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        key = (state, other)
+        found = self._end_apart.get(key)
+        if found is None:
+            found = self._end_apart[key] = self._sees_end_apart(state, other)
+        return found
+
+    def _sees_end_apart(self, state: int, other: int) -> bool:
+        seen = {(state, other)}
+        stack = [(state, other)]
+        while stack:
+            left, right = stack.pop()
+            if self.accepting[left] and self.accepting[right]:
+                return False
+            last = (DEAD, DEAD)
+            for byte in range(256):
+                pair = (self.next(left, byte), self.next(right, byte))
+                if pair != last and pair[0] != DEAD and pair[1] != DEAD and pair not in seen:
+                    if len(seen) >= PAIRS_SEEN:
+                        return False
+                    seen.add(pair)
+                    stack.append(pair)
+                last = pair
+        return True
 
     def shortest_text(self, state: int) -> bytes | None:
         """A shortest text matched from a state; None from the dead state.

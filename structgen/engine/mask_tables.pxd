@@ -51,8 +51,15 @@ cdef class TerminalMask:
     cdef public int last_exit
 
 
+cdef class Leaving:
+    cdef public int star
+    cdef public TerminalMask table
+    cdef public Exits whole
+
+
 cdef class CountedTerminal:
     cdef public int largest
+    cdef public bint absorbs
     cdef public int largest_exit
     cdef public int[::1] class_tokens
     cdef public int[::1] class_counts

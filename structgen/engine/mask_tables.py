@@ -9,7 +9,7 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.token_trie import TokenTrie
 
-__all__ = ["CountedTerminal", "DenseMask", "Exits", "Marks", "TerminalMask", "Trie"]
+__all__ = ["CountedTerminal", "DenseMask", "Exits", "Leaving", "Marks", "TerminalMask", "Trie"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 MOST_ROUNDS = 2**31 - 1
@@ -131,11 +131,27 @@ class TerminalMask:
         self.first_exit = self.last_exit = 0
 
 
+class Leaving:
+    """The tokens that are not inside C*, where C is nearly any character.
+
+    Attributes:
+        star: the state C*.
+        table: the tables of that.
+        whole: stands before all tokens that are not inside of it, in a trie of their own.
+    """
+
+    def __init__(self, star: int, table: TerminalMask, trie: Trie) -> None:
+        self.star = star
+        self.table = table
+        self.whole = Exits(trie, 0, 1, 0, 0, None)
+
+
 class CountedTerminal:
     """The tokens of a state `C{m,n} R` by how many `C` they begin, for all m and n.
 
     Attributes:
         largest: the largest count that occurs.
+        absorbs: whether R goes on with any number of C, so that a greatest count n says nothing.
         class_tokens, class_counts: int32, tokens that stay among the `C`, sorted by count.
         rest_tokens, rest_counts: int32, tokens that go on into `R`, sorted by count.
         exit_nodes, exit_counts: int32, where in the vocabulary's trie the terminal may end within a token.
@@ -148,6 +164,7 @@ class CountedTerminal:
 
     def __init__(self, largest: int) -> None:
         self.largest = largest
+        self.absorbs = False
         self.largest_exit = 0
         self.dense = -1
         self.exits: dict[tuple[int, int], tuple[int, int]] = {}

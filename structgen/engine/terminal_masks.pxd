@@ -2,10 +2,10 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
-from structgen.engine.mask_tables cimport CountedTerminal, DenseMask, Exits, Marks, TerminalMask, Trie
+from structgen.engine.mask_tables cimport CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
 from structgen.engine.token_walks cimport TokenWalks
 
-cdef int MERGED_EXITS, MERGED_NODES, MERGED_TOKENS, MODELS, RECORD_BYTES, REMOVED_TOKENS
+cdef int EMPTY, LEAVING_TOKENS, LEAVINGS_FROM, MOST_ROOM, ROOM, MERGED_EXITS, MERGED_NODES, MERGED_TOKENS, MODELS, PAIRS, RECORD_BYTES, REMOVED_TOKENS
 cdef unsigned int ALL_BITS
 cdef int SPARSE_TOKENS, UNKNOWN
 
@@ -21,7 +21,20 @@ cdef class TerminalMasks(TokenWalks):
     cdef readonly Marks seen_states, states_behind, refused_tokens
     cdef dict _united
     cdef list _models               # wide states that were walked last
+    cdef dict _leavings
+    cdef set _roomy
+    cdef dict _rooms
+    cdef dict _leavings_asked
 
+    @cython.locals(whole=Exits, made=TerminalMask)
+    cdef TerminalMask _made(self, int state, Leaving leaving)
+    @cython.locals(table=TerminalMask)
+    cdef Leaving _leaving(self, int char_state)
+    @cython.locals(made=TerminalMask)
+    cdef TerminalMask _of_short(self, int state, int like, int body)
+    cdef int _with_room(self, int free) except -1
+    @cython.locals(made=TerminalMask, whole=TerminalMask, part=TerminalMask)
+    cdef TerminalMask _joined(self, list parts)
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
     @cython.locals(made=TerminalMask)
@@ -49,5 +62,5 @@ cdef class TerminalMasks(TokenWalks):
     cdef bint _resembles(self, int state, int like) except -1
     @cython.locals(base=TerminalMask, made=TerminalMask, old=Exits)
     cpdef TerminalMask _difference(self, int state, int like)
-    @cython.locals(trie=Trie, index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
-    cpdef Trie _merge(self, int[::1] exits, int[::1] counts)
+    @cython.locals(index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
+    cpdef Trie _merge(self, Trie trie, int[::1] exits, int[::1] counts)

@@ -13,8 +13,14 @@ automata (the state is the terminal's residual language, so equal residues share
 A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
 tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
 
+The tables of a union are those of its parts together: one that began to match a pattern somewhere in a string has the
+tables of the search, which all such states share, and a few tokens more.
+
 Likewise a state with a bound on a count and further conditions: tokens are indexed by the bound they need, counting
 what they begin and what is begun at least after them, and the states that differ in the bound alone share this.
+
+A state `C* T`, such as a search for a pattern in a string, has the tables of `C*`, and a walk over the few tokens that
+leave `C*`.
 
 A state with several conditions (a key that is none of the named ones, say) is kept as its difference from the tables
 of a state like it, found by walking both automata side by side and turning back wherever they come together.
@@ -29,7 +35,9 @@ import numpy as np
 
 from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, Marks, TerminalMask, Trie
+from structgen.engine.counts import least_count, lessened, most_counted
+from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.term_kinds import EMPTY
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.token_walks import TokenWalks
 from structgen.engine.vocabulary import Vocabulary
@@ -48,6 +56,12 @@ ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this 
 MODELS = 8  # wide states that were walked last, from which others may be told apart
 # A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
 REMOVED_TOKENS = 2048
+LEAVING_TOKENS = 32_768
+LEAVINGS_FROM = 3  # a trie for the tokens that leave C* is made when it is asked for so many times
+# So much is left of a bound on words, or other things that are counted: few tokens begin more.
+ROOM = 4
+MOST_ROOM = 16
+PAIRS = 64  # of states, in looking whether what follows a class goes on with it
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
 
 
@@ -76,6 +90,10 @@ class TerminalMasks(TokenWalks):
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         self._united: dict[tuple[int, ...], TerminalMask] = {}
         self._models: list[int] = []
+        self._leavings: dict[int, Leaving | None] = {}  # by C
+        self._leavings_asked: dict[int, int] = {}
+        self._roomy: set[int] = set()  # states in which no token uses up what is left of some bounds
+        self._rooms: dict[int, int] = {}  # by what is counted: how much must be left of a bound; 0 it cannot be told
 
     def get(self, state: int) -> TerminalMask:
         """The tables of a state, made when first asked for."""
@@ -93,40 +111,163 @@ class TerminalMasks(TokenWalks):
 
     def _make(self, state: int) -> TerminalMask:
         repetition = self.automata.as_counted(state)
+        short = self._short_of_bounds(state)
+        if short is not None and (repetition is None or repetition[0] != short[1]):
+            made = self._of_short(state, short[0], short[1])
+            if made is not None:
+                return made
         if repetition is not None:
             char_state, least, most, rest_state = repetition
+            if least == 0 and most < 0 and not self.automata.is_literal(rest_state):
+                leaving = self._leaving(char_state)
+                if leaving is not None and self.automata.ends_apart(state, leaving.star):
+                    return self._made(state, leaving)
             key = (char_state, rest_state)
             if key not in self._counted:
                 self._counted[key] = self._make_counted(char_state, rest_state)
             counted = self._counted[key]
             if counted is not None:
-                return self._of_count(counted, least, most)
+                return self._of_count(counted, least, -1 if counted.absorbs else most)
+        joined = self.automata.as_union(state)
+        if joined and self.get(joined[0]).dense >= 0:
+            return self._joined([self.get(part) for part in joined])
         parts = self.automata.as_variation(state)
         bounded = self.automata.as_bounded(state)
+        if bounded is not None:
+            free = self._with_room(bounded[0])
+            counted = self._counted.get((free, UNKNOWN))
+            if counted is not None:
+                return self._of_count(counted, 0, bounded[1])
         if parts:
             for like in parts if bounded is not None else [*parts, *self._models]:
                 made = self._difference(state, like) if self._resembles(state, like) else None
                 if made is not None:
                     return made
         if bounded is not None:
-            free, most = bounded
-            counted = self._counted.get((free, UNKNOWN))
-            if counted is None:
-                self._walk_bounded(free)
-                counted = self._counted[free, UNKNOWN] = self._new_counted()
-            return self._of_count(counted, 0, most)
-        self._walk(self.whole, state)
-        remainders = None
-        if self._exit_size >= MERGED_EXITS and self._token_size >= MERGED_TOKENS:
-            remainders = self._merge(head(self._exits, self._exit_size), None)
-        made = self._record()
-        if remainders is not None:
-            self._add_exits(made, Exits(remainders, 0, 1, 0, 0, None))
-        elif self._exit_size:
-            self._add_exits(made, self._exits_found(self.trie, 0, 0, None))
+            self._walk_bounded(bounded[0])
+            counted = self._counted[bounded[0], UNKNOWN] = self._new_counted()
+            return self._of_count(counted, 0, bounded[1])
+        made = self._made(state, None)
         if parts and made.dense >= 0:  # not before it is made: a limit may be passed on the way
             del self._models[: len(self._models) - MODELS + 1]
             self._models.append(state)
+        return made
+
+    def _made(self, state: int, leaving: Leaving | None) -> TerminalMask:
+        """The tables of a state by a walk of its own; only over the tokens that leave C*, if it is C* and more."""
+        whole = self.whole if leaving is None else leaving.whole
+        self._walk(whole, state)
+        remainders = None
+        if self._exit_size >= MERGED_EXITS and (leaving is not None or self._token_size >= MERGED_TOKENS):
+            remainders = self._merge(whole.trie, head(self._exits, self._exit_size), None)
+        made = self._record()
+        if leaving is not None:
+            made = self._joined([leaving.table, made])
+        if remainders is not None:
+            self._add_exits(made, Exits(remainders, 0, 1, 0, 0, None))
+        elif self._exit_size:
+            self._add_exits(made, self._exits_found(whole.trie, 0, 0, None))
+        return made
+
+    def _leaving(self, char_state: int) -> Leaving | None:
+        """The tokens that leave C*; None where these are not few."""
+        if char_state not in self._leavings:
+            asked = self._leavings_asked.get(char_state, 0) + 1
+            self._leavings_asked[char_state] = asked
+            if asked < LEAVINGS_FROM:
+                return None
+            star = self.automata.repeat(char_state, 0, -1, EMPTY)
+            table = self.get(star)
+            self._leavings[char_state] = None
+            if table.dense >= 0 and table.last_token == table.first_token:
+                within = np.unpackbits(self._meant(table).view(np.uint8), bitorder="little")
+                if self.vocabulary.size - np.count_nonzero(within) <= LEAVING_TOKENS:
+                    self._leavings[char_state] = Leaving(star, table, self._tokens_outside(within))
+        return self._leavings[char_state]
+
+    def _tokens_outside(self, within: np.ndarray) -> Trie:
+        """A trie of the tokens that are not set in `within`, uint8 by token."""
+        token_bytes = self.vocabulary.token_bytes
+        tokens = np.asarray(self.trie.tokens)
+        tokens = tokens[within[tokens] == 0].tolist()
+        trie = TokenTrie([token_bytes(token) or b"" for token in tokens], tokens)
+        self.bytes_used += 16 * trie.node_count
+        return Trie(trie)
+
+    def _short_of_bounds(self, state: int) -> tuple[int, int] | None:
+        """A state whose tables are very likely those of `state`, in which less is left of the bounds on some count.
+
+        They are the same if no token uses up what is left there; that is seen when they are made.
+
+        Returns:
+            (the state, what is counted), or None.
+        """
+        body = most_counted(self.automata, state)
+        room = self._rooms.get(body, ROOM) if body else 0
+        if room == 0:
+            return None
+        more = least_count(self.automata, state, body) - room
+        if more < 0:
+            return None
+        return (lessened(self.automata, state, body, more) if more else state), body
+
+    def _of_short(self, state: int, like: int, body: int) -> TerminalMask | None:
+        """The tables of a state by way of one in which less is left of the bounds on `body`; None if they may differ."""
+        if like != state:
+            made = self.get(like)
+            return made if like in self._roomy else None
+        self._keep_entered(True)
+        try:
+            made = self._made(state, None)
+        finally:
+            self._keep_entered(False)
+        self._judge_room(state, body)
+        return made
+
+    def _with_room(self, free: int) -> int:
+        """The same for a state without its bound: itself, or one that serves as well."""
+        short = self._short_of_bounds(free)
+        if short is None:
+            return free
+        like, body = short
+        if like not in self._roomy:
+            self._keep_entered(True)
+            try:
+                self._walk_bounded(like)
+            finally:
+                self._keep_entered(False)
+            self._counted[like, UNKNOWN] = self._new_counted()
+            self._judge_room(like, body)
+        return like if like in self._roomy else free
+
+    def _judge_room(self, state: int, body: int) -> None:
+        """Remembers whether the last walk, from `state`, kept clear of the bounds on `body`."""
+        if all(least_count(self.automata, entered, body) >= 2 for entered in self._entered):
+            self._roomy.add(state)
+        else:
+            room = self._rooms.get(body, ROOM)
+            self._rooms[body] = 4 * room if room < MOST_ROOM else 0
+
+    def _joined(self, parts: list[TerminalMask]) -> TerminalMask:
+        """The tables of a union."""
+        made = TerminalMask()
+        dense = [part for part in parts if part.dense >= 0]
+        whole = dense[0] if len(dense) == 1 else self.united(dense)
+        made.dense = whole.dense
+        made.first_removed, made.last_removed = whole.first_removed, whole.last_removed
+        self._token_size = 0
+        for part in parts:
+            self._append(self.pool, part.first_token, part.last_token)
+        made.first_token = self._keep(self._tokens, self._token_size)
+        made.last_token = made.first_token + self._token_size
+        found: list[Exits] = []
+        for part in parts:
+            for exits in self.exits[part.first_exit : part.last_exit]:
+                if exits not in found:
+                    found.append(exits)
+        for exits in found:
+            self._add_exits(made, exits)
+        self.bytes_used += RECORD_BYTES
         return made
 
     def behind(self, exits: Exits, state: int) -> TerminalMask:
@@ -149,9 +290,13 @@ class TerminalMasks(TokenWalks):
             whole = np.zeros(self.words, dtype=np.uint32)
             for part in parts:
                 whole |= self._meant(part)
-            made = TerminalMask()
-            made.dense = self._keep_dense(whole)
-            self.bytes_used += RECORD_BYTES
+            for part in parts:
+                if made is None and np.array_equal(whole, self._meant(part)):
+                    made = part
+            if made is None:
+                made = TerminalMask()
+                made.dense = self._keep_dense(whole)
+                self.bytes_used += RECORD_BYTES
             self._united[key] = made
         return made
 
@@ -256,7 +401,34 @@ class TerminalMasks(TokenWalks):
 
     def _make_counted(self, char_state: int, rest_state: int) -> CountedTerminal | None:
         """Indexes the vocabulary for `C* R`; None where a text could be read in more than one way."""
-        return self._new_counted() if self._walk_counted(char_state, rest_state) else None
+        absorbs = self._absorbs(rest_state, char_state)
+        if not self._walk_counted(char_state, rest_state, absorbs):
+            return None
+        made = self._new_counted()
+        made.absorbs = absorbs
+        return made
+
+    def _absorbs(self, rest_state: int, char_state: int) -> bool:
+        """Whether one more C before it changes nothing in `rest_state`."""
+        automata = self.automata
+        seen = {(char_state, rest_state)}
+        stack = [(char_state, rest_state)]
+        while stack:
+            char, rest = stack.pop()
+            for byte in range(256):
+                after = automata.next(char, byte)
+                if not after:
+                    continue
+                pair = (after, automata.next(rest, byte))
+                if automata.accepting[after]:
+                    if pair[1] != rest_state or automata.has_next(after):
+                        return False
+                elif pair not in seen:
+                    if not pair[1] or len(seen) >= PAIRS:
+                        return False
+                    seen.add(pair)
+                    stack.append(pair)
+        return True
 
     def _new_counted(self) -> CountedTerminal:
         """The index of what the last walk found."""
@@ -266,7 +438,7 @@ class TerminalMasks(TokenWalks):
         made.exit_nodes = head(self._exits, self._exit_size)
         made.exit_counts = head(self._exit_counts, self._exit_size)
         made.largest_exit = int(max(made.exit_counts, default=0))
-        made.remainders = self._merge(made.exit_nodes, made.exit_counts)
+        made.remainders = self._merge(self.trie, made.exit_nodes, made.exit_counts)
         if self._token_size > SPARSE_TOKENS:
             made.dense = self._made_dense(made.class_tokens, self._token_size)
         self.bytes_used += 8 * (self._token_size + self._rest_size + self._exit_size)
@@ -340,12 +512,11 @@ class TerminalMasks(TokenWalks):
 
     # -- what is left of the tokens ---------------------------------------------------------------------------------
 
-    def _merge(self, exits: array[int], counts: array[int] | None) -> Trie | None:
+    def _merge(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie | None:
         """What is left of the tokens after the exits, as one trie; None where a list of exits serves better.
 
         With counts it is always better, unless it grows too large.
         """
-        trie = self.trie
         if not len(exits):
             return None
         nodes = 0

@@ -42,7 +42,7 @@ cdef class Terms(TermTable):
     @cython.locals(done=dict, stack=list, top=int, after=int, result=int)
     cpdef int append(self, int term, int tail) except -1
     @cython.locals(kind=int)
-    cpdef int _with_tail(self, int term, int tail) except -1
+    cpdef int with_tail(self, int term, int tail) except -1
     @cython.locals(found=set, part=int, key=tuple)
     cpdef int union(self, object parts) except -1
     @cython.locals(repeats=int, stars=int, heads=dict, tails=dict, shared_heads=bint, shared_tails=bint, term=int, kind=int,

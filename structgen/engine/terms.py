@@ -368,7 +368,7 @@ class Terms(TermTable):
                 self._sum(self.min_len[term], self.min_len[tail]),
             )  # fmt: skip
         while prefix:
-            result = self._with_tail(prefix.pop(), result)
+            result = self.with_tail(prefix.pop(), result)
         return result
 
     def table(self, number: int, low: int, high: int, depth: int, tail: int) -> int:
@@ -419,7 +419,7 @@ class Terms(TermTable):
         if tail == NOTHING:
             return NOTHING
         if self.kind[term] != K_UNION and self.tail[term] == EMPTY:
-            return self._with_tail(term, tail)
+            return self.with_tail(term, tail)
         done = self._appended
         stack = [term]
         while stack:
@@ -436,9 +436,9 @@ class Terms(TermTable):
             else:
                 after = self.tail[top]
                 if after == EMPTY:
-                    result = self._with_tail(top, tail)
+                    result = self.with_tail(top, tail)
                 elif (after, tail) in done:
-                    result = self._with_tail(top, done[(after, tail)])
+                    result = self.with_tail(top, done[(after, tail)])
                 else:
                     stack.append(after)
                     continue
@@ -446,7 +446,7 @@ class Terms(TermTable):
             stack.pop()
         return done[(term, tail)]
 
-    def _with_tail(self, term: int, tail: int) -> int:
+    def with_tail(self, term: int, tail: int) -> int:
         """The head of a sequence before another tail."""
         if tail == NOTHING:
             return NOTHING
@@ -595,6 +595,6 @@ class Terms(TermTable):
                 alive = [t for t in terms if t in found]
                 if len(alive) > 1:
                     found.difference_update(alive)
-                    found.add(self._with_tail(alive[0], self.union([self.tail[t] for t in alive])))
+                    found.add(self.with_tail(alive[0], self.union([self.tail[t] for t in alive])))
         finally:
             self._factoring -= 1

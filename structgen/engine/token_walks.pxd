@@ -2,9 +2,9 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
-from structgen.engine.mask_tables cimport Exits, Trie
+from structgen.engine.mask_tables cimport Exits, Marks, Trie
 
-cdef int DIFFERENCE_NODES, K_COUNTING, NOT_EXPANDED, NO_BYTE, ROOT_NODE
+cdef int DEAD, DIFFERENCE_NODES, K_COUNTING, NOT_EXPANDED, NO_BYTE, ROOT_NODE
 
 
 cdef class TokenWalks:
@@ -16,6 +16,8 @@ cdef class TokenWalks:
     cdef int[::1] _state_at         # by depth, while walking: automaton state,
     cdef int[::1] _map_at           # where its class map begins,
     cdef int[::1] _targets_at       # and its targets,
+    cdef int[::1] _other_map_at     # the same of a second automaton,
+    cdef int[::1] _other_targets_at
     cdef int[::1] _phase_at         # 1 once past the counted class,
     cdef int[::1] _count_at         # how many of the class were begun
     cdef int[::1] _tokens           # found tokens, and their counts
@@ -34,12 +36,18 @@ cdef class TokenWalks:
     cdef int[::1] _token_mark       # by token: the walk in which it was last found
     cdef int[::1] _gone             # tokens behind exits that a state like this one has, and this one has not
     cdef int _gone_size
+    cdef bint _keeps_entered
+    cdef list _entered
+    cdef Marks _states_entered
 
     cdef void _forget(self) noexcept
+    cdef void _keep_entered(self, bint keeps) except *
     @cython.locals(first=int, index=int)
     cdef int _keep(self, int[::1] values, int count) except -1
     @cython.locals(automata=AutomatonStore)
     cdef void _enter(self, int depth, int state) noexcept
+    @cython.locals(automata=AutomatonStore)
+    cdef void _enter_other(self, int depth, int state) noexcept
     @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
     cdef void _walk(self, Exits exits, int start) except *
     @cython.locals(trie=Trie, index=int, token=int)
@@ -56,7 +64,7 @@ cdef class TokenWalks:
     cdef bint _walk_both(self, int state, int like) except -1
     @cython.locals(trie=Trie, index=int)
     cdef void _add_gone(self, int node) except *
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, rest_map=int, rest_targets=int, phase=int, count=int, into_rest=int)
-    cdef bint _walk_counted(self, int char_state, int rest_state) except -1
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, phase=int, count=int, rest=int)
+    cdef bint _walk_counted(self, int char_state, int rest_state, bint absorbs) except -1
     @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, count=int, needed=int)
     cdef void _walk_bounded(self, int free) except *

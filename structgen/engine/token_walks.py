@@ -10,8 +10,8 @@ from array import array
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.mask_tables import Exits, Trie
-from structgen.engine.term_kinds import K_COUNTING, NO_BYTE, NOT_EXPANDED
+from structgen.engine.mask_tables import Exits, Marks, Trie
+from structgen.engine.term_kinds import DEAD, K_COUNTING, NO_BYTE, NOT_EXPANDED
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TokenWalks"]
@@ -47,6 +47,8 @@ class TokenWalks:
         self._state_at = zeros(depth)
         self._map_at = zeros(depth)
         self._targets_at = zeros(depth)
+        self._other_map_at = zeros(depth)
+        self._other_targets_at = zeros(depth)
         self._phase_at = zeros(depth)
         self._count_at = zeros(depth)
         self._tokens = zeros(4096)
@@ -61,6 +63,9 @@ class TokenWalks:
         self._largest = 0
         self._walk_serial = 0
         self._token_mark = zeros(vocabulary.size)
+        self._keeps_entered = False  # whether a walk keeps the states that it goes into
+        self._entered: list[int] = []
+        self._states_entered = Marks()
         self._gone = zeros(4096)
         self._gone_size = 0
 
@@ -75,6 +80,13 @@ class TokenWalks:
         self.bytes_used += 4 * count
         return first
 
+    def _keep_entered(self, keeps: bool) -> None:
+        """Whether walks from now on keep the states that they go into, in `_entered`."""
+        self._keeps_entered = keeps
+        if keeps:
+            self._entered.clear()
+            self._states_entered.begin()
+
     def _forget(self) -> None:
         """Forgets what the last walk found."""
         self._token_size = self._rest_size = self._exit_size = self._gone_size = self._largest = 0
@@ -85,6 +97,12 @@ class TokenWalks:
         self._state_at[depth] = state
         self._map_at[depth] = automata.map_at[state] * 256
         self._targets_at[depth] = automata.targets_at[state]
+
+    def _enter_other(self, depth: int, state: int) -> None:
+        """The same for a second automaton that is walked beside the first."""
+        automata = self.automata
+        self._other_map_at[depth] = automata.map_at[state] * 256
+        self._other_targets_at[depth] = automata.targets_at[state]
 
     def _walk(self, exits: Exits, start: int) -> None:
         """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`.
@@ -157,6 +175,8 @@ class TokenWalks:
                 if automata.only_byte[state] == NO_BYTE:
                     node = end_of[node]
                     continue
+                if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
+                    self._entered.append(state)
                 self._enter(depth, state)
                 node += 1
         self.nodes_visited += visited
@@ -232,11 +252,10 @@ class TokenWalks:
         automata.expand(like)
         class_of, targets = automata.class_of, automata.target_pool
         map_at, targets_at = self._map_at, self._targets_at
-        other_map_at, other_targets_at = self._phase_at, self._count_at
+        other_map_at, other_targets_at = self._other_map_at, self._other_targets_at
         byte_of, end_of, depth_of, size = trie.byte, trie.end, trie.depth, trie.size
         self._enter(0, state)
-        other_map_at[0] = automata.map_at[like] * 256
-        other_targets_at[0] = automata.targets_at[like]
+        self._enter_other(0, like)
         visited = 0
         node = 0
         while node < size:
@@ -265,8 +284,7 @@ class TokenWalks:
                     automata.expand(other)
                     class_of, targets = automata.class_of, automata.target_pool
                 self._enter(depth, mine)
-                other_map_at[depth] = automata.map_at[other] * 256
-                other_targets_at[depth] = automata.targets_at[other]
+                self._enter_other(depth, other)
             node += 1
         self.nodes_visited += visited
         return True
@@ -280,20 +298,24 @@ class TokenWalks:
             self._gone[self._gone_size] = trie.tokens[index]
             self._gone_size += 1
 
-    def _walk_counted(self, char_state: int, rest_state: int) -> bool:
-        """Walks the trie for `C* R`, counting the `C` begun; False as soon as a byte could belong to both."""
+    def _walk_counted(self, char_state: int, rest_state: int, absorbs: bool) -> bool:
+        """Walks the trie for `C* R`, counting the `C` begun; False as soon as a byte could belong to both.
+
+        If R absorbs C, it may: however the text is read, the same follows.
+        """
         self._forget()
         automata = self.automata
         trie = self.trie
         rest_may_be_empty = automata.accepting[rest_state]
         automata.expand(char_state)
         automata.expand(rest_state)
+        automata.expand(DEAD)
         class_of, targets = automata.class_of, automata.target_pool
-        rest_map, rest_targets = automata.map_at[rest_state] * 256, automata.targets_at[rest_state]
         map_at, targets_at = self._map_at, self._targets_at
         state_at, in_rest, counts = self._state_at, self._phase_at, self._count_at
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
         self._enter(0, char_state)
+        self._enter_other(0, rest_state)
         in_rest[0] = 0
         counts[0] = 0
         visited = 0
@@ -305,25 +327,29 @@ class TokenWalks:
             phase = in_rest[depth - 1]
             count = counts[depth - 1]
             state = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]]
-            if phase == 0 and state_at[depth - 1] == char_state:
-                into_rest = targets[rest_targets + class_of[rest_map + byte]]
-                if state and into_rest:
-                    return False
-                if state:
+            rest = DEAD
+            if phase == 0:
+                rest = targets[self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]]
+                if state_at[depth - 1] == char_state:
+                    if state and rest and not absorbs:
+                        return False
                     count += 1
-                elif into_rest:
-                    state = into_rest
+                if state == 0:  # the last C was read before: the one that seemed to begin since belongs to the rest
+                    count -= 1
+                    state = rest
                     phase = 1
             if state == 0:
                 node = end_of[node]
                 continue
-            if automata.only_byte[state] == NOT_EXPANDED:
+            if automata.only_byte[state] == NOT_EXPANDED or automata.only_byte[rest] == NOT_EXPANDED:
                 automata.expand(state)
+                automata.expand(rest)
                 class_of, targets = automata.class_of, automata.target_pool
             if phase == 0 and automata.accepting[state]:
                 if automata.only_byte[state] != NO_BYTE:
                     return False
                 state = char_state
+                rest = rest_state
             elif phase == 0 and state == char_state:
                 return False
             if count > self._largest:
@@ -337,12 +363,16 @@ class TokenWalks:
                 if phase:
                     if automata.accepting[state]:
                         self._add_exit(node, count)
-                elif rest_may_be_empty and state == char_state:
-                    self._add_exit(node, count)
+                elif state == char_state:
+                    if rest_may_be_empty:
+                        self._add_exit(node, count)
+                elif automata.accepting[rest]:
+                    self._add_exit(node, count - 1)
             if phase and automata.only_byte[state] == NO_BYTE:
                 node = end_of[node]
                 continue
             self._enter(depth, state)
+            self._enter_other(depth, rest)
             in_rest[depth] = phase
             counts[depth] = count
             node += 1
@@ -390,6 +420,8 @@ class TokenWalks:
             if automata.only_byte[state] == NO_BYTE:
                 node = end_of[node]
                 continue
+            if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
+                self._entered.append(state)
             self._enter(depth, state)
             counts[depth] = count
             begins[depth] = automata.is_between(state)
