@@ -11,7 +11,7 @@ from array import array
 
 import numpy as np
 
-__all__ = ["grown", "head", "zeros"]
+__all__ = ["array_of", "grown", "head", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
@@ -44,6 +44,13 @@ def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     new = zeros(max(2 * len(old), 16), value)
     new[:used] = old[:used]
     return new
+
+
+def array_of(values: np.ndarray) -> array[int]:
+    """The integers of a numpy array."""
+    made = array("i")
+    made.frombytes(values.astype(np.intc).tobytes())
+    return made
 
 
 def head(old: array[int], used: int) -> array[int]:

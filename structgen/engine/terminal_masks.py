@@ -33,7 +33,7 @@ from bisect import bisect_left, bisect_right
 
 import numpy as np
 
-from structgen.engine.arrays import grown, head, zeros
+from structgen.engine.arrays import array_of, grown, head, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.counts import least_count, lessened, most_counted
 from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
@@ -187,10 +187,7 @@ class TerminalMasks(TokenWalks):
 
     def _tokens_outside(self, within: np.ndarray) -> Trie:
         """A trie of the tokens that are not set in `within`, uint8 by token."""
-        token_bytes = self.vocabulary.token_bytes
-        tokens = np.asarray(self.trie.tokens)
-        tokens = tokens[within[tokens] == 0].tolist()
-        trie = TokenTrie([token_bytes(token) or b"" for token in tokens], tokens)
+        trie = self.vocabulary.trie.part(within == 0)
         self.bytes_used += 16 * trie.node_count
         return Trie(trie)
 
@@ -505,7 +502,7 @@ class TerminalMasks(TokenWalks):
             if len(allowed) and counted.remainders is not None:
                 self.exits.append(Exits(counted.remainders, 0, 1, least, most, None))
             elif len(allowed):
-                first = self._keep(_taken(counted.exit_nodes, len(counted.exit_nodes), allowed), len(allowed))
+                first = self._keep(array_of(np.asarray(counted.exit_nodes)[allowed]), len(allowed))
                 self.exits.append(Exits(self.trie, first, first + len(allowed), 0, 0, None))
             found = counted.exits[key] = (begin, len(self.exits))
         return found
@@ -539,10 +536,3 @@ class TerminalMasks(TokenWalks):
         merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
         self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
         return Trie(merged, array("i", [count for _, _, count in entries]))
-
-
-def _taken(values: array[int], used: int, order: np.ndarray) -> array[int]:
-    """`values[:used]` in the given order."""
-    taken = array("i")
-    taken.frombytes(np.asarray(values[:used], dtype=np.int32)[order].tobytes())
-    return taken

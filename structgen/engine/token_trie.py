@@ -15,7 +15,9 @@ The nodes stand in depth-first order and there is no node for the root, so a wal
 
 from __future__ import annotations
 
-from structgen.engine.arrays import head, zeros
+import numpy as np
+
+from structgen.engine.arrays import array_of, head, zeros
 from structgen.errors import VocabularyError
 
 __all__ = ["TokenTrie"]
@@ -54,6 +56,31 @@ class TokenTrie:
         """As `from_sorted`, from two parallel lists: pairs are dear where there is one for each token."""
         self._allocate(spellings)
         self._fill(spellings, token_ids)
+
+    def part(self, chosen: np.ndarray) -> TokenTrie:
+        """The trie of some of the tokens.
+
+        Args:
+            chosen: bool by token id.
+        """
+        tokens = np.asarray(self.tokens)
+        starts = np.asarray(self.token_start)
+        ends = np.asarray(self.node_end)
+        is_chosen = chosen[tokens]
+        chosen_before = np.concatenate(([0], np.cumsum(is_chosen)))
+        is_kept = chosen_before[starts[ends]] > chosen_before[starts[:-1]]
+        kept_before = np.concatenate(([0], np.cumsum(is_kept)))
+        part = TokenTrie([], [])
+        part.node_count = int(kept_before[-1])
+        part.max_depth = self.max_depth
+        part.tokens = array_of(tokens[is_chosen])
+        part.token_start = array_of(np.append(chosen_before[starts[:-1][is_kept]], chosen_before[-1]))
+        part.node_byte = array_of(np.asarray(self.node_byte)[is_kept])
+        part.node_depth = array_of(np.asarray(self.node_depth)[is_kept])
+        part.node_end = array_of(kept_before[ends[is_kept]])
+        for node in np.flatnonzero(np.asarray(part.node_depth) == 1).tolist():
+            part.first_node[part.node_byte[node]] = node
+        return part
 
     def _allocate(self, spellings: list[bytes]) -> None:
         most_nodes = longest = 0

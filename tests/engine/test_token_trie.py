@@ -1,5 +1,6 @@
 """The flat trie, held against the list that it was made of."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,3 +70,13 @@ def test_pairs_or_two_lists():
 def test_what_is_not_sorted_or_empty_is_refused(entries):
     with pytest.raises(VocabularyError, match=f"token {entries[-1][1]}"):
         TokenTrie.from_sorted(entries)
+
+
+@given(NARROW.map(sorted), st.sets(st.integers(0, 99)))
+def test_a_part_is_the_trie_of_the_chosen_entries(entries, chosen):
+    trie = TokenTrie.from_sorted(entries)
+    part = trie.part(np.array([token in chosen for token in range(100)], dtype=bool))
+    expected = TokenTrie.from_sorted([entry for entry in entries if entry[1] in chosen])
+    assert part.node_count == expected.node_count
+    for name in ("node_byte", "node_end", "node_depth", "token_start", "tokens", "first_node"):
+        assert list(getattr(part, name)) == list(getattr(expected, name)), name
