@@ -101,17 +101,16 @@ def _is_scalar(text: str) -> bool:
 
 
 def key_regex(keys: StringSet, names: list[str]) -> Regex:
-    """The JSON text of the keys of a class, quotes included, without some names; with names, printable ASCII stands
-    unescaped.
+    """The JSON text of the keys of a class, quotes included, without some names among them; with names, printable ASCII
+    stands unescaped.
 
     Raises:
         Inexpressible: as `string_regex`.
     """
-    if keys == StringSet():
+    if keys == ALL_STRINGS[0]:
         return key_outside(names) if names else JSON_STRING
     if keys.texts is not None:
         return _known([text for text in keys.texts if text not in names], "properties")
-    names = [name for name in names if keys.contains(name)]
     return intersection(_quoted(keys), key_outside(names)) if names else string_regex(keys)
 
 

@@ -16,7 +16,7 @@ from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, Node
-from structgen.schema.arrays import ArrayPlaces, repetition
+from structgen.schema.arrays import ArrayPlaces, repetition, terminal
 from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaOptions
 from structgen.schema.to_rules import expressed, read_schema
@@ -149,7 +149,7 @@ class _Writer:
             return self.value(of) if of is not None else self._reference(symbol.key, node)
         if isinstance(symbol, Capture):
             raise TypeError("nothing can be captured in a grammar that is written down")
-        return ast.Literal(symbol.data) if isinstance(symbol, rx.Literal) else ast.RegexTerminal(symbol)
+        return terminal(symbol)
 
     def _reference(self, key: Hashable, node: Node) -> ast.Expression:
         """The nonterminal of a key."""
