@@ -16,9 +16,10 @@ from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, Node
-from structgen.schema.arrays import ArrayPlaces, repetition, terminal
+from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaOptions
+from structgen.schema.repetitions import repetition, terminal
 from structgen.schema.to_rules import expressed, read_schema
 
 __all__ = ["json_schema_to_kbnf"]
