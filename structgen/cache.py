@@ -13,19 +13,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from decimal import Decimal
-from typing import Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from structgen.constraint import Constraint, parse_text
 from structgen.engine.compiled import CompiledGrammar, SharedState, SharedTables
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.grammars import Grammar
-from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
 from structgen.limits import Deadline, Limits
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaArguments, SchemaOptions
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
 
 __all__ = ["CompileCache", "clear_cache", "compile"]
 
@@ -298,6 +299,8 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)
 def _build(
     tree: ast.Grammar, vocabulary: Vocabulary, limits: Limits, deadline: Deadline, *, eager: bool
 ) -> CompiledGrammar:
+    from structgen.kbnf.normal_form import normalize  # schemas do without
+
     # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
     is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
     tables = normalize(tree, keep_endless=eager, limits=limits, deadline=deadline, is_empty=is_empty)

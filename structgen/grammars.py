@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
-from structgen.kbnf import ast
 from structgen.limits import Limits
 
 if TYPE_CHECKING:
+    from structgen.kbnf import ast
     from structgen.schema.options import SchemaArguments
 
 __all__ = ["Grammar", "to_kbnf"]
@@ -76,6 +76,7 @@ class Grammar:
             'regex'
         """
         from structgen.engine.regex_parser import parse_regex
+        from structgen.kbnf import ast
 
         regex = parse_regex(pattern, "python", limits=limits or Limits())
         return cls("regex", pattern, False, ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
@@ -106,6 +107,7 @@ def to_kbnf(schema: Any, *, end: str = "", limits: Limits | None = None, **optio
         >>> to_kbnf({"const": 1}).startswith("start ::=")
         True
     """
+    from structgen.kbnf import ast
     from structgen.kbnf.printer import print_grammar
     from structgen.schema import schema_to_kbnf
 

@@ -54,6 +54,10 @@ class Deadline:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
 
+    def restart(self) -> None:
+        """Gives all of the time again."""
+        self._end = time.monotonic() + self._seconds
+
     def check(self) -> None:
         """Cheap enough for once every few hundred steps of a loop.
 

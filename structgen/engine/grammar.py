@@ -26,9 +26,9 @@ END = -1
 CAPTURES = -(1 << 30)  # the symbol after a captured one is CAPTURES - number of the capture (`engine/rules.py`)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: one is made for each symbol, and that would take twice as long
 class Lazy:
-    """A nonterminal whose bodies are made when it is first predicted.
+    """A nonterminal whose bodies are made when it is first predicted. It never changes.
 
     Attributes:
         key: names it; a `RuleSource` makes its bodies.
@@ -37,9 +37,9 @@ class Lazy:
     key: Hashable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Capture:
-    """A symbol whose text decides what follows; the last of its body.
+    """A symbol whose text decides what follows; the last of its body. It never changes.
 
     Attributes:
         of: what is captured.

@@ -10,28 +10,28 @@ algebra         sets of JSON values: intersection, union, complement
 strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
 layout, values, objects, arrays, lazy   rules, by what was written before
 to_rules        a schema's rules for the engine, made in use
-to_kbnf         the same, written down
+to_kbnf, repetitions    the same, written down
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.engine.grammar import GrammarTables
-from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits
 from structgen.schema.keywords import SchemaWarning
 from structgen.schema.options import SchemaArguments, SchemaOptions
 from structgen.schema.sources import Source, resolve
-from structgen.schema.to_kbnf import json_schema_to_kbnf
 from structgen.schema.to_rules import json_schema_to_rules
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
 
 __all__ = [
     "SchemaOptions",
     "SchemaWarning",
     "Source",
-    "json_schema_to_kbnf",
     "json_schema_to_rules",
     "resolve",
     "schema_to_kbnf",
@@ -67,6 +67,8 @@ def schema_to_kbnf(
         >>> schema_to_kbnf({"const": "yes"}).rules[0].body == Literal(b'"yes"')
         True
     """
+    from structgen.schema.to_kbnf import json_schema_to_kbnf
+
     source = _source(schema_or_type, limits, options)
     return json_schema_to_kbnf(source.json_schema, source.options, start=start, limits=limits, deadline=deadline)
 

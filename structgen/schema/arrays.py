@@ -1,39 +1,19 @@
-"""The rules of one set of arrays: places, named by what was written before.
-
-Where a grammar is written down, items after a prefix are a repetition between bounds instead, in a number of rules that
-grows with the bounds' logarithm (`repetition`).
-"""
+"""The rules of one set of arrays: places, named by what was written before."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
-from structgen.kbnf import ast
 from structgen.schema.algebra import ArraySet, Contains, Inexpressible, Node
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.emptiness import can_differ
-from structgen.schema.layout import Layout
-from structgen.schema.lazy import LazyRules, regex_of
+from structgen.schema.lazy import LazyRules
 from structgen.schema.values import Value, read_value, spelled
 
-__all__ = ["ArrayPlaces", "State", "Writer", "repetition"]
-
-
-class Writer(Protocol):
-    """What `repetition` needs from the writer of a grammar."""
-
-    lazy: LazyRules
-    layout: Layout
-    rules: list[ast.Rule]
-
-    def value(self, node: Node) -> ast.Expression:
-        """What derives the values of a node."""
-
-    def fresh(self, base: str) -> str:
-        """A nonterminal's name that is not used yet."""
+__all__ = ["ArrayPlaces", "State"]
 
 
 class State(NamedTuple):
@@ -110,6 +90,10 @@ class ArrayPlaces:
     def _can_be_met(self, state: State) -> bool:
         """Whether what is left to be written can be: it is a set of arrays itself."""
         part = self.part
+        if not part.contains and not part.unique:
+            asked = range(state.written, min(part.low, max(state.written, len(part.prefix)) + 1))
+            fits = part.high is None or max(part.low, state.written) <= part.high
+            return fits and all(self._lazy.holds(part.at(index)) for index in asked)
         left = ArraySet(
             part.prefix[state.written :],
             part.rest,
@@ -184,11 +168,11 @@ class ArrayPlaces:
         item = Lazy((self._number, "item", state))
         goes_on = any(True for _ in self._items(state))
         if kind == "first":
-            begin = regex_of(layout.open_array)
-            found: list[Sequence[Symbol]] = [(begin, regex_of(layout.end_array))] if self._is_closable(state) else []
+            begin = layout.open_array
+            found: list[Sequence[Symbol]] = [(begin, layout.end_array)] if self._is_closable(state) else []
             return [*found, (begin, item)] if goes_on else found
-        found = [(regex_of(layout.close_array),)] if self._is_closable(state) else []
-        return [*found, (regex_of(layout.comma), item)] if goes_on else found
+        found = [(layout.close_array,)] if self._is_closable(state) else []
+        return [*found, (layout.comma, item)] if goes_on else found
 
     def _body(self, item: _Item, before: State) -> Sequence[Symbol]:
         symbol = self._lazy.symbol_without(item.node, item.values)
@@ -211,73 +195,3 @@ class ArrayPlaces:
         if text is None:
             return "then", then
         return "then", then._replace(seen=then.seen | {read_value(text)})
-
-
-# --- repetitions -----------------------------------------------------------------------------------------------------
-
-
-def repetition(writer: Writer, part: ArraySet, name: str) -> ast.Expression:
-    """An array of a set that has one, and counts nothing but its items.
-
-    Args:
-        writer: gets the rules.
-        part: the set.
-        name: what the rules' names begin with.
-    """
-    layout = writer.layout
-    items: list[ast.Expression] = []
-    high = part.high
-    for node in part.prefix:
-        if not writer.lazy.holds(node):
-            high = len(items) if high is None else min(high, len(items))
-            break
-        items.append(writer.value(node))
-    else:
-        if (high is None or high > len(items)) and not writer.lazy.holds(part.rest):
-            high = len(items) if high is None else min(high, len(items))
-    if high is not None:
-        items = items[:high]
-        if high == 0:
-            return ast.Sequence((layout.open_array, layout.end_array))
-    rest = writer.value(part.rest) if high is None or high > len(items) else None
-    first, after = _items(writer, items, rest, part.low, high, name)
-    if part.low:
-        return ast.Sequence((layout.open_array, *first, *after))
-    return ast.Sequence((layout.open_array, ast.Choice((layout.end_array, ast.Sequence((*first, *after))))))
-
-
-def _items(
-    writer: Writer, items: list[ast.Expression], rest: ast.Expression | None, low: int, high: int | None, name: str
-) -> tuple[list[ast.Expression], list[ast.Expression]]:
-    """The first item, and what may follow it up to the closing bracket."""
-    layout = writer.layout
-    size = len(items)
-    if rest is None:
-        after: list[ast.Expression] = [layout.close_array]
-    else:
-        given = max(size, 1)
-        after = _more(writer, rest, max(low - given, 0), None if high is None else high - given, name)
-    for index in range(size - 1, 0, -1):
-        step = [layout.comma, items[index], *after]
-        if index < low:
-            after = step
-        else:
-            rule = writer.fresh(f"{name}_from_{index}")
-            writer.rules.append(ast.Rule(rule, ast.Choice((layout.close_array, ast.Sequence(tuple(step))))))
-            after = [ast.Reference(rule)]
-    first = items[0] if items else rest
-    return ([first] if first is not None else []), after
-
-
-def _more(writer: Writer, item: ast.Expression, low: int, high: int | None, name: str) -> list[ast.Expression]:
-    """`low` to `high` further items, each after a comma, and the closing bracket."""
-    layout = writer.layout
-    step = ast.Sequence((layout.comma, item))
-    if high is None and low == 0:
-        rule = writer.fresh(f"{name}_more")
-        again = ast.Sequence((layout.comma, item, ast.Reference(rule)))
-        writer.rules.append(ast.Rule(rule, ast.Choice((layout.close_array, again))))
-        return [ast.Reference(rule)]
-    if high == 0:
-        return [layout.close_array]
-    return [ast.Bounded(step, low, high), layout.close_array]

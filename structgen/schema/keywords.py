@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from structgen.engine.regex_parser import parse_regex
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema import formats
@@ -163,6 +162,8 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
         raise _fail(f"{keyword} must be a string", place, keyword)
     found = _LANGUAGES.get((pattern, dialect))
     if found is None:
+        from structgen.engine.regex_parser import parse_regex  # many schemas have no pattern
+
         try:
             regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
         except GrammarError as error:

@@ -7,7 +7,6 @@ value. Before and after the top-level value there is none in any mode: it would 
 from __future__ import annotations
 
 from structgen.engine.regex import ByteSet, Literal, Regex, Repeat, Sequence
-from structgen.kbnf import ast
 from structgen.schema.strings import canonical
 
 __all__ = ["GAP", "LAYOUTS", "Layout"]
@@ -33,23 +32,23 @@ class Layout:
         self._colon = colon.encode()
         self.open_object = self._after(b"{")
         self.open_array = self._after(b"[")
-        self.end_object: ast.Expression = ast.Literal(b"}")
-        self.end_array: ast.Expression = ast.Literal(b"]")
+        self.end_object: Regex = Literal(b"}")
+        self.end_array: Regex = Literal(b"]")
         self.close_object = self._before(b"}")
         self.close_array = self._before(b"]")
         self.comma = self._around(self._comma)
         self.colon = self._around(self._colon)
 
-    def _after(self, sign: bytes) -> ast.Expression:
-        return ast.RegexTerminal(Sequence((Literal(sign), _SPACE))) if self._free else ast.Literal(sign)
+    def _after(self, sign: bytes) -> Regex:
+        return Sequence((Literal(sign), _SPACE)) if self._free else Literal(sign)
 
-    def _before(self, sign: bytes) -> ast.Expression:
-        return ast.RegexTerminal(Sequence((_SPACE, Literal(sign)))) if self._free else ast.Literal(sign)
+    def _before(self, sign: bytes) -> Regex:
+        return Sequence((_SPACE, Literal(sign))) if self._free else Literal(sign)
 
-    def _around(self, sign: bytes) -> ast.Expression:
-        return ast.RegexTerminal(Sequence((_SPACE, Literal(sign), _SPACE))) if self._free else ast.Literal(sign)
+    def _around(self, sign: bytes) -> Regex:
+        return Sequence((_SPACE, Literal(sign), _SPACE)) if self._free else Literal(sign)
 
-    def key(self, name: str, lead: str = "") -> ast.Expression:
+    def key(self, name: str, lead: str = "") -> Regex:
         """A known key and its colon as one terminal, after `lead`: "" nothing, "{" or ",".
 
         Raises:
@@ -57,13 +56,13 @@ class Layout:
         """
         text = canonical(name)
         if not self._free:
-            return ast.Literal((self._comma if lead == "," else lead.encode()) + text + self._colon)
+            return Literal((self._comma if lead == "," else lead.encode()) + text + self._colon)
         colon: tuple[Regex, ...] = (_SPACE, _COLON, _SPACE)
         if lead == ",":
-            return ast.RegexTerminal(Sequence((_SPACE, _COMMA, _SPACE, Literal(text), *colon)))
+            return Sequence((_SPACE, _COMMA, _SPACE, Literal(text), *colon))
         if lead == "{":
-            return ast.RegexTerminal(Sequence((_BRACE, _SPACE, Literal(text), *colon)))
-        return ast.RegexTerminal(Sequence((Literal(text), *colon)))
+            return Sequence((_BRACE, _SPACE, Literal(text), *colon))
+        return Sequence((Literal(text), *colon))
 
 
 _COLON = Literal(b":")

@@ -13,8 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
 from structgen.engine.grammar import Lazy, Spelling, Symbol
-from structgen.engine.regex import Literal, Regex
-from structgen.kbnf import ast
+from structgen.engine.regex import Regex
 from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet, meet
 from structgen.schema.exploration import explore
 from structgen.schema.layout import LAYOUTS
@@ -22,7 +21,7 @@ from structgen.schema.space import Space
 from structgen.schema.terminals import scalar_terminals
 from structgen.schema.values import Value, numbers_of, strings_of, thaw
 
-__all__ = ["LazyRules", "Places", "regex_of"]
+__all__ = ["LazyRules", "Places"]
 
 Bodies = Sequence[Sequence[Symbol]]
 
@@ -52,11 +51,6 @@ class Places(Protocol):
         """As of a `RuleSource`."""
 
 
-def regex_of(terminal: ast.Expression) -> Regex:
-    """The regex of a terminal."""
-    return terminal.regex if isinstance(terminal, ast.RegexTerminal) else Literal(terminal.data)  # type: ignore[union-attr]
-
-
 class LazyRules:
     """Makes the bodies of lazy nonterminals over one space.
 
@@ -82,6 +76,7 @@ class LazyRules:
         self.options = space.options
         self.layout = LAYOUTS[space.options.whitespace]
         self.captures = captures
+        self._deadline = space.limits.deadline()
         self._places_of = places_of
         self._places: list[Places] = []
         self._numbers: dict[int, tuple[ArraySet | ObjectSet, int]] = {}
@@ -91,31 +86,33 @@ class LazyRules:
 
     # --- what the engine asks ----------------------------------------------------------------------------------------
 
-    def bodies(self, key: Hashable) -> Bodies:
+    def bodies(self, key: Any) -> Bodies:
         """See `RuleSource`."""
-        first, rest = _parts_of(key)
-        self.space.deadline = self.space.limits.deadline()  # a mask is made, long after the compile
+        self.space.deadline = self._deadline
+        self._deadline.restart()  # a mask is made, long after the compile
+        first = key[0]
         if first == "value":
-            return self._bodies_without(rest[0], _NO_VALUES)
+            return self._bodies_without(key[1], _NO_VALUES)
         if first == "without":
-            return self._bodies_without(*rest)
-        return self.numbered(first).bodies(*rest)
+            return self._bodies_without(key[1], key[2])
+        places: Places = self._places[first]
+        return places.bodies(key[1], key[2])
 
-    def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
+    def after(self, then: Any, text: bytes | None) -> Hashable | None:
         """See `RuleSource`."""
-        number, (place,) = _parts_of(then)
-        after = self.numbered(number).after(place, text)
+        number, place = then
+        after = self._places[number].after(place, text)
         return None if after is None else (number, *after)
 
-    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`."""
-        number, (place,) = _parts_of(then)
-        return self.numbered(number).refusals(place, begun)
+        places: Places = self._places[then[0]]
+        return places.refusals(then[1], begun)
 
-    def remaining(self, then: Hashable) -> Regex:
+    def remaining(self, then: Any) -> Regex:
         """See `RuleSource`."""
-        number, (place,) = _parts_of(then)
-        return self.numbered(number).remaining(place)
+        places: Places = self._places[then[0]]
+        return places.remaining(then[1])
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
@@ -144,8 +141,8 @@ class LazyRules:
 
     def node_of(self, symbol: Lazy) -> Node | None:
         """The node whose values a lazy nonterminal derives, where that is all it is."""
-        kind, rest = _parts_of(symbol.key)
-        return rest[0] if kind == "value" else None
+        key: Any = symbol.key
+        return key[1] if key[0] == "value" else None
 
     def const(self, value: Value, node: Node) -> Node:
         """The node of one value, if it is in `node`."""
@@ -173,16 +170,7 @@ class LazyRules:
     def _made_without(self, node: Node, values: frozenset[Value]) -> list[Sequence[Symbol]]:
         self.holds(node)
         shape = self.shapes[node]
-        booleans = shape.booleans
-        for value in values:
-            if value[0] == "boolean":
-                booleans &= ~(2 if value[1] else 1)
-        scalars = Shape(
-            shape.null and ("null",) not in values,
-            booleans,
-            _numbers_without(shape.numbers, values),
-            _strings_without(shape.strings, values),
-        )
+        scalars = _scalars_without(shape, values) if values else shape
         found: list[Sequence[Symbol]] = [(terminal,) for terminal in scalar_terminals(scalars)]
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
             avoid = frozenset(value for value in values if value[0] == kind)
@@ -227,9 +215,17 @@ class LazyRules:
         return needed is None and any(self.is_endless(node, depth) for _, node in part.classes)
 
 
-def _parts_of(key: Any) -> tuple[Any, list[Any]]:
-    first, *rest = key
-    return first, rest
+def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:
+    booleans = shape.booleans
+    for value in values:
+        if value[0] == "boolean":
+            booleans &= ~(2 if value[1] else 1)
+    return Shape(
+        shape.null and ("null",) not in values,
+        booleans,
+        _numbers_without(shape.numbers, values),
+        _strings_without(shape.strings, values),
+    )
 
 
 def _numbers_without(parts: tuple[NumberSet, ...], values: frozenset[Value]) -> tuple[NumberSet, ...]:

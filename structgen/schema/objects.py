@@ -11,18 +11,20 @@ what was written; what is never written costs nothing.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import NONE, Case, Inexpressible, Node, ObjectSet, StringSet
-from structgen.schema.lazy import LazyRules, regex_of
-from structgen.schema.strings import rest_of_spelling
+from structgen.schema.lazy import LazyRules
+from structgen.schema.strings import rest_of_spelling, spelling
 from structgen.schema.terminals import key_regex
-from structgen.schema.values import Value, members, read_value
+from structgen.schema.values import Value, members
 
 __all__ = ["ObjectPlaces", "State"]
 
@@ -32,6 +34,7 @@ _MANY_KEYS = 10_000
 _STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
 _BEGINNINGS_KEPT = 10_000
+_FEW_KEYS = 8
 _NOTHING_REFUSED: tuple[Spelling, ...] = ()
 
 
@@ -78,6 +81,8 @@ class _Class(NamedTuple):
 
     def left(self, seen: frozenset[str]) -> int:
         """How many of its keys were not seen."""
+        if not seen:
+            return self.size
         return self.size - sum(key.startswith(self.mark) or self.keys.contains(key) for key in seen)
 
     @property
@@ -133,25 +138,30 @@ class ObjectPlaces:
         self._first_keys = [key_regex(found.keys, []) for found in self.classes]
         self.counts = self.low > len(needed) or self.high is not None
         self._is_plain = not (self.any_order or self._asked or self.counts)
-        self._required = sum(1 << index for index, entry in enumerate(self.properties) if entry.is_required)
-        self._required_from = [0]
-        for entry in reversed(self.properties):
-            self._required_from.append(self._required_from[-1] + entry.is_required)
-        self._required_from.reverse()
+        required = [entry.is_required for entry in self.properties]
+        self._required = sum(1 << index for index, is_required in enumerate(required) if is_required)
+        self._required_from = [*accumulate(reversed(required), initial=0)][::-1]
         self._alive: dict[State, bool] = {}
 
     def _held(self, cases: list[Case]) -> list[Case]:
         return [case for case in cases if self._lazy.holds(case[1])]
 
     def _classes(self, part: ObjectSet) -> list[_Class]:
-        unnamed = StringSet(excluded=tuple(self._names))
         found: list[_Class] = []
         for keys, cases in part.key_cases():
             held = self._held(cases)
-            inside = keys.intersect(unnamed) if held else None
-            if inside is not None:
-                found.append(_Class(keys, held, inside.count(_MANY_KEYS), f"\0{len(found)}:"))
+            size = self._unnamed_count(keys) if held else 0
+            if size:
+                found.append(_Class(keys, held, size, f"\0{len(found)}:"))
         return found
+
+    def _unnamed_count(self, keys: StringSet) -> int:
+        """How many of some keys have no property."""
+        many = _MANY_KEYS + len(self._names)
+        if keys.count(many) == many:
+            return _MANY_KEYS
+        unnamed = keys.intersect(StringSet(excluded=tuple(self._names)))
+        return unnamed.count(_MANY_KEYS) if unnamed is not None else 0
 
     def start(self, avoid: frozenset[Value] = _NONE) -> State:
         """See `Places`."""
@@ -168,7 +178,7 @@ class ObjectPlaces:
     def _is_closable(self, state: State) -> bool:
         if self._missing(state) or (state.written < self.low and self.counts) or state.given != self._asked:
             return False
-        return all(len(other[1]) != state.written for other in state.avoid)
+        return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
 
     def is_alive(self, state: State, *, writes: bool = False) -> bool:
         """See `Places`; with `writes`, whether an object can be written that has another pair."""
@@ -180,7 +190,9 @@ class ObjectPlaces:
 
     def _fits(self, state: State, writes: bool) -> bool:
         """Where nothing but counts and required properties matters."""
-        need = max(self.low - state.written if self.counts else 0, self._missing(state), int(writes))
+        need = self._missing(state) or int(writes)
+        if self.counts:
+            need = max(need, self.low - state.written)
         if self.high is not None and state.written + need > self.high:
             return False
         if not need:
@@ -189,8 +201,9 @@ class ObjectPlaces:
             left = len(self.properties) - state.place.bit_count()
         else:
             left = len(self.properties) - state.place
-        left += sum(found.size if found.is_endless else found.left(state.seen) for found in self.classes)
-        return need <= left
+        if need <= left:
+            return True
+        return need <= left + sum(found.size if found.is_endless else found.left(state.seen) for found in self.classes)
 
     def _can_end(self, state: State) -> bool:
         """Whether an object can be ended from a state: a search, remembered."""
@@ -245,20 +258,21 @@ class ObjectPlaces:
         """The state after passing by a property."""
         key = self.properties[state.place].key
         avoid = frozenset(other for other in state.avoid if key not in members(other)) if state.avoid else state.avoid
-        return state._replace(place=state.place + 1, avoid=avoid)
+        return State(state.place + 1, state.written, state.given, state.seen, avoid)
 
     def _named(self, index: int, state: State) -> Iterator[_Pair]:
         entry = self.properties[index]
         place = state.place | 1 << index if self.any_order else index + 1
-        yield from self._valued(entry.key, entry.node, entry.cases, state._replace(place=place))
+        after = State(place, state.written, state.given, state.seen, state.avoid)
+        yield from self._valued(entry.key, entry.node, entry.cases, after)
 
     def _unnamed(self, found: _Class, state: State, key: str | None) -> Iterator[_Pair]:
         node = found.cases[0][1] if len(found.cases) == 1 else None
         if key is None:
             seen = state.seen if found.is_endless else state.seen | {f"{found.mark}{len(state.seen)}"}
-            after = state._replace(seen=seen, avoid=_NONE)
+            after = State(state.place, state.written, state.given, seen)
         else:
-            after = state._replace(seen=state.seen | {key})
+            after = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
         yield from self._valued(key, node, found.cases, after)
 
     def _valued(self, key: str | None, node: Node | None, cases: list[Case], state: State) -> Iterator[_Pair]:
@@ -266,7 +280,8 @@ class ObjectPlaces:
         if node is not None and (not self._asked or state.given == self._asked):
             cases = [(_NONE, node)]
         for given, mine in cases:
-            after = state._replace(given=state.given | given if given else state.given, written=state.written + 1)
+            all_given = state.given | given if given else state.given
+            after = State(state.place, state.written + 1, all_given, state.seen, state.avoid)
             if not state.avoid:
                 if self._lazy.holds(mine):
                     yield _Pair(key, mine, _NONE, self._normal(after))
@@ -288,7 +303,8 @@ class ObjectPlaces:
         """Equal for states after which the same follows."""
         if state.avoid or self.high is not None:
             return state
-        return state._replace(written=min(state.written, self.low) if self.counts else 0)
+        written = min(state.written, self.low) if self.counts else 0
+        return state if written == state.written else State(state.place, written, state.given, state.seen)
 
     def _open_keys(self, found: _Class, state: State) -> list[str]:
         """Keys of a class that objects to avoid have, and were not written yet."""
@@ -308,14 +324,19 @@ class ObjectPlaces:
             return self._value_bodies(int(kind[5:]), state)
         found: list[Sequence[Symbol]] = []
         begin, end = ("{", layout.end_object) if kind == "first" else (",", layout.close_object)
-        if self._is_closable(state):
-            found.append((regex_of(layout.open_object), regex_of(end)) if kind == "first" else (regex_of(end),))
-        if not self.is_alive(state, writes=True):
+        is_free = self._is_free(state) and state.place < len(self.properties)  # that one can be written, at least
+        if not self._required_from[state.place] if is_free else self._is_closable(state):
+            found.append((layout.open_object, end) if kind == "first" else (end,))
+        if not is_free and not self.is_alive(state, writes=True):
             return found
         if self._is_forced(state):
             return [*found, self._forced(begin, state)]
-        sign = regex_of(layout.open_object if kind == "first" else layout.comma)
+        sign = layout.open_object if kind == "first" else layout.comma
         return [*found, (sign, self._lazy_place("pair", state))]
+
+    def _is_free(self, state: State) -> bool:
+        """Whether nothing depends on what was written, but that keys must differ."""
+        return self._is_plain and not state.avoid
 
     def _is_forced(self, state: State) -> bool:
         """Whether nothing but the next property can follow, and its value decides nothing."""
@@ -328,8 +349,8 @@ class ObjectPlaces:
         body: list[Symbol] = []
         while self._is_forced(state) and len(body) < _LONGEST_BODY:
             entry = self.properties[state.place]
-            body += (regex_of(self._layout.key(entry.key, lead)), self._lazy.symbol(entry.node))
-            state = self._normal(state._replace(place=state.place + 1, written=state.written + 1))
+            body += (self._layout.key(entry.key, lead), self._lazy.symbol(entry.node))
+            state = self._normal(State(state.place + 1, state.written + 1, state.given, state.seen))
             lead = ","
         return (*body, self._lazy_place("then", state))
 
@@ -341,7 +362,7 @@ class ObjectPlaces:
         size = len(self.properties)
         if self._is_forced(state):
             return [self._forced("", state)]
-        if self._is_plain and not state.avoid and state.place < size:
+        if self._is_free(state) and state.place < size:
             return self._plain_bodies(state.place)
         if not self.any_order and state.place < size:
             found += self._named_bodies(state.place, state)
@@ -372,7 +393,7 @@ class ObjectPlaces:
     def _key(self, index: int) -> Regex:
         key = self._keys.get(index)
         if key is None:
-            key = self._keys[index] = regex_of(self._layout.key(self.properties[index].key))
+            key = self._keys[index] = self._layout.key(self.properties[index].key)
         return key
 
     def _named_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
@@ -392,15 +413,16 @@ class ObjectPlaces:
         out: list[Sequence[Symbol]] = []
         expected = self._open_keys(found, state)
         for key in expected:
-            regex = regex_of(self._layout.key(key))
+            regex = self._layout.key(key)
             out += [(regex, *self._rest(pair)) for pair in self._unnamed(found, state, key) if self._goes_on(pair)]
-        unseen = next((pair for pair in self._unnamed(found, state, None) if self._goes_on(pair)), None)
-        if unseen is None or found.left(state.seen) <= len(expected):
+        if not found.is_endless and found.left(state.seen) <= len(expected):
+            return out
+        if not self._is_free(state) and not any(map(self._goes_on, self._unnamed(found, state, None))):
             return out
         if not self._lazy.captures:
             return [*out, *self._repeatable(index, state)]
         taken = state.seen.union(expected) if expected else state.seen
-        then = (self._number, (index, state._replace(avoid=_NONE), taken))
+        then = (self._number, (index, State(state.place, state.written, state.given, state.seen), taken))
         return [*out, (Capture(self._first_keys[index], then, found.is_endless, refuses=True),)]
 
     def _repeatable(self, index: int, state: State) -> list[Sequence[Symbol]]:
@@ -409,9 +431,9 @@ class ObjectPlaces:
             raise Inexpressible("minProperties")
         if self._asked:
             raise Inexpressible("not")
-        colon = regex_of(self._layout.colon)
+        colon = self._layout.colon
         pairs = self._unnamed(self.classes[index], state, None)
-        keys = key_regex(self.classes[index].keys, self._names)
+        keys = key_regex(self.classes[index].keys, self._names_in(index))
         return [
             (keys, colon, *self._rest(pair._replace(state=pair.state._replace(seen=_NONE))))
             for pair in pairs
@@ -422,49 +444,62 @@ class ObjectPlaces:
         """See `Places`: after a key that the schema does not name."""
         index, state, taken = then
         if text is not None:
-            key = read_value(text)[1]
+            key = json.loads(text.decode())
             if key in taken or key in self._known:
                 return None
-            state = state._replace(seen=state.seen | {key})
+            state = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
         return f"value{index}", state
 
     def refusals(self, then: _KeyTaken, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`: keys that the schema names, and those that were written before."""
         index, _, taken = then
         others = _rests(taken, begun) if taken else _NOTHING_REFUSED
+        names = self._names_in(index)
+        if not names:
+            return _NOTHING_REFUSED, others
         always = self._names_begun.get((index, begun))
         if always is None:
-            always = _rests(self._names_like(index, begun), begun)
-            if not always or len(self._names_begun) >= _BEGINNINGS_KEPT:
+            always = _rests(names, begun)
+            if not always:
+                return _NOTHING_REFUSED, others
+            if len(self._names_begun) >= _BEGINNINGS_KEPT:
                 return _NOTHING_REFUSED, [*always, *others]
             self._names_begun[index, begun] = always
         return always, others
 
-    def _names_like(self, index: int, begun: bytes) -> list[str]:
-        """Names that a key of a class may become which begins so."""
+    def _names_in(self, index: int) -> list[str]:
+        """The names that are keys of a class, sorted."""
         names = self._sorted_names.get(index)
         if names is None:
             keys = self.classes[index].keys
             names = self._sorted_names[index] = sorted(name for name in self._names if keys.contains(name))
-        start = begun[1:]
-        if not start or b"\\" in start or not start.isascii():
-            return names
-        text = start.decode()
-        size = len(text)
-        return names[bisect_left(names, text) : bisect_right(names, text, key=lambda name: name[:size])]
+        return names
 
     def remaining(self, then: _KeyTaken) -> Regex:
         """See `RuleSource`."""
         index, _, taken = then
-        return key_regex(self.classes[index].keys, [*self._names, *sorted(taken)])
+        keys = self.classes[index].keys
+        return key_regex(keys, [*self._names_in(index), *sorted(filter(keys.contains, taken))])
 
     def _value_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
         """After the key, which `state` has seen: the colon, the value, and what follows."""
-        colon = regex_of(self._layout.colon)
-        pairs = self._valued(None, None, self.classes[index].cases, state)
+        colon = self._layout.colon
+        cases = self.classes[index].cases
+        if self._is_free(state):
+            return [(colon, self._lazy.symbol(cases[0][1]), self._lazy_place("then", self._normal(state)))]
+        pairs = self._valued(None, None, cases, state)
         return [(colon, *self._rest(pair)) for pair in pairs if self._goes_on(pair)]
 
 
-def _rests(keys: Iterable[str], begun: bytes) -> Sequence[Spelling]:
-    """How the spellings of those keys go on that begin so."""
-    return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
+def _rests(keys: Collection[str], begun: bytes) -> Sequence[Spelling]:
+    """How the spellings of those keys go on that begin so; `keys` may be a sorted list."""
+    text = begun[1:]
+    if not begun or b"\\" in text or not text.isascii():
+        return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
+    start, size = text.decode(), len(begun)
+    if type(keys) is list and len(keys) > _FEW_KEYS:
+        first = last = bisect_left(keys, start)
+        while last < len(keys) and keys[last].startswith(start):
+            last += 1
+        keys = keys[first:last]
+    return [spelling(key)[size:] for key in keys if key.startswith(start)]  # each character of it is one byte

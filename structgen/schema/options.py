@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
-from referencing import Registry
+if TYPE_CHECKING:
+    from referencing import Registry
 
 __all__ = ["Draft", "Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
 
@@ -68,7 +69,13 @@ class SchemaOptions:
             raise ValueError(f"draft must be one of {', '.join(get_args(Draft))}, not {self.draft!r}")
         if not isinstance(self.lenient, bool):
             raise TypeError(f"lenient must be True or False, not {self.lenient!r}")
-        if self.registry is not None and not isinstance(self.registry, Registry):
+        if self.registry is not None:
+            self._check_registry()
+
+    def _check_registry(self) -> None:
+        from referencing import Registry
+
+        if not isinstance(self.registry, Registry):
             raise TypeError(f"registry must be a referencing.Registry, not {type(self.registry).__name__}")
 
     def without_registry(self) -> SchemaOptions:

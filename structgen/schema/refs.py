@@ -10,14 +10,15 @@ translation begins anew with `Document.is_dynamic` set.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
-
-from referencing import Registry
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.dialects import Dialect, dialect_of, dialect_within, says
 from structgen.schema.resources import Library
+
+if TYPE_CHECKING:
+    from referencing import Registry
 
 __all__ = [
     "NAMING",

@@ -1,23 +1,22 @@
 """The schemas that have a URI: what is in a document, in the caller's registry, and the official metaschemas.
 
 Nothing is ever fetched: a `referencing.Registry` gives what it holds, or what the caller's own function retrieves.
+Registries are imported where a reference leaves the document: few schemas have one that does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urljoin
-
-from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
-from referencing import Registry
-from referencing.exceptions import CannotDetermineSpecification, NoSuchResource, Unretrievable
 
 from structgen.errors import SchemaError
 
-__all__ = ["Library", "closed", "without_fragment"]
+if TYPE_CHECKING:
+    from referencing import Registry
 
-_MISSING = (NoSuchResource, Unretrievable, CannotDetermineSpecification)
+__all__ = ["Library", "closed", "without_fragment"]
 
 
 class Library:
@@ -28,19 +27,39 @@ class Library:
     """
 
     def __init__(self, registry: Registry[Any] | None) -> None:
-        self._registry: Registry[Any] = SPECIFICATIONS if registry is None else SPECIFICATIONS.combine(registry)
+        self._given = registry
+        self._registry: Registry[Any] | None = None
 
     def contents(self, uri: str) -> Any:
         """The schema of a URI without fragment; None where there is none."""
+        if self._registry is None:
+            specifications = _specifications()
+            self._registry = specifications if self._given is None else specifications.combine(self._given)
         try:
             retrieved = self._registry.get_or_retrieve(uri)
-        except _MISSING:
+        except _missing():
             return None
         except (AttributeError, TypeError, ValueError) as error:  # what crawling makes of contents that are no schema
             message = f"the registry cannot be read for {uri!r}: {error}"
             raise SchemaError(message, pointer="", keyword="$ref") from error
         self._registry = retrieved.registry
         return retrieved.value.contents
+
+
+def _specifications() -> Registry[Any]:
+    """The official metaschemas."""
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    specifications: Registry[Any] = REGISTRY
+    return specifications
+
+
+@cache
+def _missing() -> tuple[type[Exception], ...]:
+    """What registries raise where they have nothing."""
+    from referencing.exceptions import CannotDetermineSpecification, NoSuchResource, Unretrievable
+
+    return NoSuchResource, Unretrievable, CannotDetermineSpecification
 
 
 def without_fragment(base: str, reference: str) -> str:
@@ -64,11 +83,13 @@ def closed(schema: Any, registry: Registry[Any]) -> Registry[Any]:
             tried.add(uri)
             try:
                 retrieved = registry.get_or_retrieve(uri)
-            except _MISSING:
+            except _missing():
                 continue
             registry = retrieved.registry
             found[uri] = retrieved.value
             work.append((retrieved.value.contents, uri))
+    from referencing import Registry
+
     empty: Registry[Any] = Registry()
     return empty.with_resources(found.items())
 

@@ -69,13 +69,10 @@ def canonical(text: str) -> bytes:
     return encode_basestring(text).encode()
 
 
-def _hex_choice(digits: int) -> ByteSet:
+def _hex_choice(digits: int) -> Regex:
     """One hexadecimal digit, in either case, out of the set whose bit d stands for digit d."""
-    mask = 0
-    for digit in range(16):
-        if digits >> digit & 1:
-            mask |= 1 << ord(f"{digit:x}") | 1 << ord(f"{digit:X}")
-    return ByteSet(mask)
+    signs = {sign for digit in range(16) if digits >> digit & 1 for sign in (f"{digit:x}", f"{digit:X}")}
+    return byte_set("".join(signs)) if len(signs) > 1 else Literal("".join(signs).encode())
 
 
 _HEX = _hex_choice(0xFFFF)

@@ -9,7 +9,6 @@ from structgen.engine.regex import (
     Complement,
     Literal,
     Regex,
-    Repeat,
     choice,
     intersection,
     literal_set,
@@ -28,7 +27,6 @@ from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
 from structgen.schema.numbers import EXACT_INTEGERS
 from structgen.schema.strings import (
-    JSON_CHAR,
     JSON_STRING,
     any_string,
     canonical,
@@ -54,8 +52,11 @@ __all__ = [
 
 
 @lru_cache(maxsize=1024)
-def _escaped_language(language: Language, outside: bool) -> Regex:
-    return escaped(language.widest, every=True) if outside else escaped(language.regex)
+def _quoted_language(language: Language, outside: bool) -> Regex:
+    """The texts of a language, or all others. One object each, which the engine translates once."""
+    if outside:
+        return Complement(quoted(escaped(language.widest, every=True)))
+    return quoted(escaped(language.regex))
 
 
 def string_regex(strings: StringSet) -> Regex:
@@ -83,18 +84,16 @@ def _quoted(strings: StringSet) -> Regex:
     of the one that is nearly everything (`AutomatonStore.as_variation`).
     """
     try:
-        parts = [_escaped_language(language, False) for language in strings.within]
+        parts = [_quoted_language(language, False) for language in strings.within]
         if strings.low or strings.high is not None or not parts:
-            parts.append(Repeat(JSON_CHAR, strings.low, strings.high))
-        parts.extend(Complement(_escaped_language(language, True)) for language in strings.outside)
+            parts.append(any_string(strings.low, strings.high))
+        parts.extend(_quoted_language(language, True) for language in strings.outside)
     except (ValueError, UnicodeDecodeError) as error:
         raise Inexpressible("pattern") from error
     excluded = [every_form(text) for text in strings.excluded if text.isascii() or _is_scalar(text)]
     if excluded:
-        parts.append(Complement(choice(*excluded)))
-    return intersection(
-        *(Complement(quoted(part.body)) if isinstance(part, Complement) else quoted(part) for part in parts)
-    )
+        parts.append(Complement(quoted(choice(*excluded))))
+    return intersection(*parts)
 
 
 def _is_scalar(text: str) -> bool:
@@ -102,17 +101,16 @@ def _is_scalar(text: str) -> bool:
 
 
 def key_regex(keys: StringSet, names: list[str]) -> Regex:
-    """The JSON text of the keys of a class, quotes included, without some names; with names, printable ASCII stands
-    unescaped.
+    """The JSON text of the keys of a class, quotes included, without some names among them; with names, printable ASCII
+    stands unescaped.
 
     Raises:
         Inexpressible: as `string_regex`.
     """
-    if keys == StringSet():
+    if keys == ALL_STRINGS[0]:
         return key_outside(names) if names else JSON_STRING
     if keys.texts is not None:
         return _known([text for text in keys.texts if text not in names], "properties")
-    names = [name for name in names if keys.contains(name)]
     return intersection(_quoted(keys), key_outside(names)) if names else string_regex(keys)
 
 

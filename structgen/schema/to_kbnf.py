@@ -16,9 +16,10 @@ from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, Node
-from structgen.schema.arrays import ArrayPlaces, repetition
+from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaOptions
+from structgen.schema.repetitions import repetition, terminal
 from structgen.schema.to_rules import expressed, read_schema
 
 __all__ = ["json_schema_to_kbnf"]
@@ -149,7 +150,7 @@ class _Writer:
             return self.value(of) if of is not None else self._reference(symbol.key, node)
         if isinstance(symbol, Capture):
             raise TypeError("nothing can be captured in a grammar that is written down")
-        return ast.Literal(symbol.data) if isinstance(symbol, rx.Literal) else ast.RegexTerminal(symbol)
+        return terminal(symbol)
 
     def _reference(self, key: Hashable, node: Node) -> ast.Expression:
         """The nonterminal of a key."""

@@ -228,7 +228,7 @@ def test_counts_can_be_met_exactly_when_there_is_an_array(part, longest):
     assert found == any(_in_set(part, value) for value in arrays)
 
 
-_KEYS = ["a", "b", "c", "d", "e", "f", "dd", "ee"]
+_KEYS = ["a", "b", "c", "d", "e", "f", "dd", "ee", "ff"]  # of each length as many as a set may ask for
 _OBJECTS = [
     dict(zip(keys, values))
     for size in range(4)

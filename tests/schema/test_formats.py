@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from structgen.engine.automata import AutomatonStore
 from structgen.schema import formats, sources
 from structgen.schema.algebra import Language
+from structgen.schema.formats.dates import date_range
 from structgen.schema.options import SchemaOptions
 from structgen.schema.validation import validator_for
 
@@ -59,7 +60,7 @@ def test_dates_are_those_of_the_calendar():
     ],
 )
 def test_date_ranges(low, high):
-    matches = _matcher(formats.date_range(low and low.timetuple()[:3], high and high.timetuple()[:3]))
+    matches = _matcher(date_range(low and low.timetuple()[:3], high and high.timetuple()[:3]))
     days = {1, 2, 15, 28, 29, 30, 31}
     for year in (1, 2, 1998, 1999, 2000, 2001, 2003, 2004, 2019, 2020, 2021, 9998, 9999):
         for month in range(1, 13):

@@ -190,6 +190,8 @@ class ObjectSet:
         """The keys of `classes`, as disjoint sets, and the values that they may have, by which of `somewhere` they
         give. Keys that have a property are among them, and to be left out.
         """
+        if not self.somewhere:
+            return [(keys, cases(node, ())) for keys, node in self.classes]
         found: list[tuple[StringSet, Node, tuple[int, ...]]] = [(keys, node, ()) for keys, node in self.classes]
         for number, (asked, _) in enumerate(self.somewhere):
             split: list[tuple[StringSet, Node, tuple[int, ...]]] = []

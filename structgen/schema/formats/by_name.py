@@ -1,0 +1,152 @@
+"""The regex of each format that is known, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from fractions import Fraction
+
+from structgen.engine.regex import NOTHING, Regex, choice
+from structgen.schema.algebra import NumberSet
+from structgen.schema.formats import dates, encodings, idn, mail, network, pointers, regexes, uris
+from structgen.schema.numbers import FRACTION_DIGITS, integer_range, number_range
+
+__all__ = ["outer_regex", "regex"]
+
+_FORMATS: dict[str, Callable[[], Regex]] = {
+    "date": lambda: dates.DATE,
+    "time": lambda: dates.TIME,
+    "date-time": lambda: dates.DATE_TIME,
+    "duration": dates.duration,
+    "uuid": lambda: encodings.UUID,
+    "ipv4": lambda: network.IPV4,
+    "ipv6": lambda: network.IPV6,
+    "hostname": lambda: network.HOSTNAME,
+    "idn-hostname": idn.idn_hostname,
+    "email": lambda: mail.EMAIL,
+    "idn-email": mail.idn_email,
+    "uri": lambda: uris.uri(relative=False),
+    "uri-reference": lambda: uris.uri(relative=True),
+    "iri": lambda: uris.uri(relative=False, beyond=uris.UCSCHAR, private=uris.IPRIVATE),
+    "iri-reference": lambda: uris.uri(relative=True, beyond=uris.UCSCHAR, private=uris.IPRIVATE),
+    "uri-template": lambda: uris.uri_template(reserved=False),
+    "json-pointer": lambda: pointers.JSON_POINTER,
+    "relative-json-pointer": lambda: pointers.RELATIVE_JSON_POINTER,
+    "regex": regexes.ecma_regex,
+    # what Pydantic writes
+    "base64": lambda: encodings.base64(url=False),
+    "base64url": lambda: encodings.base64(url=True),
+    "ipv4interface": lambda: network.interface(network.IPV4, 32),
+    "ipv6interface": lambda: network.interface(network.IPV6, 128),
+    "ipv4network": network.network_v4,
+    "ipv6network": network.network_v6,
+    "ipvanyaddress": lambda: choice(network.IPV4, network.IPV6),
+    "ipvanyinterface": lambda: choice(network.interface(network.IPV4, 32), network.interface(network.IPV6, 128)),
+    "ipvanynetwork": lambda: choice(network.network_v4(), network.network_v6()),
+    "json-string": encodings.json_text,
+    "multi-host-uri": uris.multi_host_url,
+    "name-email": mail.name_email,
+    **{f"uuid{version}": lambda version=version: encodings.uuid_of(version) for version in range(1, 9)},  # type: ignore[misc]
+    # our own
+    "x-base64-ascii": lambda: encodings.base64_of_ascii(url=False),
+    "x-base64url-ascii": lambda: encodings.base64_of_ascii(url=True),
+    "x-datetime": lambda: choice(dates.NAIVE_DATE_TIME, dates.AWARE_DATE_TIME),
+    "x-datetime-aware": lambda: dates.AWARE_DATE_TIME,
+    "x-datetime-naive": lambda: dates.NAIVE_DATE_TIME,
+    "x-time": lambda: choice(dates.NAIVE_TIME, dates.AWARE_TIME),
+    "x-time-aware": lambda: dates.AWARE_TIME,
+    "x-time-naive": lambda: dates.NAIVE_TIME,
+    "x-timedelta": dates.timedelta,
+    "x-email": mail.strict_email,
+    "x-stripped": lambda: encodings.STRIPPED,
+    "x-ascii": lambda: encodings.ASCII,
+    "x-ip": lambda: choice(network.IPV4, network.IPV6),
+    "x-url": lambda: uris.web_url("http", "https", "ftp", "ws", "wss"),
+    "x-http-url": lambda: uris.web_url("http", "https"),
+    "x-ws-url": lambda: uris.web_url("ws", "wss"),
+    "x-ftp-url": lambda: uris.web_url("ftp"),
+}
+
+_OUTER: dict[str, Callable[[], Regex]] = {
+    "date": lambda: choice(dates.DATE, dates.DATE_OF_YEAR_0),
+    "time": lambda: choice(dates.TIME, dates.LEAP_TIME),
+    "date-time": lambda: choice(dates.DATE_TIME, dates.DATE_TIME_OF_YEAR_0, dates.LEAP_DATE_TIME),
+    "hostname": lambda: network.LOOSE_HOSTNAME,
+    "idn-hostname": lambda: idn.LOOSE_NAME,
+    "email": lambda: mail.WITH_AT,
+    "idn-email": lambda: mail.WITH_AT,
+    "name-email": lambda: mail.WITH_AT,
+    "uri-template": lambda: uris.uri_template(reserved=True),
+    "multi-host-uri": lambda: uris.WITH_SCHEME,
+    "relative-json-pointer": lambda: choice(pointers.RELATIVE_JSON_POINTER, pointers.MOVED_JSON_POINTER),
+    "regex": lambda: regexes.LOOSE_REGEX,
+    "json-string": lambda: encodings.LOOSE_JSON,
+    **dict.fromkeys(("ipv4network", "ipv6network", "ipvanynetwork"), lambda: network.LOOSE_NETWORK),
+}
+"""What a format may hold to some reader of it, where that is more than its language."""
+
+
+def _dates(low: str, high: str) -> Regex:
+    """Dates between two ordinals; 0 is no bound."""
+    bounds = [date.fromordinal(int(day)).timetuple()[:3] if int(day) else None for day in (low, high)]
+    return dates.date_range(bounds[0], bounds[1])
+
+
+def _integers(low: str, high: str) -> Regex:
+    """Integers in digits between two bounds; `-` is none."""
+    return integer_range(None if low == "-" else int(low), None if high == "-" else int(high))
+
+
+def _decimals(digits: str, places: str, least: str, above: str, most: str, below: str) -> Regex:
+    """Plain decimals of so many digits in all, and after the point, between closed and open bounds; `-` is none."""
+    used = FRACTION_DIGITS if places == "-" else int(places)
+    found: NumberSet | None = NumberSet(_number(least), False, _number(most), False)
+    others = [NumberSet(_number(above), above != "-", _number(below), below != "-")]
+    if digits != "-":
+        largest = Fraction(10 ** int(digits) - 1, 10 ** (0 if places == "-" else used))
+        others.append(NumberSet(-largest, False, largest, False))
+    for other in others:
+        found = found.intersect(other) if found is not None else None
+    return NOTHING if found is None else number_range(found.low, found.low_open, found.high, found.high_open, used)
+
+
+def _number(text: str) -> Fraction | None:
+    return None if text == "-" else Fraction(text)
+
+
+def _hosts_of(schemes: str) -> Regex:
+    """URLs with several hosts, of schemes with commas between."""
+    return uris.multi_host_url(*schemes.split(","))
+
+
+def _urls_of(schemes: str) -> Regex:
+    """URLs with a host, of schemes with commas between."""
+    return uris.web_url(*schemes.split(","))
+
+
+_FAMILIES: dict[str, tuple[int, Callable[..., Regex]]] = {
+    "x-date": (2, _dates),
+    "x-integer": (2, _integers),
+    "x-decimal": (6, _decimals),
+    "x-multi-host-url": (1, _hosts_of),
+    "x-url-of": (1, _urls_of),
+}
+"""How many parameters a family takes, and the regex of one of its formats."""
+
+
+def regex(name: str) -> Regex | None:
+    """The texts of a format, or None when it is not known."""
+    make = _FORMATS.get(name)
+    if make is not None:
+        return make()
+    family, *parameters = name.split(" ")
+    count, family_regex = _FAMILIES.get(family, (0, None))
+    if family_regex is not None and len(parameters) == count:
+        return family_regex(*parameters)
+    return None
+
+
+def outer_regex(name: str) -> Regex | None:
+    """What a format may hold to some reader of it, where that is more than its texts."""
+    make = _OUTER.get(name)
+    return make() if make is not None else None
