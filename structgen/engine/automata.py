@@ -48,6 +48,7 @@ class AutomatonStore(LivingTerms):
 
     Args:
         limits: `automaton_states` bounds the number of terms; past it everything made before goes on working.
+        capacity: for so many states there is room at first.
 
     >>> from structgen.engine.regex import Literal, star
     >>> store = AutomatonStore()
@@ -56,9 +57,8 @@ class AutomatonStore(LivingTerms):
     (True, False)
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        super().__init__(limits)
-        capacity = self._capacity
+    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
+        super().__init__(limits, capacity)
         self.only_byte = array("i", [NOT_EXPANDED]) * capacity
         self.only_target = array("i", [0]) * capacity
         self._state_capacity = capacity
@@ -281,15 +281,19 @@ class AutomatonStore(LivingTerms):
             left, right = stack.pop()
             if self.accepting[left] and self.accepting[right]:
                 return False
-            last = (DEAD, DEAD)
+            last_left = last_right = DEAD
             for byte in range(256):
-                pair = (self.next(left, byte), self.next(right, byte))
-                if pair != last and pair[0] != DEAD and pair[1] != DEAD and pair not in seen:
+                after_left = self.next(left, byte)
+                after_right = self.next(right, byte)
+                if after_left == last_left and after_right == last_right:
+                    continue
+                last_left, last_right = after_left, after_right
+                pair = (after_left, after_right)
+                if after_left != DEAD and after_right != DEAD and pair not in seen:
                     if len(seen) >= PAIRS_SEEN:
                         return False
                     seen.add(pair)
                     stack.append(pair)
-                last = pair
         return True
 
     def shortest_text(self, state: int) -> bytes | None:

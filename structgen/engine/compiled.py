@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["CompiledGrammar", "SharedTables"]
 
 
+SHARED_STATES = 131_072  # for so many there is room at first: 6 MB
+
+
 class SharedTables:
     """Automata and terminal masks that all grammars compiled for one vocabulary share.
 
@@ -34,7 +37,7 @@ class SharedTables:
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, lock: threading.RLock) -> None:
-        self.automata = AutomatonStore(limits)
+        self.automata = AutomatonStore(limits, min(SHARED_STATES, limits.automaton_states))
         self.terminals = TerminalMasks(vocabulary, self.automata)
         self.lock = lock
         self.limits = limits

@@ -25,14 +25,16 @@ __all__ = ["least_count", "lessened", "most_counted"]
 # So many terms are looked through in one: to see whether it is worth while, and then to be sure.
 FEW_TERMS = 64
 MANY_TERMS = 1000
-OPAQUE = (K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_BOUNDED)
 
 
 def most_counted(table: DerivativeTable, term: int) -> int:
     """What has the greatest bound on how often it comes in the sequences of a term; NOTHING where nothing has one."""
     found = NOTHING
     most = 0
-    for part in _sequences(table, term, FEW_TERMS) or ():
+    sequences = _sequences(table, term, FEW_TERMS)
+    if sequences is None:
+        return NOTHING
+    for part in sequences:
         if table.kind[part] == K_REPEAT:
             body, low, high = table.payload[part]
             if high > most and low == 0:
@@ -59,7 +61,10 @@ def least_count(table: DerivativeTable, term: int, body: int) -> int:
 def lessened(table: DerivativeTable, term: int, body: int, by: int) -> int:
     """A term with the bounds on how often `body` may come made smaller by so much."""
     done = {EMPTY: EMPTY, NOTHING: NOTHING}
-    for part in reversed(_sequences(table, term, MANY_TERMS) or ()):
+    sequences = _sequences(table, term, MANY_TERMS)
+    if sequences is None:
+        return term
+    for part in reversed(sequences):
         if part in done:
             continue
         if table.kind[part] == K_UNION:
@@ -83,25 +88,25 @@ def _sequences(table: DerivativeTable, term: int, at_most: int) -> list[int] | N
     than so many, or some hold others in a way that is not looked into."""
     order: list[int] = []
     seen: set[int] = set()
-    stack = [(term, False)]
+    stack = [term]
     while stack:
-        top, is_left = stack.pop()
-        if is_left:
-            order.append(top)
+        top = stack.pop()
+        if top < 0:  # it was put back below all that it holds
+            order.append(-top)
             continue
-        if top in seen or top in (EMPTY, NOTHING):
+        if top in seen or top == EMPTY or top == NOTHING:
             continue
-        if len(seen) >= at_most:
-            return None
-        if table.kind[top] in OPAQUE:
+        kind = table.kind[top]
+        if len(seen) >= at_most or kind == K_INTERSECTION or kind == K_COMPLEMENT or kind == K_EARLY or kind == K_BOUNDED:
             return None
         seen.add(top)
-        stack.append((top, True))
-        if table.kind[top] == K_UNION:
-            after = table.payload[top]
+        stack.append(-top)
+        if kind == K_UNION:
+            stack.extend(table.payload[top])
+        elif kind == K_COUNTING:
+            stack.append(table.payload[top][2])
         else:
-            after = (table.payload[top][2] if table.kind[top] == K_COUNTING else table.tail[top],)
-        stack.extend([(inner, False) for inner in after])
+            stack.append(table.tail[top])
     order.reverse()
     return order
 

@@ -63,8 +63,8 @@ class DerivativeTable(Terms):
         class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        super().__init__(limits)
+    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
+        super().__init__(limits, capacity)
         self._maps: list[bytes] = []
         self._widths: list[int] = []
         self._number_of_map: dict[bytes, int] = {}

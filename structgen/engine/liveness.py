@@ -30,8 +30,8 @@ __all__ = ["LivingTerms"]
 class LivingTerms(DerivativeTable):
     """Terms of which it can be told whether they match anything."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        super().__init__(limits)
+    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
+        super().__init__(limits, capacity)
         self._life = array("B", [UNKNOWN]) * self._capacity
         self._least_begun = array("i", [-1]) * self._capacity
 

@@ -6,7 +6,7 @@ from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.mask_tables cimport DenseMask, Exits, Marks, TerminalMask, Trie
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int AFTER, EMPTY_TEXT, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT_NODE, SUSPECT
+cdef int AFTER, COPIED, EMPTY_TEXT, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT_NODE, SUSPECT
 cdef unsigned int ALL_BITS
 
 
@@ -16,6 +16,8 @@ cdef class SetMask:
     cdef public int last_cut
     cdef public int first_removed
     cdef public int last_removed
+    cdef public int first_range
+    cdef public int last_range
     cdef public int first_token
     cdef public int last_token
     cdef public bint is_for_text
@@ -33,6 +35,8 @@ cdef class SetMasks:
     cdef int[::1] _set_at       # by depth, while walking: the set reached
     cdef int[::1] _found
     cdef int _found_size
+    cdef int[::1] _ranges       # pairs: where tokens are in the pool of the tables
+    cdef int _range_size
     cdef set _suspects          # tokens that have to be looked at one by one for the mask in the making
     cdef list _removed          # tokens of its parts that do not belong to it
     cdef dict _ends
@@ -41,15 +45,15 @@ cdef class SetMasks:
     cpdef SetMask get(self, int set_id)
     @cython.locals(sets=ItemSetStore, scan=int, group=int, mask=SetMask)
     cdef SetMask _shared(self, int set_id)
-    @cython.locals(mask=SetMask, pool="int[::1]", index=int, token=int, one="unsigned int")
+    @cython.locals(mask=SetMask, pool="int[::1]", tokens="int[::1]", index=int, at=int, token=int, one="unsigned int")
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
     @cython.locals(dense=DenseMask, pool="int[::1]", one="unsigned int", index=int, token=int)
     cdef void _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except *
-    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, token=int)
+    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, before_ranges=int, token=int)
     cdef SetMask _make(self, int set_id)
     cdef int _keep(self, int token) except -1
     @cython.locals(sets=ItemSetStore, ends=set, common=set, found=set, is_first=bint, concerned=bint, scan=int, group=int, trie=Trie, node=int, sure=bint, kept=int, index="Py_ssize_t", token=int, refused=Marks)
-    cdef void _refuse(self, Exits exits, int set_id, int state, int before) except *
+    cdef void _refuse(self, Exits exits, int set_id, int state, int before, int before_ranges) except *
     @cython.locals(found=set, kept=tuple)
     cdef set _ends_of(self, Exits exits, spellings)
     @cython.locals(index=int)
@@ -62,8 +66,10 @@ cdef class SetMasks:
     cdef void _find_ends(self, Exits exits, int start, set found) except *
     cdef int _add(self, int token) except -1
     @cython.locals(index=int, pool="int[::1]")
+    cdef void _add_between(self, int first, int last) except *
+    @cython.locals(first=int, last=int)
     cdef void _add_all(self, TerminalMask terminal) except *
-    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before_tokens=int, terminal=TerminalMask, index=int)
+    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before=int, before_ranges=int, terminal=TerminalMask, index=int)
     cdef void _follow(self, Exits exits, int set_id) except *
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)
     cdef void _walk(self, Exits exits, int set_id) except *

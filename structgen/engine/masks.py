@@ -32,6 +32,7 @@ __all__ = ["SetMask", "SetMasks"]
 FRESH = 2  # as in `engine/earley.py`
 REFUSING = 4  # the same
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
+COPIED = 4  # so few tokens of a table are copied; of more it is remembered where they are
 LOOKED_UP = 128  # items of a set that are looked up one by one; with more the set is walked
 # So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
 # a walk over sets takes together.
@@ -47,6 +48,7 @@ class SetMask:
         first_cut, last_cut: where tokens of that which do not belong to it stand in `TerminalMasks.pool`,
         first_removed, last_removed: and further ones in `SetMasks.pool`.
         first_token, last_token: where the other tokens stand there; a token may be there twice, or in the mask too.
+        first_range, last_range: where pairs stand there that tell where more of them are in `TerminalMasks.pool`.
         is_for_text: whether it depends on the text of the set, besides its items.
     """
 
@@ -55,6 +57,7 @@ class SetMask:
         self.first_cut = self.last_cut = 0
         self.first_removed = self.last_removed = 0
         self.first_token = self.last_token = 0
+        self.first_range = self.last_range = 0
         self.is_for_text = False
 
 
@@ -81,6 +84,8 @@ class SetMasks:
         self._set_at = zeros(terminals.trie.max_depth + 2)
         self._found = zeros(1024)
         self._found_size = 0
+        self._ranges = zeros(64)
+        self._range_size = 0
         self._suspects: set[int] = set()
         self._removed: list[int] = []
         # By exits and spellings, which are kept alive here: see `_ends_of`.
@@ -130,6 +135,11 @@ class SetMasks:
         for index in range(mask.first_token, mask.last_token):
             token = pool[index]
             words[token >> 5] |= one << (token & 31)
+        tokens = self.terminals.pool
+        for index in range(mask.first_range, mask.last_range, 2):
+            for at in range(pool[index], pool[index + 1]):
+                token = tokens[at]
+                words[token >> 5] |= one << (token & 31)
 
     def _copy(self, number: int, first_cut: int, last_cut: int, words: np.ndarray) -> None:
         """Writes a dense mask without some tokens."""
@@ -145,7 +155,7 @@ class SetMasks:
         sets = self.sets
         sets.close(set_id)
         mask = SetMask()
-        self._found_size = 0
+        self._found_size = self._range_size = 0
         self._followed = 0
         self._suspects.clear()  # of a mask that an error kept from being made
         self._removed.clear()
@@ -157,12 +167,13 @@ class SetMasks:
             if not marks.meet(state, of_round):
                 continue
             before = self._found_size
+            before_ranges = self._range_size
             terminal = self.terminals.get(state)
             self._add_all(terminal)
             for index in range(terminal.first_exit, terminal.last_exit):
                 self._follow(self.terminals.exits[index], sets.after(set_id, state))
             if sets.captures[set_id]:
-                self._refuse(self.terminals.whole, set_id, state, before)
+                self._refuse(self.terminals.whole, set_id, state, before, before_ranges)
         if self._suspects:
             mask.is_for_text = True
             self._add_suspects(set_id)
@@ -177,7 +188,10 @@ class SetMasks:
         mask.last_removed = mask.first_token = self._pool_size
         for index in range(self._found_size):
             self._keep(self._found[index])
-        mask.last_token = self._pool_size
+        mask.last_token = mask.first_range = self._pool_size
+        for index in range(self._range_size):
+            self._keep(self._ranges[index])
+        mask.last_range = self._pool_size
         return mask
 
     def _keep(self, token: int) -> None:
@@ -189,14 +203,15 @@ class SetMasks:
 
     # -- texts that are refused -------------------------------------------------------------------------------------
 
-    def _refuse(self, exits: Exits, set_id: int, state: int, before: int) -> None:
+    def _refuse(self, exits: Exits, set_id: int, state: int, before: int, before_ranges: int) -> None:
         """Takes back the tokens that complete a text which is refused to the items in `state`.
 
         Args:
             exits: behind which the items go on.
             set_id: the items' set.
             state: their terminal's state.
-            before: where the tokens begin in `_found` that were found by way of these items.
+            before: where the tokens begin in `_found` that were found by way of these items,
+            before_ranges: and where the others do in `_ranges`.
         """
         sets = self.sets
         concerned = False
@@ -234,6 +249,9 @@ class SetMasks:
             sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, SUSPECT)
             self._take_back(trie, node, trie.token_start[node], trie.token_start[node + 1], False)
             self._take_back(trie, node, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
+        for index in range(before_ranges, self._range_size, 2):
+            self._add_between(self._ranges[index], self._ranges[index + 1])
+        self._range_size = before_ranges
         kept = before
         for index in range(before, self._found_size):
             token = self._found[index]
@@ -310,8 +328,20 @@ class SetMasks:
         """Adds the tokens inside a terminal."""
         if terminal.dense >= 0:
             self._parts.append(terminal)
+        first, last = terminal.first_token, terminal.last_token
+        if last - first <= COPIED:
+            self._add_between(first, last)
+            return
+        if self._range_size + 2 > len(self._ranges):
+            self._ranges = grown(self._ranges, self._range_size)
+        self._ranges[self._range_size] = first
+        self._ranges[self._range_size + 1] = last
+        self._range_size += 2
+
+    def _add_between(self, first: int, last: int) -> None:
+        """Adds tokens that stand in the pool of the tables."""
         pool = self.terminals.pool
-        for index in range(terminal.first_token, terminal.last_token):
+        for index in range(first, last):
             self._add(pool[index])
 
     def _add_suspects(self, set_id: int) -> None:
@@ -354,7 +384,8 @@ class SetMasks:
             state = sets.scan_state[scan]
             if not marks.meet(state, of_round):
                 continue
-            before_tokens = self._found_size
+            before = self._found_size
+            before_ranges = self._range_size
             terminal = self.terminals.behind(exits, state)
             if self._is_suspect(set_id, scan):
                 self._suspect_all(terminal)
@@ -363,7 +394,7 @@ class SetMasks:
             for index in range(terminal.first_exit, terminal.last_exit):
                 self._follow(self.terminals.exits[index], sets.after(set_id, state))
             if sets.captures[set_id]:
-                self._refuse(exits, set_id, state, before_tokens)
+                self._refuse(exits, set_id, state, before, before_ranges)
 
     def _is_suspect(self, set_id: int, scan: int) -> bool:
         """Whether the tokens that go on with a scannable item may depend on what was captured just before."""

@@ -15,6 +15,7 @@ cdef class TermTable:
     cdef public unsigned char[::1] accepting # by term: the empty text is in its language
     cdef public unsigned char[::1] kind      # its head's kind
     cdef public unsigned char[::1] hard      # holds an intersection or a complement
+    cdef public unsigned char[::1] counted   # holds a bound on how often something comes
     cdef public int[::1] tail                # the term after its head
     cdef public long long[::1] min_len       # a lower bound of the length of its texts, in bytes
     cdef public list payload                 # what belongs to the kind
@@ -32,6 +33,8 @@ cdef class TermTable:
 
     @cython.locals(key=tuple, term=int)
     cpdef int _intern(self, int kind, object payload, int tail, int accepting, int hard, long long min_len) except -1
+    @cython.locals(part=int)
+    cdef bint _holds_count(self, int kind, payload, int tail) except -1
     cpdef bint _all_accepting(self, object terms) except -1
     @cython.locals(term=int, count=int)
     cpdef int _count_accepting(self, object terms) except -1

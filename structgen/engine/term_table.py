@@ -54,20 +54,27 @@ class TermTable:
         kind: uint8, one of the `K_` numbers.
         tail: int32, the term after the head.
         hard: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
+        counted: uint8, something in its sequences is repeated from 0 to some number of times; see `counts.py`.
         min_len: int64, no text of the language has fewer bytes.
         payload: what belongs to the kind.
+
+    Args:
+        limits: `automaton_states` bounds the number of terms.
+        capacity: for so many terms there is room at first; a store that many grammars share should not begin small,
+            for to make room takes milliseconds in the middle of a mask.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
         self.limits = limits if limits is not None else Limits()
         self.count = 0
         self._limit = min(self.limits.automaton_states, 2**31 - 2)
-        self._capacity = 64
-        self.accepting = array("B", bytes(64))
-        self.kind = array("B", bytes(64))
-        self.hard = array("B", bytes(64))
-        self.tail = array("i", bytes(4 * 64))
-        self.min_len = array("q", bytes(8 * 64))
+        self._capacity = capacity
+        self.accepting = array("B", bytes(capacity))
+        self.kind = array("B", bytes(capacity))
+        self.hard = array("B", bytes(capacity))
+        self.tail = array("i", bytes(4 * capacity))
+        self.min_len = array("q", bytes(8 * capacity))
+        self.counted = array("B", bytes(capacity))
         self.payload: list[Any] = []
         self._terms: dict[Any, int] = {}
         self._classes: list[tuple[ByteRanges, ...]] = []
@@ -89,7 +96,7 @@ class TermTable:
         """Doubles the arrays."""
         self._capacity *= 2
         extra = self._capacity - self.count
-        for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("tail", "i"), ("min_len", "q")):
+        for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("counted", "B"), ("tail", "i"), ("min_len", "q")):
             new = array(code)
             new.frombytes(bytes(getattr(self, name)))
             new.extend(array(code, [0]) * extra)
@@ -112,9 +119,23 @@ class TermTable:
         self.hard[term] = hard
         self.tail[term] = tail
         self.min_len[term] = min_len
+        self.counted[term] = self._holds_count(kind, payload, tail)
         self.count = term + 1
         self._terms[key] = term
         return term
+
+    def _holds_count(self, kind: int, payload: Any, tail: int) -> bool:
+        """Whether something is repeated in the sequences of a term from 0 to some number of times."""
+        if kind == K_REPEAT:
+            return bool((payload[1] == 0 and payload[2] > 0) or self.counted[tail])
+        if kind == K_UNION:
+            for part in payload:
+                if self.counted[part]:
+                    return True
+            return False
+        if kind == K_COUNTING:
+            return bool(self.counted[payload[2]])
+        return bool(self.counted[tail])
 
     @staticmethod
     def _holds_all_other_chars(ranges: tuple[tuple[int, int], ...]) -> bool:

@@ -2,10 +2,11 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.counts cimport least_count, lessened, most_counted
 from structgen.engine.mask_tables cimport CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
 from structgen.engine.token_walks cimport TokenWalks
 
-cdef int EMPTY, LEAVING_TOKENS, LEAVINGS_FROM, MOST_ROOM, ROOM, MERGED_EXITS, MERGED_NODES, MERGED_TOKENS, MODELS, PAIRS, RECORD_BYTES, REMOVED_TOKENS
+cdef int DEAD, EMPTY, LEAVING_TOKENS, LEAVINGS_FROM, MOST_ROOM, ROOM, MERGED_EXITS, MERGED_NODES, MERGED_TOKENS, MODELS, PAIRS, RECORD_BYTES, REMOVED_TOKENS
 cdef unsigned int ALL_BITS
 cdef int SPARSE_TOKENS, UNKNOWN
 
@@ -22,6 +23,7 @@ cdef class TerminalMasks(TokenWalks):
     cdef dict _united
     cdef list _models               # wide states that were walked last
     cdef dict _leavings
+    cdef dict _merged
     cdef set _roomy
     cdef dict _rooms
     cdef dict _leavings_asked
@@ -62,5 +64,10 @@ cdef class TerminalMasks(TokenWalks):
     cdef bint _resembles(self, int state, int like) except -1
     @cython.locals(base=TerminalMask, made=TerminalMask, old=Exits)
     cpdef TerminalMask _difference(self, int state, int like)
-    @cython.locals(index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
+    @cython.locals(automata=AutomatonStore, byte=int, char=int, rest=int, after=int, after_rest=int, last_after=int, last_rest=int)
+    cdef bint _absorbs(self, int rest_state, int char_state) except -1
+    @cython.locals(trie=Trie, nodes=int, byte=int, node=int)
+    cdef bint _is_wide(self, int state) except -1
     cpdef Trie _merge(self, Trie trie, int[::1] exits, int[::1] counts)
+    @cython.locals(index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
+    cdef Trie _new_merged(self, Trie trie, int[::1] exits, int[::1] counts)

@@ -37,7 +37,7 @@ from structgen.engine.arrays import array_of, grown, head, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.counts import least_count, lessened, most_counted
 from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
-from structgen.engine.term_kinds import EMPTY
+from structgen.engine.term_kinds import DEAD, EMPTY
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.token_walks import TokenWalks
 from structgen.engine.vocabulary import Vocabulary
@@ -90,6 +90,7 @@ class TerminalMasks(TokenWalks):
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         self._united: dict[tuple[int, ...], TerminalMask] = {}
         self._models: list[int] = []
+        self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
         self._leavings: dict[int, Leaving | None] = {}  # by C
         self._leavings_asked: dict[int, int] = {}
         self._roomy: set[int] = set()  # states in which no token uses up what is left of some bounds
@@ -129,7 +130,7 @@ class TerminalMasks(TokenWalks):
             if counted is not None:
                 return self._of_count(counted, least, -1 if counted.absorbs else most)
         joined = self.automata.as_union(state)
-        if joined and self.get(joined[0]).dense >= 0:
+        if joined and self._is_wide(state) and self.get(joined[0]).dense >= 0:
             return self._joined([self.get(part) for part in joined])
         parts = self.automata.as_variation(state)
         bounded = self.automata.as_bounded(state)
@@ -199,6 +200,8 @@ class TerminalMasks(TokenWalks):
         Returns:
             (the state, what is counted), or None.
         """
+        if not self.automata.counted[state] or not self._is_wide(state):
+            return None
         body = most_counted(self.automata, state)
         room = self._rooms.get(body, ROOM) if body else 0
         if room == 0:
@@ -207,6 +210,16 @@ class TerminalMasks(TokenWalks):
         if more < 0:
             return None
         return (lessened(self.automata, state, body, more) if more else state), body
+
+    def _is_wide(self, state: int) -> bool:
+        """Whether a good part of the vocabulary begins as texts of a state do."""
+        trie = self.trie
+        nodes = 0
+        for byte in range(256):
+            node = trie.first_node[byte]
+            if node >= 0 and self.automata.next(state, byte):
+                nodes += trie.end[node] - node
+        return 4 * nodes > trie.size
 
     def _of_short(self, state: int, like: int, body: int) -> TerminalMask | None:
         """The tables of a state by way of one in which less is left of the bounds on `body`; None if they may differ."""
@@ -412,16 +425,19 @@ class TerminalMasks(TokenWalks):
         stack = [(char_state, rest_state)]
         while stack:
             char, rest = stack.pop()
+            last_after = last_rest = DEAD
             for byte in range(256):
                 after = automata.next(char, byte)
-                if not after:
+                after_rest = automata.next(rest, byte)
+                if not after or (after == last_after and after_rest == last_rest):
                     continue
-                pair = (after, automata.next(rest, byte))
+                last_after, last_rest = after, after_rest
+                pair = (after, after_rest)
                 if automata.accepting[after]:
-                    if pair[1] != rest_state or automata.has_next(after):
+                    if after_rest != rest_state or automata.has_next(after):
                         return False
                 elif pair not in seen:
-                    if not pair[1] or len(seen) >= PAIRS:
+                    if not after_rest or len(seen) >= PAIRS:
                         return False
                     seen.add(pair)
                     stack.append(pair)
@@ -512,10 +528,18 @@ class TerminalMasks(TokenWalks):
     def _merge(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie | None:
         """What is left of the tokens after the exits, as one trie; None where a list of exits serves better.
 
-        With counts it is always better, unless it grows too large.
+        With counts it is always better, unless it grows too large. The same exits come again and again: at the end of
+        a string whatever its characters.
         """
         if not len(exits):
             return None
+        key = (id(trie), bytes(exits), b"" if counts is None else bytes(counts))
+        if key not in self._merged:
+            self._merged[key] = self._new_merged(trie, exits, counts)
+            self.bytes_used += 2 * len(key[1])
+        return self._merged[key]
+
+    def _new_merged(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie | None:
         nodes = 0
         for index in range(len(exits)):
             nodes += trie.end[exits[index]] - exits[index] - 1

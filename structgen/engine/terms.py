@@ -49,8 +49,8 @@ MAX_FACTORING = 16  # how deep unions are factored from the left
 class Terms(TermTable):
     """A table of terms with the constructors that keep their normal form."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        super().__init__(limits)
+    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
+        super().__init__(limits, capacity)
         self._unions: dict[tuple[int, ...], int] = {}
         self._appended: dict[tuple[int, int], int] = {}
         self._factoring = 0
