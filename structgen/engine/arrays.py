@@ -11,7 +11,7 @@ from array import array
 
 import numpy as np
 
-__all__ = ["array_of", "grown", "head", "zeros"]
+__all__ = ["array_of", "grown", "head", "room", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
@@ -37,6 +37,11 @@ def zeros(count: int, value: int = 0) -> array[int]:
     for index in range(count):
         made[index] = value
     return made
+
+
+def room(count: int) -> array[int]:
+    """An int32 array of `count` zeros at most, for what will grow to about that: compiled, it costs nothing before."""
+    return zeros(count if IS_COMPILED else min(count, SMALL))
 
 
 def grown(old: array[int], used: int, value: int = 0) -> array[int]:

@@ -1,5 +1,5 @@
 cimport cython
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown, room, zeros
 from structgen.engine.terms cimport Terms
 
 # The numbers of structgen/engine/term_kinds.py.

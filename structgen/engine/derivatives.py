@@ -16,7 +16,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 
-from structgen.engine.arrays import grown, zeros
+from structgen.engine.arrays import grown, room, zeros
 from structgen.engine.term_kinds import (
     EMPTY,
     K_BOUNDED,
@@ -70,7 +70,7 @@ class DerivativeTable(Terms):
         self._number_of_map: dict[bytes, int] = {}
         self.map_at = zeros(self._capacity, NO_MAP)
         self.targets_at = zeros(self._capacity)
-        self.target_pool = zeros(1024)
+        self.target_pool = room(16 * capacity)
         self.class_of = zeros(16 * 256)
         self._map_of_byte = zeros(256, NO_MAP)  # by byte: the class map in which only this one leads on
         self._target_count = 0

@@ -57,7 +57,7 @@ MODELS = 8  # wide states that were walked last, from which others may be told a
 # A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
 REMOVED_TOKENS = 2048
 LEAVING_TOKENS = 32_768
-LEAVINGS_FROM = 3  # a trie for the tokens that leave C* is made when it is asked for so many times
+LEAVINGS_FROM = 5  # a trie for the tokens that leave C* is made when it is asked for so many times
 # So much is left of a bound on words, or other things that are counted: few tokens begin more.
 ROOM = 4
 MOST_ROOM = 16

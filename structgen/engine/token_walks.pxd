@@ -1,10 +1,10 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown, room, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.mask_tables cimport Exits, Marks, Trie
 
-cdef int DEAD, DIFFERENCE_NODES, K_COUNTING, NOT_EXPANDED, NO_BYTE, ROOT_NODE
+cdef int DEAD, DIFFERENCE_NODES, K_COUNTING, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
 
 
 cdef class TokenWalks:

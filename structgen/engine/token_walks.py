@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 
-from structgen.engine.arrays import grown, zeros
+from structgen.engine.arrays import grown, room, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.mask_tables import Exits, Marks, Trie
 from structgen.engine.term_kinds import DEAD, K_COUNTING, NO_BYTE, NOT_EXPANDED
@@ -17,6 +17,7 @@ from structgen.engine.vocabulary import Vocabulary
 __all__ = ["TokenWalks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
+POOL = 4_000_000  # so many numbers the tables of a thousand schemas refer to
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
 DIFFERENCE_NODES = 30_000
@@ -39,7 +40,7 @@ class TokenWalks:
         self.trie = Trie(vocabulary.trie)
         self.bytes_used = 0
         self.nodes_visited = 0
-        self.pool = zeros(4096)
+        self.pool = room(POOL)
         self._pool_size = 1
         self.pool[0] = ROOT_NODE
         self.whole = Exits(self.trie, 0, 1, 0, 0, None)
@@ -332,6 +333,7 @@ class TokenWalks:
                 rest = targets[self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]]
                 if state_at[depth - 1] == char_state:
                     if state and rest and not absorbs:
+                        self.nodes_visited += visited
                         return False
                     count += 1
                 if state == 0:  # the last C was read before: the one that seemed to begin since belongs to the rest
@@ -347,10 +349,12 @@ class TokenWalks:
                 class_of, targets = automata.class_of, automata.target_pool
             if phase == 0 and automata.accepting[state]:
                 if automata.only_byte[state] != NO_BYTE:
+                    self.nodes_visited += visited
                     return False
                 state = char_state
                 rest = rest_state
             elif phase == 0 and state == char_state:
+                self.nodes_visited += visited
                 return False
             if count > self._largest:
                 self._largest = count
