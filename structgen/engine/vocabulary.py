@@ -34,6 +34,7 @@ class Vocabulary:
     Attributes:
         size: the number of token ids, 0 .. size - 1: the width of the model's logits.
         eos_token_ids: the end tokens, in the order given, without duplicates.
+        spellings: the bytes of the token ids up to the last that stands for text; none for what stands for no text.
         trie: the tokens that stand for text, as a `TokenTrie`.
         max_token_bytes: the length of the longest token.
         fingerprint: a hash of all of the above, the same in every process.
@@ -46,22 +47,22 @@ class Vocabulary:
 
     __slots__ = (
         "__weakref__",
-        "_spellings",
         "eos_token_ids",
         "fingerprint",
         "max_token_bytes",
         "shared",
         "size",
+        "spellings",
         "trie",
     )
 
     size: int
     eos_token_ids: tuple[int, ...]
+    spellings: tuple[bytes, ...]
     trie: TokenTrie
     max_token_bytes: int
     fingerprint: str
     shared: object  # of `engine.compiled`: what the grammars compiled for this vocabulary share
-    _spellings: tuple[bytes, ...]  # by token id, none for what stands for no text
 
     @classmethod
     def from_huggingface(
@@ -116,7 +117,7 @@ class Vocabulary:
 
     def token_bytes(self, token_id: int) -> bytes | None:
         """The bytes a token stands for; None for end tokens, special tokens and ids that mean nothing."""
-        return (self._spellings[token_id] or None) if 0 <= token_id < len(self._spellings) else None
+        return (self.spellings[token_id] or None) if 0 <= token_id < len(self.spellings) else None
 
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
@@ -138,7 +139,7 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
     made.eos_token_ids = ends
     made.fingerprint = fingerprint
     # A tuple of bytes is nothing to the garbage collector, and takes half of what a dict with its keys would.
-    made._spellings = tuple(by_id)
+    made.spellings = tuple(by_id)
     # Tokens with the same bytes stand in the order of their ids: the sort is stable.
     token_ids = sorted(sorted(spellings), key=by_id.__getitem__)
     made.trie = TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids)

@@ -173,10 +173,9 @@ class LazyRules:
         scalars = _scalars_without(shape, values) if values else shape
         found: list[Sequence[Symbol]] = [(terminal,) for terminal in scalar_terminals(scalars)]
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
-            avoid = frozenset(value for value in values if value[0] == kind)
             for part in parts:
                 places, number = self.places(part)
-                state = places.start(avoid)
+                state = places.start(frozenset(value for value in values if value[0] == kind) if values else _NO_VALUES)
                 if not values or places.is_alive(state):
                     found.append((Lazy((number, "first", state)),))
         return found

@@ -35,6 +35,7 @@ _STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
 _BEGINNINGS_KEPT = 10_000
 _FEW_KEYS = 8
+_NO_CASES: tuple[Case, ...] = ()
 _NOTHING_REFUSED: tuple[Spelling, ...] = ()
 
 
@@ -61,9 +62,15 @@ _KeyTaken = tuple[int, State, frozenset[str]]
 
 
 class _Property(NamedTuple):
+    """A property that may be written.
+
+    Attributes:
+        cases: of its values, by which of `ObjectSet.somewhere` they give; none where nothing is asked.
+    """
+
     key: str
     node: Node
-    cases: list[Case]
+    cases: Sequence[Case]
     is_required: bool
 
 
@@ -123,7 +130,7 @@ class ObjectPlaces:
         for key in part.required:
             nodes.setdefault(key, part.at(key))
         self.properties = [
-            _Property(key, node, self._held(part.cases(key)) if part.somewhere else [(_NONE, node)], key in needed)
+            _Property(key, node, self._held(part.cases(key)) if part.somewhere else _NO_CASES, key in needed)
             for key, node in nodes.items()
             if node != NONE and lazy.holds(node)
         ]
@@ -139,7 +146,7 @@ class ObjectPlaces:
         self.counts = self.low > len(needed) or self.high is not None
         self._is_plain = not (self.any_order or self._asked or self.counts)
         required = [entry.is_required for entry in self.properties]
-        self._required = sum(1 << index for index, is_required in enumerate(required) if is_required)
+        self._required = sum(1 << index for index, is_required in enumerate(required) if is_required and self.any_order)
         self._required_from = [*accumulate(reversed(required), initial=0)][::-1]
         self._alive: dict[State, bool] = {}
 
@@ -275,7 +282,7 @@ class ObjectPlaces:
             after = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
         yield from self._valued(key, node, found.cases, after)
 
-    def _valued(self, key: str | None, node: Node | None, cases: list[Case], state: State) -> Iterator[_Pair]:
+    def _valued(self, key: str | None, node: Node | None, cases: Sequence[Case], state: State) -> Iterator[_Pair]:
         """A key's pairs, by what their values give and which objects to avoid go on so; `state` is after the key."""
         if node is not None and (not self._asked or state.given == self._asked):
             cases = [(_NONE, node)]

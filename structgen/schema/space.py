@@ -306,12 +306,18 @@ class Space:
 
     def _without_dead(self, shape: Shape) -> Shape:
         """A shape without sets of objects in which a required key has no value, where that is seen at once."""
-        alive = tuple(
-            part
-            for part in shape.objects
-            if not any(self._known_scalar(part.at(key)) == NOTHING for key in part.required)
-        )
-        return shape if len(alive) == len(shape.objects) else replace(shape, objects=alive)
+        alive: list[ObjectSet] = []
+        dead: dict[Node, bool] = {}
+        for part in shape.objects:
+            for key in part.required:
+                node = part.at(key)
+                if node not in dead:
+                    dead[node] = self._known_scalar(node) == NOTHING
+                if dead[node]:
+                    break
+            else:
+                alive.append(part)
+        return shape if len(alive) == len(shape.objects) else replace(shape, objects=tuple(alive))
 
     def _complement(self, shape: Shape, place: Place) -> Shape:
         try:

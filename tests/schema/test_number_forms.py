@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from structgen.engine.automata import AutomatonStore
 from structgen.errors import SchemaError, UnsupportedSchemaError
@@ -229,3 +231,18 @@ def test_a_known_integer_of_a_type_is_forced_text(accepts):
     accepted = accepts({"const": 5, "x-structgen-numbers": "digits"})
     assert accepted("5")
     assert not accepted("5.0")
+
+
+@given(st.sampled_from([None, 1, 4, 30, 429]), st.lists(st.integers(1, 60), min_size=1, max_size=4))
+def test_divisors_that_refuse_nothing_more_are_left_out(multiple, outside):
+    numbers = NumberSet(multiple=multiple, outside=tuple(outside))
+    found = numbers.reduced()
+    for value in range(0, 5000, multiple or 1):
+        assert (found is not None and found.contains(value)) == numbers.contains(value)
+
+
+def test_the_least_divisors_are_kept():
+    assert NumberSet(multiple=429, outside=(6, 7, 8)).reduced().outside == (2, 7)
+    assert NumberSet(multiple=4004, outside=(33, 12, 8)).reduced().outside == (3, 8)
+    assert NumberSet(outside=(6, 4, 12)).reduced().outside == (6, 4)
+    assert NumberSet(multiple=Fraction(1, 2), outside=(3, 6)).reduced().outside == (3,)

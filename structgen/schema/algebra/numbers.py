@@ -95,9 +95,13 @@ class NumberSet:
         if self.values is not None:
             return self if self.values else None
         multiple = self.multiple
-        if multiple is not None:
-            if any(not multiple % divisor for divisor in self.outside):
+        if self.outside:
+            if multiple is not None and any(not multiple % divisor for divisor in self.outside):
                 return None
+            outside = _needed(self.outside, multiple)
+            if outside != self.outside:
+                return replace(self, outside=outside).reduced()
+        if multiple is not None:
             low, high = self.low, self.high
             closed = not self.low_open and not self.high_open
             if multiple == 1 and closed and type(low) in _INTEGRAL and type(high) in _INTEGRAL and not self.outside:
@@ -181,6 +185,25 @@ def _common_multiple(left: Number, right: Number) -> Number:
     x, y = int(a * denominator), int(b * denominator)
     common = Fraction(x * y // gcd(x, y), denominator)
     return common.numerator if common.denominator == 1 else common
+
+
+def _needed(outside: tuple[Number, ...], multiple: Number | None) -> tuple[Number, ...]:
+    """The least divisors that refuse the same: of the multiples of 429, 6 refuses what 2 does, and 8 nothing more."""
+    if isinstance(multiple, int):
+        outside = tuple(_apart(divisor, multiple) if isinstance(divisor, int) else divisor for divisor in outside)
+    outside = tuple(dict.fromkeys(outside))
+    if len(outside) == 1:
+        return outside
+    return tuple(d for d in outside if not any(d != other and not d % other for other in outside))
+
+
+def _apart(divisor: int, multiple: int) -> int:
+    """The least number whose multiples are, among the multiples of another one, those of a divisor."""
+    missing = divisor // gcd(divisor, multiple)  # what a multiple lacks to be one of the divisor too
+    rest = divisor
+    while (shared := gcd(rest, missing)) > 1:
+        rest //= shared
+    return divisor // rest
 
 
 def _whole(value: Number | None) -> Number | None:

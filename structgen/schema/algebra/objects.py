@@ -54,10 +54,14 @@ class ObjectSet:
 
     def intersect(self, other: ObjectSet) -> ObjectSet | None:
         """The objects in both, or None when the required keys and the counts alone leave none."""
-        properties = {key: meet(node, other.at(key)) for key, node in self.properties.items()}
-        for key, node in other.properties.items():
-            if key not in properties:
-                properties[key] = meet(self.at(key), node)
+        mine, theirs = self.properties, other.properties
+        if other.classes is OPEN:
+            properties = {key: meet(node, theirs[key]) if key in theirs else node for key, node in mine.items()}
+        else:
+            properties = {key: meet(node, other.at(key)) for key, node in mine.items()}
+        for key, node in theirs.items():
+            if key not in mine:
+                properties[key] = node if self.classes is OPEN else meet(self.at(key), node)
         high = self.high
         if other.high is not None and (high is None or other.high < high):
             high = other.high
@@ -72,15 +76,16 @@ class ObjectSet:
 
     def reduced(self) -> ObjectSet | None:
         """The same set with keys of finite classes as properties, or None where keys and counts leave nothing."""
-        if any(keys.texts is not None for keys, _ in self.classes):
+        if self.classes is not OPEN and any(keys.texts is not None for keys, _ in self.classes):
             properties = dict(self.properties)
             for keys, node in self.classes:
                 for key in keys.texts or ():
                     properties.setdefault(key, node)
             classes = tuple(pair for pair in self.classes if pair[0].texts is None)
             return ObjectSet(properties, classes, self.required, self.low, self.high, self.somewhere).reduced()
-        if self.required and any(self.at(key) == NONE for key in self.required):
-            return None
+        for key in self.required:
+            if (self.properties[key] if key in self.properties else self.at(key)) == NONE:
+                return None
         if self.high is not None and self.high < max(self.low, len(self.required)):
             return None
         return self._settled() if self.somewhere else self
