@@ -8,10 +8,11 @@ pages that are not needed yet would cost milliseconds in the middle of a mask.
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import numpy as np
 
-__all__ = ["array_of", "grown", "head", "room", "zeros"]
+__all__ = ["array_of", "enlarged", "grown", "head", "room", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
@@ -49,6 +50,15 @@ def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     new = zeros(max(2 * len(old), 16), value)
     new[:used] = old[:used]
     return new
+
+
+def enlarged(old: Any, code: str, size: int, value: int = 0) -> Any:
+    """A copy of an array of any type code in one of `size`, filled up with `value`."""
+    if IS_COMPILED:
+        large = np.full(size, value, dtype=code) if value else np.zeros(size, dtype=code)
+        large[: len(old)] = old
+        return large
+    return array(code, old) + array(code, [value]) * (size - len(old))
 
 
 def array_of(values: np.ndarray) -> array[int]:

@@ -1,4 +1,5 @@
 cimport cython
+from structgen.engine.arrays cimport grown
 from structgen.engine.liveness cimport LivingTerms
 
 # The numbers of structgen/engine/term_kinds.py.
@@ -11,7 +12,6 @@ cdef long long FAR
 cdef class AutomatonStore(LivingTerms):
     cdef public int[::1] only_byte       # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
     cdef public int[::1] only_target     # by state: where its one byte leads
-    cdef int _state_capacity
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
     cdef dict _rests                     # ids of regex trees -> (the trees, the state of their sequence)
     cdef dict _end_apart                 # by two states: see ends_apart

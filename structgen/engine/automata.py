@@ -11,6 +11,7 @@ import heapq
 from array import array
 from collections.abc import Iterable
 
+from structgen.engine.arrays import grown
 from structgen.engine.liveness import LivingTerms
 from structgen.engine.regex import Literal, Regex, Sequence, sequence
 from structgen.engine.term_kinds import (
@@ -61,7 +62,6 @@ class AutomatonStore(LivingTerms):
         super().__init__(limits, capacity)
         self.only_byte = array("i", [NOT_EXPANDED]) * capacity
         self.only_target = array("i", [0]) * capacity
-        self._state_capacity = capacity
         self._added: dict[int, tuple[Regex, int]] = {}
         self._rests: dict[tuple[int, ...], tuple[tuple[Regex, ...], int]] = {}
         self._ever_endless: dict[int, bool] = {}
@@ -71,16 +71,8 @@ class AutomatonStore(LivingTerms):
     def _grow(self) -> None:
         """Doubles the arrays."""
         super()._grow()
-        extra = self._capacity - self._state_capacity
-        for name, code, value in (
-            ("only_byte", "i", NOT_EXPANDED),
-            ("only_target", "i", 0),
-        ):
-            new = array(code)
-            new.frombytes(bytes(getattr(self, name)))
-            new.extend(array(code, [value]) * extra)
-            setattr(self, name, new)
-        self._state_capacity = self._capacity
+        self.only_byte = grown(self.only_byte, len(self.only_byte), NOT_EXPANDED)
+        self.only_target = grown(self.only_target, len(self.only_target))
 
     def add(self, regex: Regex) -> int:
         """The start state of a regex; 0 if it matches nothing. A tree that was added before costs a look-up.

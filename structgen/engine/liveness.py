@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from array import array
 
+from structgen.engine.arrays import enlarged
 from structgen.engine.derivatives import DerivativeTable
 from structgen.engine.term_kinds import (
     ALIVE,
@@ -39,10 +40,7 @@ class LivingTerms(DerivativeTable):
         """Doubles the arrays."""
         super()._grow()
         for name, code, value in (("_life", "B", UNKNOWN), ("_least_begun", "i", -1)):
-            new = array(code)
-            new.frombytes(bytes(getattr(self, name)))
-            new.extend(array(code, [value]) * (self._capacity - len(new)))
-            setattr(self, name, new)
+            setattr(self, name, enlarged(getattr(self, name), code, self._capacity, value))
 
     def _pruned(self, term: int) -> int:
         """The same language, without alternatives that match nothing; 0 if nothing is left."""

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Any
 
+from structgen.engine.arrays import enlarged
 from structgen.engine.term_kinds import (
     ANY_BYTE,
     EMPTY,
@@ -95,12 +96,8 @@ class TermTable:
     def _grow(self) -> None:
         """Doubles the arrays."""
         self._capacity *= 2
-        extra = self._capacity - self.count
         for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("counted", "B"), ("tail", "i"), ("min_len", "q")):
-            new = array(code)
-            new.frombytes(bytes(getattr(self, name)))
-            new.extend(array(code, [0]) * extra)
-            setattr(self, name, new)
+            setattr(self, name, enlarged(getattr(self, name), code, self._capacity))
 
     def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
         """The number of a term in normal form; a new one if it was not seen before."""
