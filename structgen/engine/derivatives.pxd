@@ -35,6 +35,8 @@ cdef class DerivativeTable(Terms):
     @cython.locals(number=int, start=int, width=int, at=int)
     cpdef tuple _kept(self, int term)
     cpdef list targets(self, int term)
+    @cython.locals(first=int, at=int)
+    cpdef bint reaches(self, int term, int other) except -1
     @cython.locals(stack=list, top=int, heads=list, missing=list, classes=bytes, targets=list)
     cpdef void _derive_within(self, int term) except *
     @cython.locals(kind=int, seen=set, stack=list, heads=list, top=int, inner=int)

@@ -142,6 +142,15 @@ class DerivativeTable(Terms):
         self._derive_within(term)
         return self._kept(term)[1]
 
+    def reaches(self, term: int, other: int) -> bool:
+        """Whether some byte leads from a term to another."""
+        self._derive_within(term)
+        first = self.targets_at[term]
+        for at in range(first, first + self._widths[self.map_at[term]]):
+            if self.target_pool[at] == other:
+                return True
+        return False
+
     def _derive_within(self, term: int) -> None:
         """Remembers the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
         if self.map_at[term] != NO_MAP:

@@ -21,6 +21,8 @@ cdef class Trie:
     cdef public int[::1] token_count
     cdef public int[::1] first_node
     cdef public int[::1] node_mark
+    cdef public unsigned long long[::1] behind
+    cdef public int[::1] characters
     cdef public int size
     cdef public int max_depth
     cdef public bint has_counts
@@ -57,17 +59,20 @@ cdef class Leaving:
     cdef public Exits whole
 
 
+cdef class ByCount:
+    cdef public int[::1] tokens
+    cdef public int[::1] starts
+    cdef public int dense
+
+
 cdef class CountedTerminal:
     cdef public int largest
     cdef public bint absorbs
     cdef public int largest_exit
-    cdef public int[::1] class_tokens
-    cdef public int[::1] class_counts
-    cdef public int[::1] rest_tokens
-    cdef public int[::1] rest_counts
+    cdef public ByCount inside
+    cdef public ByCount rest
     cdef public int[::1] exit_nodes
     cdef public int[::1] exit_counts
     cdef public Trie remainders
-    cdef public int dense
     cdef public dict masks
     cdef public dict exits

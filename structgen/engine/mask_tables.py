@@ -7,12 +7,14 @@ from array import array
 import numpy as np
 
 from structgen.engine.arrays import grown, zeros
+from structgen.engine.characters import Contents
 from structgen.engine.token_trie import TokenTrie
 
-__all__ = ["CountedTerminal", "DenseMask", "Exits", "Leaving", "Marks", "TerminalMask", "Trie"]
+__all__ = ["ByCount", "CountedTerminal", "DenseMask", "Exits", "Leaving", "Marks", "TerminalMask", "Trie"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 MOST_ROUNDS = 2**31 - 1
+NO_CONTENTS = array("Q", [0])
 
 
 class Marks:
@@ -59,6 +61,7 @@ class Trie:
             remainder that the trie holds (in a vocabulary's trie there is no such thing).
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
+        behind, characters: see `Contents`; of no use where it is a trie of remainders.
         size: how many nodes.
         has_counts: whether it is a trie of remainders, with `token_count`.
         has_duplicates: whether a token stands in a trie of remainders twice, leaving the terminal at two places.
@@ -77,6 +80,11 @@ class Trie:
         self.has_counts = token_count is not None
         self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
         self.token_count = zeros(1) if token_count is None else token_count
+        self.behind = NO_CONTENTS
+        self.characters = zeros(1)
+        if token_count is None:
+            contents = Contents(trie)
+            self.behind, self.characters = contents.behind, contents.characters
 
 
 class Exits:
@@ -146,30 +154,43 @@ class Leaving:
         self.whole = Exits(trie, 0, 1, 0, 0, None)
 
 
+class ByCount:
+    """Tokens by a count, the same for many states: those that differ in what follows a string, say.
+
+    Attributes:
+        tokens: int32, sorted by count.
+        starts: int32, by count from 0 to one more than the largest: how many tokens have a smaller one.
+        dense: number in `TerminalMasks.dense` of a mask of all of them; -1 where they are few.
+    """
+
+    def __init__(self, tokens: array[int], starts: array[int]) -> None:
+        self.tokens = tokens
+        self.starts = starts
+        self.dense = -1
+
+
 class CountedTerminal:
     """The tokens of a state `C{m,n} R` by how many `C` they begin, for all m and n.
 
     Attributes:
         largest: the largest count that occurs.
         absorbs: whether R goes on with any number of C, so that a greatest count n says nothing.
-        class_tokens, class_counts: int32, tokens that stay among the `C`, sorted by count.
-        rest_tokens, rest_counts: int32, tokens that go on into `R`, sorted by count.
+        inside: tokens that stay among the `C`.
+        rest: tokens that go on into `R`.
         exit_nodes, exit_counts: int32, where in the vocabulary's trie the terminal may end within a token.
         remainders: what is left after the exits as one trie, or None.
         largest_exit: the largest count at an exit.
-        dense: number in `TerminalMasks.dense` of a mask of all of `class_tokens`; -1 where they are few.
         masks: the tables made so far, by (m, n) capped at `largest`.
         exits: those made so far, as `TerminalMask` has them, by (m, n) capped at `largest_exit`.
     """
 
-    def __init__(self, largest: int) -> None:
+    def __init__(self, largest: int, inside: ByCount, rest: ByCount) -> None:
         self.largest = largest
+        self.inside = inside
+        self.rest = rest
         self.absorbs = False
         self.largest_exit = 0
-        self.dense = -1
         self.exits: dict[tuple[int, int], tuple[int, int]] = {}
-        self.class_tokens = self.class_counts = zeros(0)
-        self.rest_tokens = self.rest_counts = zeros(0)
         self.exit_nodes = self.exit_counts = zeros(0)
         self.remainders: Trie | None = None
         self.masks: dict[tuple[int, int], TerminalMask] = {}

@@ -1,10 +1,17 @@
 cimport cython
 
+from structgen.engine.arrays cimport grown, zeros
+
 # The numbers of structgen/engine/term_kinds.py.
 cdef int ANY_BYTE, EMPTY, NOTHING
 cdef int K_NOTHING, K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
 cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
 cdef long long FAR
+cdef int FREE
+
+
+@cython.locals(mixed="long long")
+cdef int _mix(long long value, int kind, int tail) noexcept
 
 
 cdef class TermTable:
@@ -19,7 +26,8 @@ cdef class TermTable:
     cdef public int[::1] tail                # the term after its head
     cdef public long long[::1] min_len       # a lower bound of the length of its texts, in bytes
     cdef public list payload                 # what belongs to the kind
-    cdef dict _terms                         # (kind, payload, tail) -> term
+    cdef int[::1] _mark_of                   # a hash of its kind, payload and tail
+    cdef int[::1] _table                     # these hashed: a term, or FREE
     cdef public list _classes                # by class: its byte sequences
     cdef dict _class_of_sequences
     cdef dict _class_of_ranges
@@ -31,7 +39,9 @@ cdef class TermTable:
     cdef dict _alphabets                     # term -> its alphabet
     cdef dict _codes                         # term -> whether it is a prefix code
 
-    @cython.locals(key=tuple, term=int)
+    @cython.locals(term=int, at=int, mask=int)
+    cdef void _rehash(self) except *
+    @cython.locals(mark=int, table="int[::1]", mask=int, at=int, found=int, term=int)
     cpdef int _intern(self, int kind, object payload, int tail, int accepting, int hard, long long min_len) except -1
     @cython.locals(part=int)
     cdef bint _holds_count(self, int kind, payload, int tail) except -1

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Any
 
-from structgen.engine.arrays import enlarged
+from structgen.engine.arrays import enlarged, grown, zeros
 from structgen.engine.term_kinds import (
     ANY_BYTE,
     EMPTY,
@@ -44,7 +44,22 @@ FULL_MASK = (1 << 256) - 1
 ASCII_MASK = (1 << 128) - 1
 OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
 BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
+FREE = -1
 CODE_TERMS = 64  # terms looked at to see whether something is a prefix code
+
+
+def _mix(value: int, kind: int, tail: int) -> int:
+    """A hash of 31 bits."""
+    mixed = (value ^ (value >> 32)) & 0x7FFFFFFF
+    mixed = (mixed * 31 + tail * 7919 + kind * 104729) & 0x7FFFFFFF
+    return mixed ^ (mixed >> 15)
+
+
+def _power_of_two(at_least: int) -> int:
+    size = 1
+    while size < at_least:
+        size *= 2
+    return size
 
 
 class TermTable:
@@ -77,7 +92,8 @@ class TermTable:
         self.min_len = array("q", bytes(8 * capacity))
         self.counted = array("B", bytes(capacity))
         self.payload: list[Any] = []
-        self._terms: dict[Any, int] = {}
+        self._mark_of = zeros(capacity)  # a hash of each term's key
+        self._table = zeros(_power_of_two(2 * capacity), FREE)  # open addressing: a term, or FREE
         self._classes: list[tuple[ByteRanges, ...]] = []
         self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
         self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
@@ -98,13 +114,20 @@ class TermTable:
         self._capacity *= 2
         for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("counted", "B"), ("tail", "i"), ("min_len", "q")):
             setattr(self, name, enlarged(getattr(self, name), code, self._capacity))
+        self._mark_of = grown(self._mark_of, len(self._mark_of))
 
     def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
         """The number of a term in normal form; a new one if it was not seen before."""
-        key = (kind, payload, tail)
-        found = self._terms.get(key)
-        if found is not None:
-            return found
+        mark = _mix(hash(payload), kind, tail)
+        table = self._table
+        mask = len(table) - 1
+        at = mark & mask
+        while table[at] >= 0:
+            found = table[at]
+            if self._mark_of[found] == mark and self.tail[found] == tail and self.kind[found] == kind:
+                if self.payload[found] == payload:
+                    return found
+            at = (at + 1) & mask
         term = self.count
         if term >= self._limit:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
@@ -117,9 +140,23 @@ class TermTable:
         self.tail[term] = tail
         self.min_len[term] = min_len
         self.counted[term] = self._holds_count(kind, payload, tail)
+        self._mark_of[term] = mark
         self.count = term + 1
-        self._terms[key] = term
+        self._table[at] = term
+        if 2 * self.count > len(self._table):
+            self._rehash()
         return term
+
+    def _rehash(self) -> None:
+        """Doubles the table of terms."""
+        table = zeros(2 * len(self._table), FREE)
+        mask = len(table) - 1
+        for term in range(self.count):
+            at = self._mark_of[term] & mask
+            while table[at] >= 0:
+                at = (at + 1) & mask
+            table[at] = term
+        self._table = table
 
     def _holds_count(self, kind: int, payload: Any, tail: int) -> bool:
         """Whether something is repeated in the sequences of a term from 0 to some number of times."""

@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.counts cimport least_count, lessened, most_counted
-from structgen.engine.mask_tables cimport CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.mask_tables cimport ByCount, CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
 from structgen.engine.token_walks cimport TokenWalks
 
 cdef int DEAD, EMPTY, LEAVING_TOKENS, LEAVINGS_FROM, MOST_ROOM, ROOM, MERGED_EXITS, MERGED_NODES, MERGED_TOKENS, MODELS, PAIRS, RECORD_BYTES, REMOVED_TOKENS
@@ -21,6 +21,8 @@ cdef class TerminalMasks(TokenWalks):
     cdef readonly list exits
     cdef readonly Marks seen_states, states_behind, refused_tokens
     cdef dict _united
+    cdef int[::1] _sorted
+    cdef list _by_counts
     cdef list _models               # wide states that were walked last
     cdef dict _leavings
     cdef dict _merged
@@ -30,7 +32,7 @@ cdef class TerminalMasks(TokenWalks):
 
     @cython.locals(whole=Exits, made=TerminalMask)
     cdef TerminalMask _made(self, int state, Leaving leaving)
-    @cython.locals(table=TerminalMask)
+    @cython.locals(table=TerminalMask, inside=TerminalMask)
     cdef Leaving _leaving(self, int char_state)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)
@@ -53,10 +55,10 @@ cdef class TerminalMasks(TokenWalks):
     cdef Exits _exits_found(self, Trie trie, int least, int most, removed)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_count(self, CountedTerminal counted, int least, int most)
-    @cython.locals(made=TerminalMask, stop=int, more=int, rest_first=int, rest_last=int)
+    @cython.locals(inside=ByCount, rest=ByCount, made=TerminalMask, stop=int, more=int)
     cdef TerminalMask _made_of_count(self, CountedTerminal counted, int least, int most)
-    @cython.locals(place="int[::1]", sorted_tokens="int[::1]", sorted_counts="int[::1]", index=int, count=int, at=int)
-    cpdef tuple _by_count(self, int[::1] tokens, int[::1] counts, int size)
+    @cython.locals(largest=int, starts="int[::1]", places="int[::1]", in_order="int[::1]", known=ByCount, made=ByCount, index=int, count=int, at=int)
+    cdef ByCount _by_count(self, int[::1] tokens, int[::1] counts, int size)
     cdef CountedTerminal _new_counted(self)
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef int _made_dense(self, int[::1] tokens, int count) except -1
@@ -71,3 +73,7 @@ cdef class TerminalMasks(TokenWalks):
     cpdef Trie _merge(self, Trie trie, int[::1] exits, int[::1] counts)
     @cython.locals(index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
     cdef Trie _new_merged(self, Trie trie, int[::1] exits, int[::1] counts)
+
+
+@cython.locals(index=int)
+cdef bint _equal(int[::1] left, int[::1] right, int size) noexcept

@@ -29,14 +29,13 @@ of a state like it, found by walking both automata side by side and turning back
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
 
 import numpy as np
 
 from structgen.engine.arrays import array_of, grown, head, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.counts import least_count, lessened, most_counted
-from structgen.engine.mask_tables import CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.mask_tables import ByCount, CountedTerminal, DenseMask, Exits, Leaving, Marks, TerminalMask, Trie
 from structgen.engine.term_kinds import DEAD, EMPTY
 from structgen.engine.token_trie import TokenTrie
 from structgen.engine.token_walks import TokenWalks
@@ -61,6 +60,7 @@ LEAVINGS_FROM = 5  # a trie for the tokens that leave C* is made when it is aske
 # So much is left of a bound on words, or other things that are counted: few tokens begin more.
 ROOM = 4
 MOST_ROOM = 16
+NO_UTF8 = b"\xff"
 PAIRS = 64  # of states, in looking whether what follows a class goes on with it
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
 
@@ -90,6 +90,8 @@ class TerminalMasks(TokenWalks):
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         self._united: dict[tuple[int, ...], TerminalMask] = {}
         self._models: list[int] = []
+        self._sorted = zeros(4096)
+        self._by_counts: list[ByCount] = []  # large ones that were made last
         self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
         self._leavings: dict[int, Leaving | None] = {}  # by C
         self._leavings_asked: dict[int, int] = {}
@@ -177,13 +179,16 @@ class TerminalMasks(TokenWalks):
             self._leavings_asked[char_state] = asked
             if asked < LEAVINGS_FROM:
                 return None
-            star = self.automata.repeat(char_state, 0, -1, EMPTY)
-            table = self.get(star)
             self._leavings[char_state] = None
-            if table.dense >= 0 and table.last_token == table.first_token:
-                within = np.unpackbits(self._meant(table).view(np.uint8), bitorder="little")
+            # Behind C* an end that no text has: where nothing ends, the walk skips what is all C.
+            table = self.get(self.automata.repeat(char_state, 0, -1, self.automata.literal(NO_UTF8, EMPTY)))
+            if table.dense >= 0:
+                inside = TerminalMask()
+                inside.dense = table.dense
+                within = np.unpackbits(self._meant(inside).view(np.uint8), bitorder="little")
                 if self.vocabulary.size - np.count_nonzero(within) <= LEAVING_TOKENS:
-                    self._leavings[char_state] = Leaving(star, table, self._tokens_outside(within))
+                    star = self.automata.repeat(char_state, 0, -1, EMPTY)
+                    self._leavings[char_state] = Leaving(star, inside, self._tokens_outside(within))
         return self._leavings[char_state]
 
     def _tokens_outside(self, within: np.ndarray) -> Trie:
@@ -445,33 +450,46 @@ class TerminalMasks(TokenWalks):
 
     def _new_counted(self) -> CountedTerminal:
         """The index of what the last walk found."""
-        made = CountedTerminal(self._largest)
-        made.class_tokens, made.class_counts = self._by_count(self._tokens, self._token_counts, self._token_size)
-        made.rest_tokens, made.rest_counts = self._by_count(self._rest, self._rest_counts, self._rest_size)
+        made = CountedTerminal(
+            self._largest,
+            self._by_count(self._tokens, self._token_counts, self._token_size),
+            self._by_count(self._rest, self._rest_counts, self._rest_size),
+        )
         made.exit_nodes = head(self._exits, self._exit_size)
         made.exit_counts = head(self._exit_counts, self._exit_size)
         made.largest_exit = int(max(made.exit_counts, default=0))
         made.remainders = self._merge(self.trie, made.exit_nodes, made.exit_counts)
-        if self._token_size > SPARSE_TOKENS:
-            made.dense = self._made_dense(made.class_tokens, self._token_size)
-        self.bytes_used += 8 * (self._token_size + self._rest_size + self._exit_size)
+        self.bytes_used += 8 * self._exit_size
         return made
 
-    def _by_count(self, tokens: array[int], counts: array[int], size: int) -> tuple[array[int], array[int]]:
-        """The first tokens and their counts, sorted by count."""
-        place = zeros(self._largest + 2)
+    def _by_count(self, tokens: array[int], counts: array[int], size: int) -> ByCount:
+        """The first tokens, sorted by count; those of another state if they are the same."""
+        largest = self._largest
+        starts = zeros(largest + 2)
         for index in range(size):
-            place[counts[index] + 1] += 1
-        for count in range(self._largest + 1):
-            place[count + 1] += place[count]
-        sorted_tokens = zeros(size)
-        sorted_counts = zeros(size)
+            starts[counts[index] + 1] += 1
+        for count in range(largest + 1):
+            starts[count + 1] += starts[count]
+        while size > len(self._sorted):
+            self._sorted = zeros(2 * len(self._sorted))
+        places = zeros(largest + 2)
+        for count in range(largest + 2):
+            places[count] = starts[count]
+        in_order = self._sorted
         for index in range(size):
-            at = place[counts[index]]
-            place[counts[index]] = at + 1
-            sorted_tokens[at] = tokens[index]
-            sorted_counts[at] = counts[index]
-        return sorted_tokens, sorted_counts
+            at = places[counts[index]]
+            places[counts[index]] = at + 1
+            in_order[at] = tokens[index]
+        for known in self._by_counts:
+            if _equal(known.starts, starts, largest + 2) and _equal(known.tokens, in_order, size):
+                return known
+        made = ByCount(head(in_order, size), starts)
+        if size > SPARSE_TOKENS:
+            made.dense = self._made_dense(made.tokens, size)
+            del self._by_counts[: len(self._by_counts) - MODELS + 1]
+            self._by_counts.append(made)
+        self.bytes_used += 4 * (size + largest)
+        return made
 
     def _of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
         """The tables for `C{least,most} R`; `most` -1 is without bound."""
@@ -484,24 +502,25 @@ class TerminalMasks(TokenWalks):
         return made
 
     def _made_of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
-        rest_first = bisect_left(counted.rest_counts, least)
-        rest_last = bisect_right(counted.rest_counts, most)
+        inside = counted.inside
+        rest = counted.rest
         made = TerminalMask()
         made.first_exit, made.last_exit = self._exits_of_count(counted, least, most)
         self.bytes_used += RECORD_BYTES
-        stop = bisect_right(counted.class_counts, most)
-        more = len(counted.class_tokens) - stop
+        stop = inside.starts[most + 1]
+        more = len(inside.tokens) - stop
         self._token_size = 0
-        if counted.dense < 0 or stop <= SPARSE_TOKENS:
-            self._append(counted.class_tokens, 0, stop)
+        if inside.dense < 0 or stop <= SPARSE_TOKENS:
+            self._append(inside.tokens, 0, stop)
         else:
-            made.dense = counted.dense
+            made.dense = inside.dense
             if more > REMOVED_TOKENS:
-                made.dense = self._made_dense(counted.class_tokens, stop)
+                made.dense = self._made_dense(inside.tokens, stop)
             elif more:
-                made.first_removed = self._keep(counted.class_tokens[stop:], more)
+                made.first_removed = self._keep(inside.tokens[stop:], more)
                 made.last_removed = made.first_removed + more
-        self._append(counted.rest_tokens, rest_first, rest_last)
+        if least <= most:
+            self._append(rest.tokens, rest.starts[least], rest.starts[most + 1])
         made.first_token = self._keep(self._tokens, self._token_size)
         made.last_token = made.first_token + self._token_size
         return made
@@ -560,3 +579,13 @@ class TerminalMasks(TokenWalks):
         merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
         self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
         return Trie(merged, array("i", [count for _, _, count in entries]))
+
+
+def _equal(left: array[int], right: array[int], size: int) -> bool:
+    """Whether `left` is the first `size` of `right`."""
+    if len(left) != size:
+        return False
+    for index in range(size):
+        if left[index] != right[index]:
+            return False
+    return True

@@ -2,14 +2,16 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, room, zeros
 from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.characters cimport CharacterKinds
 from structgen.engine.mask_tables cimport Exits, Marks, Trie
 
-cdef int DEAD, DIFFERENCE_NODES, K_COUNTING, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
+cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
 
 
 cdef class TokenWalks:
     cdef public AutomatonStore automata
     cdef public Trie trie
+    cdef readonly CharacterKinds kinds
     cdef public long long bytes_used
     cdef public long long nodes_visited
     cdef readonly Exits whole               # the root of the vocabulary's trie
@@ -48,10 +50,15 @@ cdef class TokenWalks:
     cdef void _enter(self, int depth, int state) noexcept
     @cython.locals(automata=AutomatonStore)
     cdef void _enter_other(self, int depth, int state) noexcept
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
     cdef void _walk(self, Exits exits, int start) except *
     @cython.locals(trie=Trie, index=int, token=int)
     cdef void _add_meant(self, Exits exits, int node) except *
+    @cython.locals(first=int, last=int, at=int)
+    cdef void _add_behind(self, Trie trie, int node) except *
+    @cython.locals(trie=Trie, first=int, below=int, needed=int)
+    cdef void _add_behind_counted(self, int node, int count) except *
+    cdef unsigned long long _characters_of(self, int char_state, int rest_state, bint absorbs) except? 1
     cdef int _grow_tokens(self, int more) except -1
     @cython.locals(trie=Trie, index=int)
     cdef int _add_tokens(self, int node, int count) except -1
@@ -64,7 +71,7 @@ cdef class TokenWalks:
     cdef bint _walk_both(self, int state, int like) except -1
     @cython.locals(trie=Trie, index=int)
     cdef void _add_gone(self, int node) except *
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, phase=int, count=int, rest=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, phase=int, count=int, rest=int)
     cdef bint _walk_counted(self, int char_state, int rest_state, bint absorbs) except -1
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, count=int, needed=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, count=int, needed=int)
     cdef void _walk_bounded(self, int free) except *

@@ -10,8 +10,9 @@ from array import array
 
 from structgen.engine.arrays import grown, room, zeros
 from structgen.engine.automata import AutomatonStore
+from structgen.engine.characters import CharacterKinds
 from structgen.engine.mask_tables import Exits, Marks, Trie
-from structgen.engine.term_kinds import DEAD, K_COUNTING, NO_BYTE, NOT_EXPANDED
+from structgen.engine.term_kinds import DEAD, EMPTY, K_COUNTING, NO_BYTE, NOT_EXPANDED
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TokenWalks"]
@@ -29,6 +30,7 @@ class TokenWalks:
     Attributes:
         automata: the store.
         trie: the vocabulary's trie.
+        kinds: which characters change nothing in a state.
         whole: stands before every token.
         pool: int32, tokens and nodes that tables refer to, one list after another.
         bytes_used: memory in masks and lists, about.
@@ -40,6 +42,7 @@ class TokenWalks:
         self.trie = Trie(vocabulary.trie)
         self.bytes_used = 0
         self.nodes_visited = 0
+        self.kinds = CharacterKinds(automata)
         self.pool = room(POOL)
         self._pool_size = 1
         self.pool[0] = ROOT_NODE
@@ -128,6 +131,7 @@ class TokenWalks:
             trie.tokens,
         )
         tokens = self._tokens
+        behind = trie.behind
         visited = 0
         for index in range(exits.first, exits.last):
             node = self.pool[index]
@@ -166,6 +170,12 @@ class TokenWalks:
                 if end_of[node] == node + 1:
                     node += 1
                     continue
+                if not may_repeat and behind[node] & ~self.kinds.loops(state) == 0:
+                    self._add_behind(trie, node)
+                    if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
+                        self._entered.append(state)
+                    node = end_of[node]
+                    continue
                 if automata.accepting[state] and trie.node_mark[node] != self._walk_serial:
                     if may_repeat:
                         trie.node_mark[node] = self._walk_serial
@@ -181,6 +191,30 @@ class TokenWalks:
                 self._enter(depth, state)
                 node += 1
         self.nodes_visited += visited
+
+    def _add_behind(self, trie: Trie, node: int) -> None:
+        """Adds all tokens that go on behind a node."""
+        first = trie.token_start[node + 1]
+        last = trie.token_start[trie.end[node]]
+        if self._token_size + last - first > len(self._tokens):
+            self._grow_tokens(last - first)
+        for at in range(first, last):
+            self._tokens[self._token_size + at - first] = trie.tokens[at]
+        self._token_size += last - first
+
+    def _add_behind_counted(self, node: int, count: int) -> None:
+        """The same, each with `count` and the number of characters that it begins behind the node."""
+        trie = self.trie
+        first = self._token_size
+        self._add_behind(trie, node)
+        count -= trie.characters[node]
+        for below in range(node + 1, trie.end[node]):
+            needed = count + trie.characters[below]
+            if needed > self._largest:
+                self._largest = needed
+            for _ in range(trie.token_start[below], trie.token_start[below + 1]):
+                self._token_counts[first] = needed
+                first += 1
 
     def _grow_tokens(self, more: int) -> None:
         """Makes room for more tokens and their counts."""
@@ -315,6 +349,8 @@ class TokenWalks:
         map_at, targets_at = self._map_at, self._targets_at
         state_at, in_rest, counts = self._state_at, self._phase_at, self._count_at
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
+        behind = trie.behind
+        characters = self._characters_of(char_state, rest_state, absorbs)
         self._enter(0, char_state)
         self._enter_other(0, rest_state)
         in_rest[0] = 0
@@ -364,6 +400,10 @@ class TokenWalks:
                 else:
                     self._add_tokens(node, count)
             if end_of[node] > node + 1:
+                if phase == 0 and state == char_state and behind[node] & ~characters == 0:
+                    self._add_behind_counted(node, count)
+                    node = end_of[node]
+                    continue
                 if phase:
                     if automata.accepting[state]:
                         self._add_exit(node, count)
@@ -383,6 +423,13 @@ class TokenWalks:
         self.nodes_visited += visited
         return True
 
+    def _characters_of(self, char_state: int, rest_state: int, absorbs: bool) -> int:
+        """The kinds of characters each of which is one C and nothing else, and after which nothing may end."""
+        if self.automata.accepting[rest_state]:
+            return 0
+        found = self.kinds.between(char_state, EMPTY)
+        return found & (self.kinds.loops(rest_state) if absorbs else self.kinds.refused(rest_state))
+
     def _walk_bounded(self, free: int) -> None:
         """Walks the trie for a state without its bound, with the bound that each token needs."""
         self._forget()
@@ -394,6 +441,7 @@ class TokenWalks:
         counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
         self._enter(0, free)
+        behind = trie.behind
         counts[0] = 0
         begins[0] = automata.is_between(free)
         visited = 0
@@ -414,6 +462,12 @@ class TokenWalks:
                 self._add_tokens(node, needed)
             if end_of[node] == node + 1:
                 node += 1
+                continue
+            if automata.is_between(state) and behind[node] & ~self.kinds.loops(state) == 0:
+                self._add_behind_counted(node, count + automata.least_begun(state))
+                if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
+                    self._entered.append(state)
+                node = end_of[node]
                 continue
             if automata.accepting[state]:
                 self._largest = max(self._largest, count)

@@ -1,0 +1,42 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.token_trie cimport TokenTrie
+
+cdef int TWO_BYTES, THREE_BYTES, FOUR_BYTES, BROKEN, UNKNOWN, BOUNDARY, NO_TEXT
+cdef unsigned long long ALL_ASCII
+cdef int[::1] KIND_OF
+
+
+cdef class Contents:
+    cdef readonly unsigned long long[::1] behind
+    cdef readonly int[::1] characters
+
+    @cython.locals(expected="int[::1]", path="int[::1]", node_byte="int[::1]", node_depth="int[::1]", characters="int[::1]", one="unsigned long long", node=int, depth=int, byte=int, before=int, state=int, begun=int, following=int)
+    cdef void _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits) except *
+    @cython.locals(behind="unsigned long long[::1]", node=int)
+    cdef void _gather(self, int count, int[::1] parent, unsigned long long[::1] bits) noexcept
+
+
+@cython.locals(low=int, high=int)
+cdef int _after(int state, int byte) noexcept
+cdef int _kind_of_lead(int byte) noexcept
+
+
+cdef class CharacterKinds:
+    cdef readonly AutomatonStore automata
+    cdef int[::1] _loop_of
+    cdef unsigned long long[::1] _loops
+    cdef int _loop_count
+
+    @cython.locals(at=int)
+    cpdef unsigned long long loops(self, int state) except? 1
+    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int)
+    cpdef unsigned long long between(self, int start, int goal) except? 1
+    @cython.locals(first=int, last=int, low=int, high=int, more=int, previous=int, lead=int, state=int)
+    cdef bint _leads(self, int start, int goal, tuple row) except -1
+    @cython.locals(previous=int, byte=int, target=int)
+    cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
+    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, kind=int, lead=int)
+    cpdef unsigned long long refused(self, int state) except? 1

@@ -1,0 +1,219 @@
+"""Kinds of characters: which of them stand behind each node of a trie, and which change nothing in a state.
+
+Inside a JSON string nearly every character leads back to the same state. Where only such characters stand behind a node
+of the vocabulary's trie, all tokens there stay inside, and the walk goes on behind them: of 270,000 nodes it sees some
+thousands.
+
+A kind is a bit of a 64-bit mask: a few ranges of ASCII that patterns tell apart, every ASCII character that is neither
+letter nor digit, and the characters of two, three and four bytes in UTF-8. One bit stands for bytes that are no
+characters.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from structgen.engine.arrays import enlarged, grown, zeros
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.token_trie import TokenTrie
+
+__all__ = ["CharacterKinds", "Contents"]
+
+_RANGES = (b"0123456789", b"abcdef", b"ghijklmnopqrstuvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ")
+_OTHERS = [bytes([byte]) for byte in range(32, 128) if not any(byte in taken for taken in _RANGES)]
+_CONTROLS = (b"\t", b"\n", b"\r")
+_ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))]
+KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in taken) for byte in range(128)])
+
+# Declared as C integers in the .pxd, so not importable from here.
+TWO_BYTES = len(_ASCII)
+THREE_BYTES = TWO_BYTES + 1
+FOUR_BYTES = TWO_BYTES + 2
+BROKEN = TWO_BYTES + 3
+ALL_ASCII = (1 << TWO_BYTES) - 1
+UNKNOWN = -1
+
+# How UTF-8 goes on: with a character, or never again; numbers above say which continuation bytes must come.
+BOUNDARY = 0
+NO_TEXT = -1
+_STARTS = (
+    # first and last leading byte, bounds of the second byte, bytes after that, kind
+    (0xC2, 0xDF, 0x80, 0xBF, 0, TWO_BYTES),
+    (0xE0, 0xE0, 0xA0, 0xBF, 1, THREE_BYTES),
+    (0xE1, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xED, 0xED, 0x80, 0x9F, 1, THREE_BYTES),
+    (0xEE, 0xEF, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xF0, 0xF0, 0x90, 0xBF, 2, FOUR_BYTES),
+    (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
+    (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
+)
+
+
+class Contents:
+    """What stands behind the nodes of a trie.
+
+    Attributes:
+        behind: uint64 by node, the kinds of the characters behind it, as a mask; where a character is cut off at the
+            end of a token, the whole character.
+        characters: int32 by node, how many characters have begun up to it.
+    """
+
+    def __init__(self, trie: TokenTrie) -> None:
+        count = trie.node_count
+        self.behind = array("Q", bytes(8 * max(count, 1)))
+        self.characters = zeros(max(count, 1))
+        parent = zeros(max(count, 1))
+        bits = array("Q", bytes(8 * max(count, 1)))
+        self._read(trie, parent, bits)
+        self._gather(count, parent, bits)
+
+    def _gather(self, count: int, parent: array[int], bits: array[int]) -> None:
+        """Gives each node the kinds behind its children and of them. Children stand after their parents."""
+        behind = self.behind
+        for node in range(count - 1, -1, -1):
+            if parent[node] >= 0:
+                behind[parent[node]] |= bits[node] | behind[node]
+
+    def _read(self, trie: TokenTrie, parent: array[int], bits: array[int]) -> None:
+        """Reads the paths as UTF-8 from the root: the parent of each node, and the kind of character that it begins."""
+        expected = zeros(len(parent))  # by node: how UTF-8 goes on after it
+        path = zeros(trie.max_depth + 2, -1)
+        node_byte, node_depth, characters = trie.node_byte, trie.node_depth, self.characters
+        one = 1
+        for node in range(trie.node_count):
+            depth = node_depth[node]
+            byte = node_byte[node]
+            before = path[depth - 1] if depth > 1 else -1
+            parent[node] = before
+            path[depth] = node
+            state = expected[before] if before >= 0 else BOUNDARY
+            begun = 0 if 0x80 <= byte < 0xC0 else 1
+            characters[node] = begun + (characters[before] if before >= 0 else 0)
+            following = _after(state, byte)
+            expected[node] = following
+            if following == NO_TEXT:
+                bits[node] = one << BROKEN
+            elif state == BOUNDARY:
+                bits[node] = one << (KIND_OF[byte] if byte < 0x80 else _kind_of_lead(byte))
+
+
+def _after(state: int, byte: int) -> int:
+    """How UTF-8 goes on after one more byte: 1 to 3 for so many continuation bytes, 4 to 7 where the next is bounded."""
+    if state == NO_TEXT:
+        return NO_TEXT
+    if state == BOUNDARY:
+        if byte < 0x80:
+            return BOUNDARY
+        if 0xC2 <= byte <= 0xDF:
+            return 1
+        if byte == 0xE0:
+            return 4
+        if byte == 0xED:
+            return 5
+        if 0xE1 <= byte <= 0xEF:
+            return 2
+        if byte == 0xF0:
+            return 6
+        if byte == 0xF4:
+            return 7
+        return 3 if 0xF1 <= byte <= 0xF3 else NO_TEXT
+    low = 0xA0 if state == 4 else 0x90 if state == 6 else 0x80
+    high = 0x9F if state == 5 else 0x8F if state == 7 else 0xBF
+    if not low <= byte <= high:
+        return NO_TEXT
+    return state - 1 if state < 4 else 1 if state < 6 else 2
+
+
+def _kind_of_lead(byte: int) -> int:
+    return TWO_BYTES if byte < 0xE0 else THREE_BYTES if byte < 0xF0 else FOUR_BYTES
+
+
+class CharacterKinds:
+    """The kinds of characters by which the states of a store go where something is asked."""
+
+    def __init__(self, automata: AutomatonStore) -> None:
+        self.automata = automata
+        self._loop_of = zeros(1024, UNKNOWN)  # by state: where its mask is in _loops
+        self._loops = array("Q", bytes(8 * 256))
+        self._loop_count = 0
+
+    def loops(self, state: int) -> int:
+        """The kinds all of whose characters lead from a state back to it, nowhere ending a match; 0 where it accepts.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        while state >= len(self._loop_of):
+            self._loop_of = grown(self._loop_of, len(self._loop_of), UNKNOWN)
+        at = self._loop_of[state]
+        if at == UNKNOWN:
+            at = self._loop_count
+            if at == len(self._loops):
+                self._loops = enlarged(self._loops, "Q", 2 * at)
+            if not self.automata.accepting[state] and self.automata.reaches(state, state):
+                self._loops[at] = self.between(state, state)
+            self._loop_of[state] = at
+            self._loop_count = at + 1
+        return self._loops[at]
+
+    def between(self, start: int, goal: int) -> int:
+        """The kinds all of whose characters lead from one state to another, without a match that ends within them.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        found = ALL_ASCII
+        one = 1
+        for byte in range(128):
+            if self.automata.next(start, byte) != goal:
+                found &= ~(one << KIND_OF[byte])
+        found |= (one << TWO_BYTES) | (one << THREE_BYTES) | (one << FOUR_BYTES)
+        for row in _STARTS:
+            if not self._leads(start, goal, row):
+                found &= ~(one << row[5])
+        return found
+
+    def _leads(self, start: int, goal: int, row: tuple[int, int, int, int, int, int]) -> bool:
+        """Whether all characters of one row lead from a state to another."""
+        first, last, low, high, more, _ = row
+        previous = UNKNOWN
+        for lead in range(first, last + 1):
+            state = self.automata.next(start, lead)
+            if state != previous and not self._continues(state, goal, low, high, more):
+                return False
+            previous = state
+        return True
+
+    def _continues(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
+        """Whether all continuations of a character that has begun lead on to a state."""
+        if not state or self.automata.accepting[state]:
+            return False
+        previous = UNKNOWN
+        for byte in range(low, high + 1):
+            target = self.automata.next(state, byte)
+            if target == previous:
+                continue
+            previous = target
+            if more == 0:
+                if target != goal:
+                    return False
+            elif not self._continues(target, goal, 0x80, 0xBF, more - 1):
+                return False
+        return True
+
+    def refused(self, state: int) -> int:
+        """The kinds none of whose characters begin a text of a state.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        one = 1
+        found = (one << BROKEN) - 1
+        for byte in range(128):
+            if self.automata.next(state, byte):
+                found &= ~(one << KIND_OF[byte])
+        for first, last, _, _, _, kind in _STARTS:
+            for lead in range(first, last + 1):
+                if self.automata.next(state, lead):
+                    found &= ~(one << kind)
+        return found
