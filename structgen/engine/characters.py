@@ -64,19 +64,28 @@ class Contents:
         self.characters = zeros(max(count, 1))
         parent = zeros(max(count, 1))
         bits = array("Q", bytes(8 * max(count, 1)))
-        self._read(trie, parent, bits)
-        self._gather(count, parent, bits)
+        expected = zeros(max(count, 1))
+        self._read(trie, parent, bits, expected)
+        self._gather(count, parent, bits, expected)
 
-    def _gather(self, count: int, parent: array[int], bits: array[int]) -> None:
-        """Gives each node the kinds behind its children and of them. Children stand after their parents."""
+    def _gather(self, count: int, parent: array[int], bits: array[int], expected: array[int]) -> None:
+        """Gives each node the kinds behind its children and of them. Children stand after their parents.
+
+        Behind a node within a character there are bytes that are no characters, whatever they are behind its parent.
+        """
         behind = self.behind
+        one = 1
         for node in range(count - 1, -1, -1):
             if parent[node] >= 0:
                 behind[parent[node]] |= bits[node] | behind[node]
+            if expected[node] != BOUNDARY:
+                behind[node] |= one << BROKEN
 
-    def _read(self, trie: TokenTrie, parent: array[int], bits: array[int]) -> None:
-        """Reads the paths as UTF-8 from the root: the parent of each node, and the kind of character that it begins."""
-        expected = zeros(len(parent))  # by node: how UTF-8 goes on after it
+    def _read(self, trie: TokenTrie, parent: array[int], bits: array[int], expected: array[int]) -> None:
+        """Reads the paths as UTF-8 from the root.
+
+        Finds for each node its parent, the kind of character that it begins, as a bit, and how UTF-8 goes on after it.
+        """
         path = zeros(trie.max_depth + 2, -1)
         node_byte, node_depth, characters = trie.node_byte, trie.node_depth, self.characters
         one = 1
