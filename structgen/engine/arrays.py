@@ -8,7 +8,7 @@ pages that are not needed yet would cost milliseconds in the middle of a mask.
 from __future__ import annotations
 
 from array import array
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,7 +28,8 @@ def zeros(count: int, value: int = 0) -> array[int]:
     global _slab, _used
     if count > SMALL:
         if IS_COMPILED and value == 0:
-            return np.zeros(count, dtype=np.intc)  # its pages come when they are first written to
+            lazy: Any = np.zeros(count, dtype=np.intc)  # its pages come when they are first written to
+            return cast("array[int]", lazy)
         return array("i", [value]) * count
     if _used + count > SLAB:
         _slab = array("i", [0]) * SLAB

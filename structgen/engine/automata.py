@@ -26,7 +26,6 @@ from structgen.engine.term_kinds import (
     MANY_BYTES,
     NO_BYTE,
     NOT_EXPANDED,
-    NOTHING,
 )
 from structgen.engine.translation import term_of
 from structgen.limits import Limits
@@ -252,7 +251,7 @@ class AutomatonStore(LivingTerms):
 
     def is_literal(self, state: int) -> bool:
         """Whether one text is matched from a state, as far as its form shows this."""
-        return self.tail[state] == EMPTY and self.kind[state] == K_LITERAL or state == EMPTY
+        return (self.tail[state] == EMPTY and self.kind[state] == K_LITERAL) or state == EMPTY
 
     def ends_apart(self, state: int, other: int) -> bool:
         """Whether no text is matched from both of two states; False also where that takes many states to see.

@@ -107,7 +107,7 @@ class Contents:
 
 
 def _after(state: int, byte: int) -> int:
-    """How UTF-8 goes on after one more byte: 1 to 3 for so many continuation bytes, 4 to 7 where the next is bounded."""
+    """How UTF-8 goes on after a byte: 1 to 3 for so many continuation bytes, 4 to 7 where the next has bounds."""
     if state == NO_TEXT:
         return NO_TEXT
     if state == BOUNDARY:

@@ -1,7 +1,7 @@
-"""Counts in terms that are larger than what one token can use up.
+r"""Counts in terms that are larger than what one token can use up.
 
-A token begins few of the words that `(\\S+\\s+){0,99}\\S+` counts. So which tokens stay inside a state with 57 more words
-to come is the same as with 40: the tables of one serve both. Here terms that differ so are brought to the same term.
+A token begins few of the words that `(\S+\s+){0,99}\S+` counts. So which tokens stay inside a state with 57 more words
+to come is the same as with 40: the tables of one serve both. Here terms that differ so are made the same.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def lessened(table: DerivativeTable, term: int, body: int, by: int) -> int:
 
 def _sequences(table: DerivativeTable, term: int, at_most: int) -> list[int] | None:
     """The terms at the heads and tails within a term, each behind all that it is a part of; None if there are more
-    than so many, or some hold others in a way that is not looked into."""
+    than so many, or some hold others in a way that is not looked into.
+    """
     order: list[int] = []
     seen: set[int] = set()
     stack = [term]
@@ -94,10 +95,10 @@ def _sequences(table: DerivativeTable, term: int, at_most: int) -> list[int] | N
         if top < 0:  # it was put back below all that it holds
             order.append(-top)
             continue
-        if top in seen or top == EMPTY or top == NOTHING:
+        if top in seen or top in (EMPTY, NOTHING):
             continue
         kind = table.kind[top]
-        if len(seen) >= at_most or kind == K_INTERSECTION or kind == K_COMPLEMENT or kind == K_EARLY or kind == K_BOUNDED:
+        if len(seen) >= at_most or kind in (K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_BOUNDED):
             return None
         seen.add(top)
         stack.append(-top)
@@ -109,4 +110,3 @@ def _sequences(table: DerivativeTable, term: int, at_most: int) -> list[int] | N
             stack.append(table.tail[top])
     order.reverse()
     return order
-

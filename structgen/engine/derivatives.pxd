@@ -35,7 +35,7 @@ cdef class DerivativeTable(Terms):
     @cython.locals(number=int, start=int, width=int, at=int)
     cpdef tuple _kept(self, int term)
     cpdef list targets(self, int term)
-    @cython.locals(first=int, at=int)
+    @cython.locals(first=int, last=int, at=int)
     cpdef bint reaches(self, int term, int other) except -1
     @cython.locals(stack=list, top=int, heads=list, missing=list, classes=bytes, targets=list)
     cpdef void _derive_within(self, int term) except *

@@ -146,7 +146,8 @@ class DerivativeTable(Terms):
         """Whether some byte leads from a term to another."""
         self._derive_within(term)
         first = self.targets_at[term]
-        for at in range(first, first + self._widths[self.map_at[term]]):
+        last = first + self._widths[self.map_at[term]]
+        for at in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
             if self.target_pool[at] == other:
                 return True
         return False

@@ -112,7 +112,14 @@ class TermTable:
     def _grow(self) -> None:
         """Doubles the arrays."""
         self._capacity *= 2
-        for name, code in (("accepting", "B"), ("kind", "B"), ("hard", "B"), ("counted", "B"), ("tail", "i"), ("min_len", "q")):
+        for name, code in (
+            ("accepting", "B"),
+            ("kind", "B"),
+            ("hard", "B"),
+            ("counted", "B"),
+            ("tail", "i"),
+            ("min_len", "q"),
+        ):
             setattr(self, name, enlarged(getattr(self, name), code, self._capacity))
         self._mark_of = grown(self._mark_of, len(self._mark_of))
 
@@ -124,9 +131,13 @@ class TermTable:
         at = mark & mask
         while table[at] >= 0:
             found = table[at]
-            if self._mark_of[found] == mark and self.tail[found] == tail and self.kind[found] == kind:
-                if self.payload[found] == payload:
-                    return found
+            if (
+                self._mark_of[found] == mark
+                and self.tail[found] == tail
+                and self.kind[found] == kind
+                and self.payload[found] == payload
+            ):
+                return found
             at = (at + 1) & mask
         term = self.count
         if term >= self._limit:
@@ -163,7 +174,7 @@ class TermTable:
         if kind == K_REPEAT:
             return bool((payload[1] == 0 and payload[2] > 0) or self.counted[tail])
         if kind == K_UNION:
-            for part in payload:
+            for part in payload:  # noqa: SIM110  (a generator would not be compiled to a loop)
                 if self.counted[part]:
                     return True
             return False

@@ -90,6 +90,22 @@ def counted(rng: random.Random) -> rx.Regex:
     return rx.sequence(rx.repeat(rng.choice(CHARACTERS), least, most), rng.choice(RESTS))
 
 
+def words(rng: random.Random) -> rx.Regex:
+    """A bound on how often something longer than a character comes, as in `(\\S+\\s+){0,9}\\S+`."""
+    word = rx.repeat(rng.choice(CHARACTERS), 1, None)
+    word_and_space = rx.sequence(word, rx.repeat(rng.choice(CHARACTERS), 1, None))
+    return rx.sequence(rx.repeat(word_and_space, 0, rng.choice((3, 5, 12, 40))), word, rng.choice(RESTS))
+
+
+def found_within(rng: random.Random) -> rx.Regex:
+    """`C* P C* R`, as patterns without anchors are in a string."""
+    char = rng.choice(CHARACTERS)
+    needle = rx.repeat(
+        rng.choice((*CHARACTERS, *(rx.Literal(text) for text in NEEDLES))), *rng.choice(((1, 1), (2, 4), (3, 3)))
+    )
+    return rx.sequence(rx.star(char), needle, rx.star(char), rng.choice(RESTS))
+
+
 def search(rng: random.Random) -> rx.Regex:
     return rx.sequence(rx.star(rx.ANY_CHAR), rx.Literal(rng.choice(NEEDLES)), rx.star(rx.ANY_CHAR))
 
@@ -112,8 +128,12 @@ def conditional(rng: random.Random) -> rx.Regex:
 
 def terminal(rng: random.Random) -> rx.Regex:
     kind = rng.random()
-    if kind < 0.4:
+    if kind < 0.25:
         return counted(rng)
+    if kind < 0.33:
+        return words(rng)
+    if kind < 0.4:
+        return found_within(rng)
     if kind < 0.8:
         return conditional(rng)
     if kind < 0.9:
@@ -239,13 +259,15 @@ CONSTANTS = {
         "DIFFERENCE_NODES": 10**9,
     },
     "no differences": {"DIFFERENCE_NODES": 0},
+    "all states are wide": {"WIDE": 10**9, "SPARSE_TOKENS": 0, "ROOM": 2, "MOST_ROOM": 8},
+    "searches walk what leaves the string": {"LEAVINGS_FROM": 1, "LEAVING_TOKENS": 10**9, "SPARSE_TOKENS": 0},
 }
 
 SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
-from structgen.engine import terminal_masks, token_walks
-modules = (terminal_masks, token_walks)
+from structgen.engine import counted_masks, terminal_masks, token_walks
+modules = (counted_masks, terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
     assert having, name

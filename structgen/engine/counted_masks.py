@@ -1,0 +1,281 @@
+"""Tables for states that differ in a count alone, and the making of tables from what a walk has found.
+
+A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
+tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
+
+Likewise a state with a bound on a count and further conditions: tokens are indexed by the bound they need, counting
+what they begin and what is begun at least after them, and the states that differ in the bound alone share this.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+
+from structgen.engine.arrays import array_of, head, zeros
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.mask_tables import ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
+from structgen.engine.term_kinds import DEAD
+from structgen.engine.token_trie import TokenTrie
+from structgen.engine.token_walks import TokenWalks
+from structgen.engine.vocabulary import Vocabulary
+
+__all__ = ["CountedMasks"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+# A list of token ids this long costs as much to write into a mask as copying a finished one.
+SPARSE_TOKENS = 512
+# Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
+MERGED_NODES = 6000
+ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
+INDEXES = 8  # large ones that were made last, which may come again
+# A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
+REMOVED_TOKENS = 2048
+PAIRS = 64  # of states, in looking whether what follows a class goes on with it
+RECORD_BYTES = 500  # about what the tables of a state take besides their lists
+
+
+class CountedMasks(TokenWalks):
+    """What walks find, as tables.
+
+    Attributes, besides those of `TokenWalks`:
+        vocabulary: the vocabulary.
+        words: uint32 words of a mask.
+        dense, exits: the masks and the exits that the tables refer to.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, automata: AutomatonStore) -> None:
+        super().__init__(vocabulary, automata)
+        self.vocabulary = vocabulary
+        self.words = (vocabulary.size + 31) // 32
+        self.dense: list[DenseMask] = []
+        self.exits: list[Exits] = []
+        self._sorted = zeros(4096)
+        self._by_counts: list[ByCount] = []
+        self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
+
+    def _keep_dense(self, mask: np.ndarray) -> int:
+        self.dense.append(DenseMask(mask))
+        self.bytes_used += 4 * self.words
+        return len(self.dense) - 1
+
+    def _add_exits(self, table: TerminalMask, exits: Exits) -> None:
+        """Gives a table exits, which must be the last that were given to any, or its first."""
+        if table.first_exit == table.last_exit:
+            table.first_exit = len(self.exits)
+        self.exits.append(exits)
+        table.last_exit = len(self.exits)
+
+    def _meant(self, part: TerminalMask) -> np.ndarray:
+        """The dense mask of a table, what is removed from it left out."""
+        mask = np.array(self.dense[part.dense].words, dtype=np.uint32)
+        words = mask
+        one = 1
+        for index in range(part.first_removed, part.last_removed):
+            token = self.pool[index]
+            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        return mask
+
+    def _exits_found(self, trie: Trie, least: int, most: int, removed: frozenset[int] | None) -> Exits:
+        """The exits that the last walk has found."""
+        first = self._keep(self._exits, self._exit_size)
+        return Exits(trie, first, first + self._exit_size, least, most, removed)
+
+    def _record(self) -> TerminalMask:
+        """Tables with the tokens inside that the last walk has found."""
+        made = TerminalMask()
+        if self._token_size > SPARSE_TOKENS:
+            made.dense = self._made_dense(self._tokens, self._token_size)
+        else:
+            made.first_token = self._keep(self._tokens, self._token_size)
+            made.last_token = made.first_token + self._token_size
+        self.bytes_used += RECORD_BYTES
+        return made
+
+    def _made_dense(self, tokens: array[int], count: int) -> int:
+        mask = np.zeros(self.words, dtype=np.uint32)
+        words = mask
+        one = 1
+        for index in range(count):
+            token = tokens[index]
+            words[token >> 5] |= one << (token & 31)
+        return self._keep_dense(mask)
+
+    # -- a counted class and its rest -------------------------------------------------------------------------------
+
+    def _make_counted(self, char_state: int, rest_state: int) -> CountedTerminal | None:
+        """Indexes the vocabulary for `C* R`; None where a text could be read in more than one way."""
+        absorbs = self._absorbs(rest_state, char_state)
+        if not self._walk_counted(char_state, rest_state, absorbs):
+            return None
+        made = self._new_counted()
+        made.absorbs = absorbs
+        return made
+
+    def _absorbs(self, rest_state: int, char_state: int) -> bool:
+        """Whether one more C before it changes nothing in `rest_state`."""
+        automata = self.automata
+        seen = {(char_state, rest_state)}
+        stack = [(char_state, rest_state)]
+        while stack:
+            char, rest = stack.pop()
+            last_after = last_rest = DEAD
+            for byte in range(256):
+                after = automata.next(char, byte)
+                after_rest = automata.next(rest, byte)
+                if not after or (after == last_after and after_rest == last_rest):
+                    continue
+                last_after, last_rest = after, after_rest
+                pair = (after, after_rest)
+                if automata.accepting[after]:
+                    if after_rest != rest_state or automata.has_next(after):
+                        return False
+                elif pair not in seen:
+                    if not after_rest or len(seen) >= PAIRS:
+                        return False
+                    seen.add(pair)
+                    stack.append(pair)
+        return True
+
+    def _new_counted(self) -> CountedTerminal:
+        """The index of what the last walk found."""
+        made = CountedTerminal(
+            self._largest,
+            self._by_count(self._tokens, self._token_counts, self._token_size),
+            self._by_count(self._rest, self._rest_counts, self._rest_size),
+        )
+        made.exit_nodes = head(self._exits, self._exit_size)
+        made.exit_counts = head(self._exit_counts, self._exit_size)
+        made.largest_exit = int(max(made.exit_counts, default=0))
+        made.remainders = self._merge(self.trie, made.exit_nodes, made.exit_counts)
+        self.bytes_used += 8 * self._exit_size
+        return made
+
+    def _by_count(self, tokens: array[int], counts: array[int], size: int) -> ByCount:
+        """The first tokens, sorted by count; those of another state if they are the same."""
+        largest = self._largest
+        starts = zeros(largest + 2)
+        for index in range(size):
+            starts[counts[index] + 1] += 1
+        for count in range(largest + 1):
+            starts[count + 1] += starts[count]
+        while size > len(self._sorted):
+            self._sorted = zeros(2 * len(self._sorted))
+        places = zeros(largest + 2)
+        for count in range(largest + 2):
+            places[count] = starts[count]
+        in_order = self._sorted
+        for index in range(size):
+            at = places[counts[index]]
+            places[counts[index]] = at + 1
+            in_order[at] = tokens[index]
+        for known in self._by_counts:
+            if _equal(known.starts, starts, largest + 2) and _equal(known.tokens, in_order, size):
+                return known
+        made = ByCount(head(in_order, size), starts)
+        if size > SPARSE_TOKENS:
+            made.dense = self._made_dense(made.tokens, size)
+            del self._by_counts[: len(self._by_counts) - INDEXES + 1]
+            self._by_counts.append(made)
+        self.bytes_used += 4 * (size + largest)
+        return made
+
+    def _of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
+        """The tables for `C{least,most} R`; `most` -1 is without bound."""
+        largest = counted.largest
+        least = min(least, largest + 1)
+        most = largest if most < 0 else min(most, largest)
+        made: TerminalMask | None = counted.masks.get((least, most))
+        if made is None:
+            made = counted.masks[least, most] = self._made_of_count(counted, least, most)
+        return made
+
+    def _made_of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
+        inside = counted.inside
+        rest = counted.rest
+        made = TerminalMask()
+        made.first_exit, made.last_exit = self._exits_of_count(counted, least, most)
+        self.bytes_used += RECORD_BYTES
+        stop = inside.starts[most + 1]
+        more = len(inside.tokens) - stop
+        self._token_size = 0
+        if inside.dense < 0 or stop <= SPARSE_TOKENS:
+            self._append(inside.tokens, 0, stop)
+        else:
+            made.dense = inside.dense
+            if more > REMOVED_TOKENS:
+                made.dense = self._made_dense(inside.tokens, stop)
+            elif more:
+                made.first_removed = self._keep(inside.tokens[stop:], more)
+                made.last_removed = made.first_removed + more
+        if least <= most:
+            self._append(rest.tokens, rest.starts[least], rest.starts[most + 1])
+        made.first_token = self._keep(self._tokens, self._token_size)
+        made.last_token = made.first_token + self._token_size
+        return made
+
+    def _exits_of_count(self, counted: CountedTerminal, least: int, most: int) -> tuple[int, int]:
+        """Where the exits for a state with these counts are; no exit comes after more than `largest_exit`."""
+        key = (min(least, counted.largest_exit + 1), min(most, counted.largest_exit))
+        found: tuple[int, int] | None = counted.exits.get(key)
+        if found is None:
+            least, most = key
+            counts = np.asarray(counted.exit_counts)
+            allowed = np.flatnonzero((counts >= least) & (counts <= most))
+            begin = len(self.exits)
+            if len(allowed) and counted.remainders is not None:
+                self.exits.append(Exits(counted.remainders, 0, 1, least, most, None))
+            elif len(allowed):
+                first = self._keep(array_of(np.asarray(counted.exit_nodes)[allowed]), len(allowed))
+                self.exits.append(Exits(self.trie, first, first + len(allowed), 0, 0, None))
+            found = counted.exits[key] = (begin, len(self.exits))
+        return found
+
+    # -- what is left of the tokens ---------------------------------------------------------------------------------
+
+    def _merge(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie | None:
+        """What is left of the tokens after the exits, as one trie; None where a list of exits serves better.
+
+        With counts it is always better, unless it grows too large. The same exits come again and again: at the end of
+        a string whatever its characters.
+        """
+        if not len(exits):
+            return None
+        key = (id(trie), bytes(exits), b"" if counts is None else bytes(counts))
+        if key not in self._merged:
+            self._merged[key] = self._new_merged(trie, exits, counts)
+            self.bytes_used += 2 * len(key[1])
+        return self._merged[key]
+
+    def _new_merged(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie | None:
+        nodes = 0
+        for index in range(len(exits)):
+            nodes += trie.end[exits[index]] - exits[index] - 1
+            if nodes > MERGED_NODES:
+                return None
+        token_bytes = self.vocabulary.token_bytes
+        entries: list[tuple[bytes, int, int]] = []
+        for index in range(len(exits)):
+            exit_node = exits[index]
+            skipped = trie.depth[exit_node]
+            count = counts[index] if counts is not None else 0
+            for at in range(trie.token_start[exit_node + 1], trie.token_start[trie.end[exit_node]]):
+                token = trie.tokens[at]
+                text = token_bytes(token)
+                if text is not None:
+                    entries.append((text[skipped:], token, count))
+        entries.sort()
+        merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
+        self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
+        return Trie(merged, array("i", [count for _, _, count in entries]))
+
+
+def _equal(left: array[int], right: array[int], size: int) -> bool:
+    """Whether `left` is the first `size` of `right`."""
+    if len(left) != size:
+        return False
+    for index in range(size):  # noqa: SIM110  (a generator would not be compiled to a loop)
+        if left[index] != right[index]:
+            return False
+    return True
