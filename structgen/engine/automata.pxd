@@ -22,6 +22,8 @@ cdef class AutomatonStore(LivingTerms):
     cpdef void expand(self, int state) except *
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
+    @cython.locals(only=int)
+    cpdef bint leads_on(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(byte=int, left=int, right=int, last_left=int, last_right=int, after_left=int, after_right=int)
     cpdef bint _sees_end_apart(self, int state, int other) except -1

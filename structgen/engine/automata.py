@@ -144,6 +144,13 @@ class AutomatonStore(LivingTerms):
         alive = 0
         for number in range(self._widths[self.map_at[state]]):
             target = self.target_pool[start + number]
+            if target < 0:  # not made yet, and not nothing
+                if self.hard[state]:
+                    target = self.forced(start + number)
+                else:
+                    live += 1
+                    alive = number
+                    continue
             if self.hard[target]:
                 # The language stays the same, so the term may keep this for its derivatives too.
                 target = self._pruned(target)
@@ -154,7 +161,7 @@ class AutomatonStore(LivingTerms):
         if live == 0:
             self.only_byte[state] = NO_BYTE
         elif live == 1 and classes.count(alive) == 1:
-            self.only_target[state] = self.target_pool[start + alive]
+            self.only_target[state] = self.forced(start + alive)
             self.only_byte[state] = classes.index(alive)
         else:
             self.only_byte[state] = MANY_BYTES
@@ -170,8 +177,20 @@ class AutomatonStore(LivingTerms):
             self.expand(state)
             only = self.only_byte[state]
         if only == MANY_BYTES:
-            return self.target_pool[self.targets_at[state] + self.class_of[self.map_at[state] * 256 + byte]]
+            return self.forced(self.targets_at[state] + self.class_of[self.map_at[state] * 256 + byte])
         return self.only_target[state] if only == byte else DEAD
+
+    def leads_on(self, state: int, byte: int) -> bool:
+        """Whether a byte leads on from a state; costs less than to find out where.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        self.expand(state)
+        only = self.only_byte[state]
+        if only == MANY_BYTES:
+            return self.target_pool[self.targets_at[state] + self.class_of[self.map_at[state] * 256 + byte]] != DEAD
+        return only == byte
 
     def step(self, state: int, byte: int) -> int:
         """The same as `next`."""

@@ -219,10 +219,10 @@ class CharacterKinds:
         one = 1
         found = (one << BROKEN) - 1
         for byte in range(128):
-            if self.automata.next(state, byte):
+            if self.automata.leads_on(state, byte):
                 found &= ~(one << KIND_OF[byte])
         for first, last, _, _, _, kind in _STARTS:
             for lead in range(first, last + 1):
-                if self.automata.next(state, lead):
+                if self.automata.leads_on(state, lead):
                     found &= ~(one << kind)
         return found

@@ -22,6 +22,9 @@ cdef class DerivativeTable(Terms):
     cdef public int[::1] class_of        # the class of byte b in map m is at m * 256 + b
     cdef int _target_count
     cdef int[::1] _map_of_byte
+    cdef int[::1] _later_term            # what is not made yet: a term,
+    cdef int[::1] _later_tail            # and what follows it
+    cdef int _later_count
     cdef dict _class_partitions          # class of byte sequences -> partition
     cdef public list _suffix_automata    # by suffix automaton, by its state: [(unit, state)]
     cdef dict _suffix_automaton_of
@@ -34,6 +37,12 @@ cdef class DerivativeTable(Terms):
     cpdef void _keep(self, int term, bytes classes, list targets) except *
     @cython.locals(number=int, start=int, width=int, at=int)
     cpdef tuple _kept(self, int term)
+    @cython.locals(target=int)
+    cpdef int forced(self, int at) except -1
+    @cython.locals(number=int)
+    cpdef int _later(self, int term, int tail) except? -1
+    cpdef int _made(self, int later) except -1
+    cpdef int _united(self, list targets) except? -1
     cpdef list targets(self, int term)
     @cython.locals(first=int, last=int, at=int)
     cpdef bint reaches(self, int term, int other) except -1

@@ -9,6 +9,9 @@ different ones occur.
 Partitions are kept flat, as the number of a class map and a run of one array of targets: few different class maps
 occur, so this is small, and as objects of their own the garbage collector would go through them again and again. They
 are the transitions of the states too (`engine/automata.py`).
+
+A string of at most 1000 characters has a term of its own for each count, and leads to a dozen more, one for each way
+that a character may have begun; a text takes one. So what a counted repetition leads to is made when it is asked for.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ class DerivativeTable(Terms):
     Attributes (arrays may be longer than what is used, and are replaced when they grow):
         map_at: int32, by term: the number of the class map of its derivatives; -1 they are not made yet.
         targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
-        target_pool: int32.
+        target_pool: int32; a negative number stands for a term that is not made yet, see `forced`.
         class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
     """
 
@@ -72,6 +75,9 @@ class DerivativeTable(Terms):
         self.targets_at = zeros(self._capacity)
         self.target_pool = room(16 * capacity)
         self.class_of = zeros(16 * 256)
+        self._later_term = zeros(1024)  # by what is not made yet: a term,
+        self._later_tail = zeros(1024)  # and what follows it
+        self._later_count = 0
         self._map_of_byte = zeros(256, NO_MAP)  # by byte: the class map in which only this one leads on
         self._target_count = 0
         self._class_partitions: dict[int, Partition] = {}
@@ -135,7 +141,39 @@ class DerivativeTable(Terms):
         number = self.map_at[term]
         start = self.targets_at[term]
         width = self._widths[number]
-        return self._maps[number], [self.target_pool[at] for at in range(start, start + width)]
+        return self._maps[number], [self.forced(at) for at in range(start, start + width)]
+
+    def forced(self, at: int) -> int:
+        """The target at a place of the pool, made if it is not yet.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        target = self.target_pool[at]
+        if target >= 0:
+            return target
+        target = self._made(target)
+        self.target_pool[at] = target
+        return target
+
+    def _later(self, term: int, tail: int) -> int:
+        """A term before another, or a negative number that stands for that."""
+        if term == NOTHING:
+            return NOTHING
+        if term == EMPTY:
+            return tail
+        number = self._later_count
+        if number == len(self._later_term):
+            self._later_term = grown(self._later_term, number)
+            self._later_tail = grown(self._later_tail, number)
+        self._later_term[number] = term
+        self._later_tail[number] = tail
+        self._later_count = number + 1
+        return -1 - number
+
+    def _made(self, later: int) -> int:
+        """What a negative number stands for."""
+        return self.append(self._later_term[-1 - later], self._later_tail[-1 - later])
 
     def targets(self, term: int) -> list[int]:
         """What the bytes lead to from a term, each different target once."""
@@ -264,7 +302,13 @@ class DerivativeTable(Terms):
             if len(first_bytes) < 256:
                 lists.insert(0, [])
             classes, members = self._joined(classes, members, bytes(table), lists)
-        return self._reduced(classes, [self.union(m) for m in members])
+        return self._reduced(classes, [self._united(m) for m in members])
+
+    def _united(self, targets: list[int]) -> int:
+        """The union of some targets, some of which may not be made yet."""
+        if len(targets) == 1:
+            return targets[0]
+        return self.union([self._made(target) if target < 0 else target for target in targets])
 
     def _joined(
         self, classes: bytes, members: list[list[int]], other: bytes, more: list[list[int]]
@@ -328,6 +372,8 @@ class DerivativeTable(Terms):
             body, low, high = payload
             rest = self.repeat(body, low - 1 if low > 0 else 0, high - 1 if high > 0 else -1, tail)
             classes, targets = self._kept(body)
+            if low > 0 or high > 0:
+                return classes, [self._later(t, rest) for t in targets]
             return classes, [self.append(t, rest) for t in targets]
         if kind == K_INTERSECTION:
             return self._of_intersection(payload, tail)

@@ -199,7 +199,7 @@ class ItemSetStore:
             only = automata.only_byte[state]
             if only == UNKNOWN:
                 for byte in range(256):
-                    if automata.next(state, byte):
+                    if automata.leads_on(state, byte):
                         self._rows[base + byte] = UNKNOWN
             elif only < NO_BYTE:
                 self._rows[base + only] = UNKNOWN

@@ -198,7 +198,7 @@ class TerminalMasks(CountedMasks):
         nodes = 0
         for byte in range(256):
             node = trie.first_node[byte]
-            if node >= 0 and self.automata.next(state, byte):
+            if node >= 0 and self.automata.leads_on(state, byte):
                 nodes += trie.end[node] - node
         return WIDE * nodes > trie.size
 

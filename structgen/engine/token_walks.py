@@ -150,8 +150,12 @@ class TokenWalks:
             self._enter(depth, start)
             while node < stop:
                 depth = depth_of[node]
-                state = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]]
+                at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]
+                state = targets[at]
                 visited += 1
+                if state < 0:
+                    state = automata.forced(at)
+                    targets = automata.target_pool
                 if state == 0:
                     node = end_of[node]
                     continue
@@ -297,8 +301,12 @@ class TokenWalks:
             depth = depth_of[node]
             byte = byte_of[node]
             visited += 1
-            mine = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]]
-            other = targets[other_targets_at[depth - 1] + class_of[other_map_at[depth - 1] + byte]]
+            at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]
+            other_at = other_targets_at[depth - 1] + class_of[other_map_at[depth - 1] + byte]
+            mine, other = targets[at], targets[other_at]
+            if mine < 0 or other < 0:
+                mine, other = automata.forced(at), automata.forced(other_at)
+                targets = automata.target_pool
             if mine == other:
                 node = end_of[node]
                 continue
@@ -363,10 +371,18 @@ class TokenWalks:
             visited += 1
             phase = in_rest[depth - 1]
             count = counts[depth - 1]
-            state = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]]
+            at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]
+            state = targets[at]
+            if state < 0:
+                state = automata.forced(at)
+                targets = automata.target_pool
             rest = DEAD
             if phase == 0:
-                rest = targets[self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]]
+                at = self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]
+                rest = targets[at]
+                if rest < 0:
+                    rest = automata.forced(at)
+                    targets = automata.target_pool
                 if state_at[depth - 1] == char_state:
                     if state and rest and not absorbs:
                         self.nodes_visited += visited
@@ -448,8 +464,12 @@ class TokenWalks:
         node = 0
         while node < size:
             depth = depth_of[node]
-            state = targets[targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]]
+            at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]
+            state = targets[at]
             visited += 1
+            if state < 0:
+                state = automata.forced(at)
+                targets = automata.target_pool
             if state == 0:
                 node = end_of[node]
                 continue
