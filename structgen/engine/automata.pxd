@@ -27,7 +27,7 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(byte=int, left=int, right=int, last_left=int, last_right=int, after_left=int, after_right=int)
     cpdef bint _sees_end_apart(self, int state, int other) except -1
-    @cython.locals(byte=int, target=int, last=int)
+    @cython.locals(first=int, at=int, target=int)
     cpdef set _states_after(self, int state)
     @cython.locals(at="Py_ssize_t")
     cpdef bint matches(self, int state, bytes data) except -1

@@ -395,13 +395,13 @@ class AutomatonStore(LivingTerms):
 
     def _states_after(self, state: int) -> set[int]:
         """The states after one more byte."""
+        self.expand(state)
         targets: set[int] = set()
-        last = DEAD
-        for byte in range(256):
-            target = self.next(state, byte)
-            if target != last and target != DEAD:
+        first = self.targets_at[state]
+        for at in range(first, first + self._widths[self.map_at[state]]):
+            target = self.forced(at)
+            if target != DEAD:
                 targets.add(target)
-            last = target
         return targets
 
     def is_finite(self, state: int) -> bool:
