@@ -34,6 +34,7 @@ __all__ = ["AutomatonStore"]
 
 ADDED_KEPT = 10_000  # regex trees remembered by identity
 PAIRS_SEEN = 300  # while looking whether two states have a text in common
+SMALL_COUNT = 16
 STATES_SEEN = 200  # while looking whether a language is endless from all of its states
 
 
@@ -384,7 +385,7 @@ class AutomatonStore(LivingTerms):
             top = waiting.pop()
             if top in after:
                 continue
-            if len(after) >= STATES_SEEN:
+            if len(after) >= STATES_SEEN or self._is_counted_out(top):
                 return False
             after[top] = self._states_after(top)
             waiting.extend(after[top])
@@ -392,6 +393,12 @@ class AutomatonStore(LivingTerms):
         if state in ended:
             return False
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
+
+    def _is_counted_out(self, state: int) -> bool:
+        """Whether a state begins with a large bound on a count: most often it is finite, and has many states."""
+        if self.kind[state] == K_BOUNDED:
+            return True
+        return bool(self.kind[state] == K_REPEAT and self.payload[state][2] > SMALL_COUNT)
 
     def _states_after(self, state: int) -> set[int]:
         """The states after one more byte."""

@@ -19,6 +19,7 @@ cdef class DerivativeTable(Terms):
     cdef public int[::1] map_at          # by term: the class map of its derivatives; -1 they are not made yet
     cdef public int[::1] targets_at      # by term: where its targets begin in target_pool, one for each class
     cdef public int[::1] target_pool
+    cdef public int pools                # how often these were replaced
     cdef public int[::1] class_of        # the class of byte b in map m is at m * 256 + b
     cdef int _target_count
     cdef int[::1] _map_of_byte

@@ -63,6 +63,7 @@ class DerivativeTable(Terms):
         map_at: int32, by term: the number of the class map of its derivatives; -1 they are not made yet.
         targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
         target_pool: int32; a negative number stands for a term that is not made yet, see `forced`.
+        pools: how often `target_pool` or `class_of` was replaced; whoever holds one must look for it.
         class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
     """
 
@@ -75,6 +76,7 @@ class DerivativeTable(Terms):
         self.targets_at = zeros(self._capacity)
         self.target_pool = room(16 * capacity)
         self.class_of = zeros(16 * 256)
+        self.pools = 0
         self._later_term = zeros(1024)  # by what is not made yet: a term,
         self._later_tail = zeros(1024)  # and what follows it
         self._later_count = 0
@@ -99,6 +101,7 @@ class DerivativeTable(Terms):
         count = self._target_count
         while count + len(targets) > len(self.target_pool):
             self.target_pool = grown(self.target_pool, count)
+            self.pools += 1
         for target in targets:
             self.target_pool[count] = target
             count += 1
@@ -118,6 +121,7 @@ class DerivativeTable(Terms):
         count = self._target_count
         if count + 2 > len(self.target_pool):
             self.target_pool = grown(self.target_pool, count)
+            self.pools += 1
         self.target_pool[count] = NOTHING
         self.target_pool[count + 1] = target
         self.targets_at[term] = count
@@ -132,6 +136,7 @@ class DerivativeTable(Terms):
         first = number * 256
         if first == len(self.class_of):
             self.class_of = grown(self.class_of, first)
+            self.pools += 1
         for byte in range(256):
             self.class_of[first + byte] = classes[byte]
         return number

@@ -121,7 +121,7 @@ class TokenWalks:
         trie = exits.trie
         automata.expand(start)
         only = automata.only_byte[start]
-        class_of, targets = automata.class_of, automata.target_pool
+        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
         map_at, targets_at = self._map_at, self._targets_at
         byte_of, end_of, depth_of, token_start, token_at = (
             trie.byte,
@@ -186,12 +186,13 @@ class TokenWalks:
                     self._add_exit(node, 0)
                 if automata.only_byte[state] == NOT_EXPANDED:
                     automata.expand(state)
-                    class_of, targets = automata.class_of, automata.target_pool
                 if automata.only_byte[state] == NO_BYTE:
                     node = end_of[node]
                     continue
                 if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
                     self._entered.append(state)
+                if automata.pools != pools:
+                    class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
                 self._enter(depth, state)
                 node += 1
         self.nodes_visited += visited
@@ -289,7 +290,7 @@ class TokenWalks:
         trie = self.trie
         automata.expand(state)
         automata.expand(like)
-        class_of, targets = automata.class_of, automata.target_pool
+        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
         map_at, targets_at = self._map_at, self._targets_at
         other_map_at, other_targets_at = self._other_map_at, self._other_targets_at
         byte_of, end_of, depth_of, size = trie.byte, trie.end, trie.depth, trie.size
@@ -325,7 +326,8 @@ class TokenWalks:
                 if automata.only_byte[mine] == NOT_EXPANDED or automata.only_byte[other] == NOT_EXPANDED:
                     automata.expand(mine)
                     automata.expand(other)
-                    class_of, targets = automata.class_of, automata.target_pool
+                if automata.pools != pools:
+                    class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
                 self._enter(depth, mine)
                 self._enter_other(depth, other)
             node += 1
@@ -353,7 +355,7 @@ class TokenWalks:
         automata.expand(char_state)
         automata.expand(rest_state)
         automata.expand(DEAD)
-        class_of, targets = automata.class_of, automata.target_pool
+        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
         map_at, targets_at = self._map_at, self._targets_at
         state_at, in_rest, counts = self._state_at, self._phase_at, self._count_at
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
@@ -398,7 +400,6 @@ class TokenWalks:
             if automata.only_byte[state] == NOT_EXPANDED or automata.only_byte[rest] == NOT_EXPANDED:
                 automata.expand(state)
                 automata.expand(rest)
-                class_of, targets = automata.class_of, automata.target_pool
             if phase == 0 and automata.accepting[state]:
                 if automata.only_byte[state] != NO_BYTE:
                     self.nodes_visited += visited
@@ -431,6 +432,8 @@ class TokenWalks:
             if phase and automata.only_byte[state] == NO_BYTE:
                 node = end_of[node]
                 continue
+            if automata.pools != pools:
+                class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
             self._enter(depth, state)
             self._enter_other(depth, rest)
             in_rest[depth] = phase
@@ -452,7 +455,7 @@ class TokenWalks:
         automata = self.automata
         trie = self.trie
         automata.expand(free)
-        class_of, targets = automata.class_of, automata.target_pool
+        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
         map_at, targets_at = self._map_at, self._targets_at
         counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
@@ -494,12 +497,13 @@ class TokenWalks:
                 self._add_exit(node, count)
             if automata.only_byte[state] == NOT_EXPANDED:
                 automata.expand(state)
-                class_of, targets = automata.class_of, automata.target_pool
             if automata.only_byte[state] == NO_BYTE:
                 node = end_of[node]
                 continue
             if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
                 self._entered.append(state)
+            if automata.pools != pools:
+                class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
             self._enter(depth, state)
             counts[depth] = count
             begins[depth] = automata.is_between(state)
