@@ -2,6 +2,7 @@
 
 STRUCTGEN_BUILD=skip      build no extension: the same files run as plain Python, slower.
 STRUCTGEN_BUILD=require   fail when an extension cannot be built (what the tests use).
+STRUCTGEN_BOUNDS=1        check every index in the compiled modules: slow, for finding faults of theirs.
 By default a missing compiler costs speed, not the installation.
 """
 
@@ -14,7 +15,7 @@ HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("STRUCTGEN_BUILD", "optional")
 DIRECTIVES = {
     "language_level": 3,
-    "boundscheck": False,
+    "boundscheck": os.environ.get("STRUCTGEN_BOUNDS") == "1",
     "wraparound": False,
     "cdivision": True,
     "initializedcheck": False,

@@ -16,7 +16,9 @@ import pytest
 from support.vocabularies import accepted_tokens
 
 from structgen.engine import regex as rx
+from structgen.engine.automata import AutomatonStore
 from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.terminal_masks import TerminalMasks
 from structgen.engine.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
@@ -243,6 +245,21 @@ def test_a_mask_costs_a_walk_over_remainders_only() -> None:
         matcher.allowed_token_ids()
     assert compiled.shared.terminals.nodes_visited == shared  # no table for each count
     assert compiled.masks.nodes_visited - own <= 50 * 100
+
+
+def test_tables_do_not_depend_on_how_much_room_the_automata_began_with() -> None:
+    """Pools are replaced when they grow, in the middle of walks too: what a walk holds must not be the old one."""
+    rng = random.Random(9)
+    for _ in range(TRIES):
+        regex = terminal(rng)
+        found = []
+        for capacity in (4, 4096):
+            automata = AutomatonStore(capacity=capacity)
+            tables = TerminalMasks(WIDE_ENOUGH, automata)
+            tables.get(automata.add(regex))
+            matched = [automata.matches(automata.add(regex), text) for text in TOKENS.values()]
+            found.append((tables.nodes_visited, automata.count, matched))
+        assert found[0] == found[1]
 
 
 # -- every way of keeping tables, forced on all states ---------------------------------------------------------------
