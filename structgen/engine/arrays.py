@@ -53,12 +53,12 @@ def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     return new
 
 
-def enlarged(old: Any, code: str, size: int, value: int = 0) -> Any:
+def enlarged(old: array[int], code: str, size: int, value: int = 0) -> array[int]:
     """A copy of an array of any type code in one of `size`, filled up with `value`."""
     if IS_COMPILED:
-        large = np.full(size, value, dtype=code) if value else np.zeros(size, dtype=code)
+        large: Any = np.full(size, value, dtype=code) if value else np.zeros(size, dtype=code)
         large[: len(old)] = old
-        return large
+        return cast("array[int]", large)
     return array(code, old) + array(code, [value]) * (size - len(old))
 
 

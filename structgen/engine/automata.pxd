@@ -1,5 +1,5 @@
 cimport cython
-from structgen.engine.arrays cimport grown
+from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.liveness cimport LivingTerms
 
 # The numbers of structgen/engine/term_kinds.py.

@@ -11,7 +11,7 @@ import heapq
 from array import array
 from collections.abc import Iterable
 
-from structgen.engine.arrays import grown
+from structgen.engine.arrays import grown, zeros
 from structgen.engine.liveness import LivingTerms
 from structgen.engine.regex import Literal, Regex, Sequence, sequence
 from structgen.engine.term_kinds import (
@@ -61,7 +61,7 @@ class AutomatonStore(LivingTerms):
     def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
         super().__init__(limits, capacity)
         self.only_byte = array("i", [NOT_EXPANDED]) * capacity
-        self.only_target = array("i", [0]) * capacity
+        self.only_target = zeros(capacity)
         self._added: dict[int, tuple[Regex, int]] = {}
         self._rests: dict[tuple[int, ...], tuple[tuple[Regex, ...], int]] = {}
         self._ever_endless: dict[int, bool] = {}

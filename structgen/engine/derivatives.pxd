@@ -16,7 +16,7 @@ cdef class DerivativeTable(Terms):
     cdef list _maps                      # by class map: the class of each byte, as bytes of length 256,
     cdef list _widths                    # how many classes it has
     cdef dict _number_of_map             # class map -> its number
-    cdef public int[::1] map_at          # by term: the class map of its derivatives; -1 they are not made yet
+    cdef public int[::1] map_at          # by term: the class map of its derivatives; 0 they are not made yet
     cdef public int[::1] targets_at      # by term: where its targets begin in target_pool, one for each class
     cdef public int[::1] target_pool
     cdef public int pools                # how often these were replaced

@@ -46,7 +46,7 @@ __all__ = ["DerivativeTable", "Partition"]
 Partition = tuple[bytes, list[int]]  # class of each byte, target of each class
 
 MAPS_KEPT = 20_000
-NO_MAP = -1
+NO_MAP = 0  # no class map has this number
 NO_BYTES = bytes(256)
 DEAD: Partition = (NO_BYTES, [NOTHING])
 
@@ -60,7 +60,7 @@ class DerivativeTable(Terms):
     """Terms with their derivatives.
 
     Attributes (arrays may be longer than what is used, and are replaced when they grow):
-        map_at: int32, by term: the number of the class map of its derivatives; -1 they are not made yet.
+        map_at: int32, by term: the number of the class map of its derivatives; 0 they are not made yet.
         targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
         target_pool: int32; a negative number stands for a term that is not made yet, see `forced`.
         pools: how often `target_pool` or `class_of` was replaced; whoever holds one must look for it.
@@ -69,8 +69,8 @@ class DerivativeTable(Terms):
 
     def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
         super().__init__(limits, capacity)
-        self._maps: list[bytes] = []
-        self._widths: list[int] = []
+        self._maps: list[bytes] = [NO_BYTES]
+        self._widths: list[int] = [0]
         self._number_of_map: dict[bytes, int] = {}
         self.map_at = zeros(self._capacity, NO_MAP)
         self.targets_at = zeros(self._capacity)

@@ -33,7 +33,7 @@ class LivingTerms(DerivativeTable):
 
     def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
         super().__init__(limits, capacity)
-        self._life = array("B", [UNKNOWN]) * self._capacity
+        self._life = enlarged(array("B"), "B", self._capacity)
         self._least_begun = array("i", [-1]) * self._capacity
 
     def _grow(self) -> None:

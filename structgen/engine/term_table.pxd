@@ -27,7 +27,7 @@ cdef class TermTable:
     cdef public long long[::1] min_len       # a lower bound of the length of its texts, in bytes
     cdef public list payload                 # what belongs to the kind
     cdef int[::1] _mark_of                   # a hash of its kind, payload and tail
-    cdef int[::1] _table                     # these hashed: a term, or FREE
+    cdef int[::1] _table                     # these hashed: one more than a term, or FREE
     cdef public list _classes                # by class: its byte sequences
     cdef dict _class_of_sequences
     cdef dict _class_of_ranges

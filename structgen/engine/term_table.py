@@ -44,7 +44,7 @@ FULL_MASK = (1 << 256) - 1
 ASCII_MASK = (1 << 128) - 1
 OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
 BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
-FREE = -1
+FREE = 0
 CODE_TERMS = 64  # terms looked at to see whether something is a prefix code
 
 
@@ -85,15 +85,15 @@ class TermTable:
         self.count = 0
         self._limit = min(self.limits.automaton_states, 2**31 - 2)
         self._capacity = capacity
-        self.accepting = array("B", bytes(capacity))
-        self.kind = array("B", bytes(capacity))
-        self.hard = array("B", bytes(capacity))
-        self.tail = array("i", bytes(4 * capacity))
-        self.min_len = array("q", bytes(8 * capacity))
-        self.counted = array("B", bytes(capacity))
+        self.accepting = enlarged(array("B"), "B", capacity)
+        self.kind = enlarged(array("B"), "B", capacity)
+        self.hard = enlarged(array("B"), "B", capacity)
+        self.tail = enlarged(array("i"), "i", capacity)
+        self.min_len = enlarged(array("q"), "q", capacity)
+        self.counted = enlarged(array("B"), "B", capacity)
         self.payload: list[Any] = []
         self._mark_of = zeros(capacity)  # a hash of each term's key
-        self._table = zeros(_power_of_two(2 * capacity), FREE)  # open addressing: a term, or FREE
+        self._table = zeros(_power_of_two(2 * capacity))  # open addressing: one more than a term, or FREE
         self._classes: list[tuple[ByteRanges, ...]] = []
         self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
         self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
@@ -129,8 +129,8 @@ class TermTable:
         table = self._table
         mask = len(table) - 1
         at = mark & mask
-        while table[at] >= 0:
-            found = table[at]
+        while table[at] != FREE:
+            found = table[at] - 1
             if (
                 self._mark_of[found] == mark
                 and self.tail[found] == tail
@@ -153,20 +153,20 @@ class TermTable:
         self.counted[term] = self._holds_count(kind, payload, tail)
         self._mark_of[term] = mark
         self.count = term + 1
-        self._table[at] = term
+        self._table[at] = term + 1
         if 2 * self.count > len(self._table):
             self._rehash()
         return term
 
     def _rehash(self) -> None:
         """Doubles the table of terms."""
-        table = zeros(2 * len(self._table), FREE)
+        table = zeros(2 * len(self._table))
         mask = len(table) - 1
         for term in range(self.count):
             at = self._mark_of[term] & mask
-            while table[at] >= 0:
+            while table[at] != FREE:
                 at = (at + 1) & mask
-            table[at] = term
+            table[at] = term + 1
         self._table = table
 
     def _holds_count(self, kind: int, payload: Any, tail: int) -> bool:

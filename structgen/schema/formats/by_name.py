@@ -69,8 +69,8 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
 
 _OUTER: dict[str, Callable[[], Regex]] = {
     "date": lambda: choice(dates.DATE, dates.DATE_OF_YEAR_0),
-    "time": lambda: choice(dates.TIME, dates.LEAP_TIME),
-    "date-time": lambda: choice(dates.DATE_TIME, dates.DATE_TIME_OF_YEAR_0, dates.LEAP_DATE_TIME),
+    "time": lambda: choice(dates.TIME, dates.leap_time()),
+    "date-time": lambda: choice(dates.DATE_TIME, dates.DATE_TIME_OF_YEAR_0, dates.leap_date_time()),
     "hostname": lambda: network.LOOSE_HOSTNAME,
     "idn-hostname": lambda: idn.LOOSE_NAME,
     "email": lambda: mail.WITH_AT,

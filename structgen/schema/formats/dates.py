@@ -7,6 +7,8 @@ so they are no texts of `time` and `date-time` here, nor of what those formats l
 
 from __future__ import annotations
 
+from functools import cache
+
 from structgen.engine.regex import (
     ByteSet,
     Literal,
@@ -24,8 +26,8 @@ from structgen.schema.formats.parts import COLON, DIGIT, DIGITS, DOT, MINUS, dig
 from structgen.schema.strings import byte_set
 
 __all__ = [
-    "AWARE_DATE_TIME", "AWARE_TIME", "DATE", "DATE_OF_YEAR_0", "DATE_TIME", "DATE_TIME_OF_YEAR_0", "LEAP_DATE_TIME",
-    "LEAP_TIME", "NAIVE_DATE_TIME", "NAIVE_TIME", "TIME", "date_range", "duration", "timedelta",
+    "AWARE_DATE_TIME", "AWARE_TIME", "DATE", "DATE_OF_YEAR_0", "DATE_TIME", "DATE_TIME_OF_YEAR_0", "NAIVE_DATE_TIME",
+    "NAIVE_TIME", "TIME", "date_range", "duration", "leap_date_time", "leap_time", "timedelta",
 ]  # fmt: skip
 
 SECOND_DIGITS = 6
@@ -123,8 +125,9 @@ NAIVE_DATE_TIME = sequence(DATE, _T, NAIVE_TIME)
 AWARE_DATE_TIME = sequence(DATE, _T, AWARE_TIME)
 
 
-def _leap_time() -> Regex:
-    """RFC 3339, section 5.6: second 60, when it is 23:59 UTC."""
+@cache
+def leap_time() -> Regex:
+    """RFC 3339, section 5.6: second 60, when it is 23:59 UTC. Large, and seldom needed."""
 
     def pairs(sign: bytes, hours: dict[int, int], minutes: dict[int, int]) -> Regex:
         """Times whose hour and minute are those of the offset, mapped."""
@@ -148,9 +151,13 @@ def _pair(number: int) -> Literal:
     return Literal(f"{number:02}".encode())
 
 
-LEAP_TIME = _leap_time()
 DATE_TIME_OF_YEAR_0 = sequence(DATE_OF_YEAR_0, _T, TIME)
-LEAP_DATE_TIME = sequence(choice(DATE, DATE_OF_YEAR_0), _T, LEAP_TIME)
+
+
+@cache
+def leap_date_time() -> Regex:
+    """A date, of the year 0 too, and a time with second 60."""
+    return sequence(choice(DATE, DATE_OF_YEAR_0), _T, leap_time())
 
 
 # --- durations -------------------------------------------------------------------------------------------------------
