@@ -18,7 +18,7 @@ cdef class CountedMasks(TokenWalks):
     cdef list _by_counts
     cdef dict _merged
 
-    cdef int _keep_dense(self, mask) except -1
+    cpdef int keep_dense(self, mask) except -1
     cdef void _add_exits(self, TerminalMask table, Exits exits) except *
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef _meant(self, TerminalMask part)

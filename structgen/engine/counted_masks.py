@@ -55,7 +55,8 @@ class CountedMasks(TokenWalks):
         self._by_counts: list[ByCount] = []
         self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
 
-    def _keep_dense(self, mask: np.ndarray) -> int:
+    def keep_dense(self, mask: np.ndarray) -> int:
+        """Keeps a mask, uint32[words]; returns its number in `dense`."""
         self.dense.append(DenseMask(mask))
         self.bytes_used += 4 * self.words
         return len(self.dense) - 1
@@ -100,7 +101,7 @@ class CountedMasks(TokenWalks):
         for index in range(count):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
-        return self._keep_dense(mask)
+        return self.keep_dense(mask)
 
     # -- a counted class and its rest -------------------------------------------------------------------------------
 

@@ -67,7 +67,8 @@ class TerminalMasks(CountedMasks):
         self._record_of = zeros(1024, UNKNOWN)
         self._records: list[TerminalMask] = []
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
-        self._united: dict[tuple[int, ...], TerminalMask] = {}
+        # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.
+        self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
         self._models: list[int] = []
         self._leavings: dict[int, Leaving | None] = {}  # by C
         self._leavings_asked: dict[int, int] = {}
@@ -275,8 +276,9 @@ class TerminalMasks(CountedMasks):
 
     def united(self, parts: list[TerminalMask]) -> TerminalMask:
         """A table with the dense masks of several, what is removed from them left out."""
-        key = tuple([id(part) for part in parts])  # they live as long as this object
-        made = self._united.get(key)
+        key = tuple([id(part) for part in parts])
+        kept = self._united.get(key)
+        made = kept[1] if kept is not None else None
         if made is None:
             whole = np.zeros(self.words, dtype=np.uint32)
             for part in parts:
@@ -286,9 +288,9 @@ class TerminalMasks(CountedMasks):
                     made = part
             if made is None:
                 made = TerminalMask()
-                made.dense = self._keep_dense(whole)
+                made.dense = self.keep_dense(whole)
                 self.bytes_used += RECORD_BYTES
-            self._united[key] = made
+            self._united[key] = (tuple(parts), made)
         return made
 
     # -- a state like another ---------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ cdef class TokenWalks:
 
     cdef void _forget(self) noexcept
     cdef void _keep_entered(self, bint keeps) except *
+    cdef void _keep_state(self, int state) except *
     @cython.locals(first=int, index=int)
     cdef int _keep(self, int[::1] values, int count) except -1
     @cython.locals(automata=AutomatonStore)

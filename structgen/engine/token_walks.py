@@ -91,6 +91,11 @@ class TokenWalks:
             self._entered.clear()
             self._states_entered.begin()
 
+    def _keep_state(self, state: int) -> None:
+        """Keeps a state that a walk goes into."""
+        if self._states_entered.meet(state, self._states_entered.round):
+            self._entered.append(state)
+
     def _forget(self) -> None:
         """Forgets what the last walk found."""
         self._token_size = self._rest_size = self._exit_size = self._gone_size = self._largest = 0
@@ -176,8 +181,8 @@ class TokenWalks:
                     continue
                 if not may_repeat and behind[node] & ~self.kinds.loops(state) == 0:
                     self._add_behind(trie, node)
-                    if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
-                        self._entered.append(state)
+                    if self._keeps_entered:
+                        self._keep_state(state)
                     node = end_of[node]
                     continue
                 if automata.accepting[state] and trie.node_mark[node] != self._walk_serial:
@@ -189,8 +194,8 @@ class TokenWalks:
                 if automata.only_byte[state] == NO_BYTE:
                     node = end_of[node]
                     continue
-                if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
-                    self._entered.append(state)
+                if self._keeps_entered:
+                    self._keep_state(state)
                 if automata.pools != pools:
                     class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
                 self._enter(depth, state)
@@ -488,8 +493,8 @@ class TokenWalks:
                 continue
             if automata.is_between(state) and behind[node] & ~self.kinds.loops(state) == 0:
                 self._add_behind_counted(node, count + automata.least_begun(state))
-                if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
-                    self._entered.append(state)
+                if self._keeps_entered:
+                    self._keep_state(state)
                 node = end_of[node]
                 continue
             if automata.accepting[state]:
@@ -500,8 +505,8 @@ class TokenWalks:
             if automata.only_byte[state] == NO_BYTE:
                 node = end_of[node]
                 continue
-            if self._keeps_entered and self._states_entered.meet(state, self._states_entered.round):
-                self._entered.append(state)
+            if self._keeps_entered:
+                self._keep_state(state)
             if automata.pools != pools:
                 class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
             self._enter(depth, state)

@@ -12,12 +12,14 @@ import random
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from support.vocabularies import accepted_tokens
 
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.mask_tables import TerminalMask
 from structgen.engine.terminal_masks import TerminalMasks
 from structgen.engine.vocabulary import Vocabulary
 from structgen.kbnf import ast
@@ -260,6 +262,26 @@ def test_tables_do_not_depend_on_how_much_room_the_automata_began_with() -> None
             matched = [automata.matches(automata.add(regex), text) for text in TOKENS.values()]
             found.append((tables.nodes_visited, automata.count, matched))
         assert found[0] == found[1]
+
+
+def test_tables_united_with_one_that_is_forgotten_are_not_taken_for_another_union() -> None:
+    """Unions are found again by the identity of their parts, and a part that is gone leaves its identity to others."""
+    automata = AutomatonStore()
+    tables = TerminalMasks(WIDE_ENOUGH, automata)
+    dense = []
+    for index in range(40):
+        words = np.zeros(tables.words, dtype=np.uint32)
+        words[index % tables.words] = 1 << index % 32
+        dense.append(words)
+    numbers = [tables.keep_dense(words) for words in dense]
+    whole = TerminalMask()
+    whole.dense = numbers[0]
+    for number, words in zip(numbers, dense, strict=True):
+        part = TerminalMask()
+        part.dense = number
+        found = tables.united([whole, part])
+        del part
+        assert np.array_equal(tables.dense[found.dense].words, dense[0] | words)
 
 
 # -- every way of keeping tables, forced on all states ---------------------------------------------------------------
