@@ -1,3 +1,5 @@
+cimport cython
+
 from structgen.engine.arrays cimport grown, zeros
 
 cdef int MOST_ROUNDS
@@ -28,6 +30,9 @@ cdef class Trie:
     cdef public bint has_counts
     cdef public bint has_duplicates
 
+    @cython.locals(child=int)
+    cdef int child(self, int node, int byte) noexcept
+
 
 cdef class Exits:
     cdef public Trie trie
@@ -37,6 +42,7 @@ cdef class Exits:
     cdef public int max_count
     cdef public object removed
     cdef public dict behind
+    cdef public dict after_byte
 
 
 cdef class DenseMask:
@@ -51,6 +57,8 @@ cdef class TerminalMask:
     cdef public int last_token
     cdef public int first_exit
     cdef public int last_exit
+
+    cdef bint shares_dense(self, TerminalMask other) noexcept
 
 
 cdef class Leaving:

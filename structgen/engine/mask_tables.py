@@ -86,6 +86,17 @@ class Trie:
             contents = Contents(trie)
             self.behind, self.characters = contents.behind, contents.characters
 
+    def child(self, node: int, byte: int) -> int:
+        """The node of one more byte, or -1; `node` -1 is the root."""
+        if node < 0:
+            return self.first_node[byte]
+        child = node + 1
+        while child < self.end[node]:
+            if self.byte[child] == byte:
+                return child
+            child = self.end[child]
+        return -1
+
 
 class Exits:
     """Where a terminal may end within a token: places in a trie, behind which what is left of the tokens stands.
@@ -96,6 +107,7 @@ class Exits:
         min_count, max_count: in a trie of remainders, which tokens are meant, by their `token_count`.
         removed: tokens that are not meant, or None.
         behind: the tables of what stands behind these exits, by the state of the terminal that comes next.
+        after_byte: where the nodes that one more byte leads to stand in `TerminalMasks.pool`, by byte, as asked for.
     """
 
     def __init__(
@@ -108,6 +120,7 @@ class Exits:
         self.max_count = max_count
         self.removed = removed
         self.behind: dict[int, TerminalMask] = {}
+        self.after_byte: dict[int, tuple[int, int]] = {}
 
 
 class DenseMask:
@@ -137,6 +150,12 @@ class TerminalMask:
         self.first_removed = self.last_removed = 0
         self.first_token = self.last_token = 0
         self.first_exit = self.last_exit = 0
+
+    def shares_dense(self, other: TerminalMask) -> bool:
+        """Whether both mean the same tokens of the same mask."""
+        if self.dense != other.dense or self.last_removed - self.first_removed != other.last_removed - other.first_removed:
+            return False
+        return self.first_removed == other.first_removed or self.first_removed == self.last_removed
 
 
 class Leaving:

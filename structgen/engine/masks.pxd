@@ -69,6 +69,8 @@ cdef class SetMasks:
     cdef void _add_between(self, int first, int last) except *
     @cython.locals(first=int, last=int)
     cdef void _add_all(self, TerminalMask terminal) except *
+    @cython.locals(known=TerminalMask)
+    cdef void _add_part(self, TerminalMask terminal) except *
     @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before=int, before_ranges=int, terminal=TerminalMask, index=int)
     cdef void _follow(self, Exits exits, int set_id) except *
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)
@@ -83,7 +85,3 @@ cdef class SetMasks:
     cdef bint _may_end_too_soon(self, int set_id, int scan, int state) except -1
     @cython.locals(sets=ItemSetStore, text=int)
     cdef bint _is_suspect(self, int set_id, int scan) except -1
-
-
-@cython.locals(child=int)
-cdef int _child(Trie trie, int node, int byte) noexcept

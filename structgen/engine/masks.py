@@ -290,7 +290,7 @@ class SetMasks:
         for form in spelling[at]:
             child = node
             for index in range(len(form)):
-                child = _child(trie, child, form[index])
+                child = trie.child(child, form[index])
                 if child < 0:
                     break
             if child < 0:
@@ -327,7 +327,7 @@ class SetMasks:
     def _add_all(self, terminal: TerminalMask) -> None:
         """Adds the tokens inside a terminal."""
         if terminal.dense >= 0:
-            self._parts.append(terminal)
+            self._add_part(terminal)
         first, last = terminal.first_token, terminal.last_token
         if last - first <= COPIED:
             self._add_between(first, last)
@@ -337,6 +337,13 @@ class SetMasks:
         self._ranges[self._range_size] = first
         self._ranges[self._range_size + 1] = last
         self._range_size += 2
+
+    def _add_part(self, terminal: TerminalMask) -> None:
+        """Adds a dense mask; the white space before each of many keys is the same."""
+        for known in self._parts:
+            if terminal.shares_dense(known):
+                return
+        self._parts.append(terminal)
 
     def _add_between(self, first: int, last: int) -> None:
         """Adds tokens that stand in the pool of the tables."""
@@ -457,15 +464,3 @@ class SetMasks:
             self._suspects.add(trie.tokens[index])
         else:
             self._add(trie.tokens[index])
-
-
-def _child(trie: Trie, node: int, byte: int) -> int:
-    """The node of one more byte, or -1."""
-    if node == ROOT_NODE:
-        return trie.first_node[byte]
-    child = node + 1
-    while child < trie.end[node]:
-        if trie.byte[child] == byte:
-            return child
-        child = trie.end[child]
-    return -1

@@ -6,7 +6,7 @@ from structgen.engine.counted_masks cimport CountedMasks
 from structgen.engine.counts cimport least_count, lessened, most_counted
 from structgen.engine.mask_tables cimport CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
 
-cdef int EMPTY, LEAVING_TOKENS, LEAVINGS_FROM, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, RECORD_BYTES, ROOM, UNKNOWN, WIDE
+cdef int EMPTY, FEW_BYTES, K_BYTES, LEAVING_TOKENS, LEAVINGS_FROM, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, RECORD_BYTES, ROOM, UNKNOWN, WIDE
 
 
 cdef class TerminalMasks(CountedMasks):
@@ -20,11 +20,17 @@ cdef class TerminalMasks(CountedMasks):
     cdef set _roomy
     cdef dict _rooms
     cdef dict _leavings_asked
+    cdef dict _repeated
 
     @cython.locals(whole=Exits, made=TerminalMask)
     cdef TerminalMask _made(self, int state, Leaving leaving)
     @cython.locals(table=TerminalMask, inside=TerminalMask)
     cdef Leaving _leaving(self, int char_state)
+    cdef bint _is_narrow(self, int char_state) except -1
+    @cython.locals(table=TerminalMask, index=int)
+    cdef TerminalMask _behind_repeated(self, int repeated, int rest_state)
+    @cython.locals(made=TerminalMask, count=int)
+    cdef TerminalMask _inside_alone(self, TerminalMask table)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)
     cdef int _with_room(self, int free) except -1

@@ -31,7 +31,7 @@ from structgen.engine.automata import AutomatonStore
 from structgen.engine.counted_masks import CountedMasks
 from structgen.engine.counts import least_count, lessened, most_counted
 from structgen.engine.mask_tables import CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
-from structgen.engine.term_kinds import EMPTY
+from structgen.engine.term_kinds import EMPTY, K_BYTES
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TerminalMasks"]
@@ -43,6 +43,8 @@ MERGED_TOKENS = 8192  # what is left after narrower terminals, such as numbers, 
 MODELS = 8  # wide states that were walked last, from which others may be told apart
 LEAVING_TOKENS = 32_768
 WIDE = 4  # a wide state may begin with that part of the vocabulary's trie at least
+FEW_BYTES = 8  # of white space, say: what is repeated before many things
+LISTED = 64  # more tokens of it are a mask that all share
 LEAVINGS_FROM = 5  # a trie for the tokens that leave C* is made when it is asked for so many times
 # So much is left of a bound on words, or other things that are counted: few tokens begin more.
 ROOM = 4
@@ -72,6 +74,7 @@ class TerminalMasks(CountedMasks):
         self._models: list[int] = []
         self._leavings: dict[int, Leaving | None] = {}  # by C
         self._leavings_asked: dict[int, int] = {}
+        self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
         self._roomy: set[int] = set()  # states in which no token uses up what is left of some bounds
         self._rooms: dict[int, int] = {}  # by what is counted: how much must be left of a bound; 0 it cannot be told
 
@@ -102,6 +105,8 @@ class TerminalMasks(CountedMasks):
                 leaving = self._leaving(char_state)
                 if leaving is not None and self.automata.ends_apart(state, leaving.star):
                     return self._made(state, leaving)
+            if self._is_narrow(char_state) and not self.automata.accepting[rest_state]:
+                return self._behind_repeated(self.automata.repeat(char_state, least, most, EMPTY), rest_state)
             key = (char_state, rest_state)
             if key not in self._counted:
                 self._counted[key] = self._make_counted(char_state, rest_state)
@@ -167,6 +172,33 @@ class TerminalMasks(CountedMasks):
                     star = self.automata.repeat(char_state, 0, -1, EMPTY)
                     self._leavings[char_state] = Leaving(star, inside, self._tokens_outside(within))
         return self._leavings[char_state]
+
+    def _is_narrow(self, char_state: int) -> bool:
+        """Whether a state matches single bytes, and few of them: white space, say."""
+        return self.automata.kind[char_state] == K_BYTES and self.automata.payload[char_state].bit_count() <= FEW_BYTES
+
+    def _behind_repeated(self, repeated: int, rest_state: int) -> TerminalMask:
+        """The tables of C{m,n} R, where R has no empty text, by way of those of C{m,n}, which many R share."""
+        if repeated not in self._repeated:
+            self._repeated[repeated] = self._inside_alone(self.get(repeated))
+        table = self.get(repeated)
+        parts = [self._repeated[repeated]]
+        if self.automata.accepting[repeated]:
+            parts.append(self.get(rest_state))
+        for index in range(table.first_exit, table.last_exit):
+            parts.append(self.behind(self.exits[index], rest_state))
+        return self._joined(parts)
+
+    def _inside_alone(self, table: TerminalMask) -> TerminalMask:
+        """The tokens inside a table, without its exits; a mask, unless they are few."""
+        made = TerminalMask()
+        made.dense, made.first_removed, made.last_removed = table.dense, table.first_removed, table.last_removed
+        made.first_token, made.last_token = table.first_token, table.last_token
+        count = table.last_token - table.first_token
+        if table.dense < 0 and count > LISTED:
+            made.dense = self._made_dense(self.pool[table.first_token : table.last_token], count)
+            made.last_token = made.first_token
+        return made
 
     def _tokens_outside(self, within: np.ndarray) -> Trie:
         """A trie of the tokens that are not set in `within`, uint8 by token."""

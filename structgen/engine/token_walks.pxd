@@ -5,7 +5,7 @@ from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.characters cimport CharacterKinds
 from structgen.engine.mask_tables cimport Exits, Marks, Trie
 
-cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
+cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, MANY_PLACES, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
 
 
 cdef class TokenWalks:
@@ -35,6 +35,8 @@ cdef class TokenWalks:
     cdef readonly int[::1] pool     # tokens and nodes that the tables refer to
     cdef int _pool_size
     cdef int _walk_serial
+    cdef int[::1] _places           # nodes that a walk begins at
+    cdef int _place_count
     cdef int[::1] _token_mark       # by token: the walk in which it was last found
     cdef int[::1] _gone             # tokens behind exits that a state like this one has, and this one has not
     cdef int _gone_size
@@ -53,6 +55,12 @@ cdef class TokenWalks:
     cdef void _enter_other(self, int depth, int state) noexcept
     @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
     cdef void _walk(self, Exits exits, int start) except *
+    @cython.locals(index=int)
+    cdef void _begin_at(self, int first, int last) except *
+    @cython.locals(trie=Trie, stop=int, at=int, byte=int, index=int, kept=int, node=int)
+    cdef int _along(self, Exits exits, int literal) except -1
+    @cython.locals(index=int)
+    cdef void _step_from_all(self, Exits exits, int byte) except *
     @cython.locals(trie=Trie, index=int, token=int)
     cdef void _add_meant(self, Exits exits, int node) except *
     @cython.locals(first=int, last=int, at=int)

@@ -12,7 +12,7 @@ from structgen.engine.arrays import grown, room, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.characters import CharacterKinds
 from structgen.engine.mask_tables import Exits, Marks, Trie
-from structgen.engine.term_kinds import DEAD, EMPTY, K_COUNTING, NO_BYTE, NOT_EXPANDED
+from structgen.engine.term_kinds import DEAD, EMPTY, K_COUNTING, K_LITERAL, NO_BYTE, NOT_EXPANDED
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TokenWalks"]
@@ -20,6 +20,7 @@ __all__ = ["TokenWalks"]
 # Declared as C integers in the .pxd, so not importable from here.
 POOL = 4_000_000  # so many numbers the tables of a thousand schemas refer to
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
+MANY_PLACES = 16  # from so many, where a byte leads to is remembered
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
 DIFFERENCE_NODES = 30_000
 
@@ -67,6 +68,8 @@ class TokenWalks:
         self._largest = 0
         self._walk_serial = 0
         self._token_mark = zeros(vocabulary.size)
+        self._places = zeros(1024)
+        self._place_count = 0
         self._keeps_entered = False  # whether a walk keeps the states that it goes into
         self._entered: list[int] = []
         self._states_entered = Marks()
@@ -124,6 +127,11 @@ class TokenWalks:
         may_repeat = exits.last - exits.first > 1 or exits.trie.has_counts
         automata = self.automata
         trie = exits.trie
+        self._begin_at(exits.first, exits.last)
+        if automata.kind[start] == K_LITERAL:
+            start = self._along(exits, start)
+            if not self._place_count:
+                return
         automata.expand(start)
         only = automata.only_byte[start]
         class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
@@ -138,8 +146,8 @@ class TokenWalks:
         tokens = self._tokens
         behind = trie.behind
         visited = 0
-        for index in range(exits.first, exits.last):
-            node = self.pool[index]
+        for index in range(self._place_count):
+            node = self._places[index]
             depth = 0
             stop = trie.size
             if node != ROOT_NODE:
@@ -201,6 +209,52 @@ class TokenWalks:
                 self._enter(depth, state)
                 node += 1
         self.nodes_visited += visited
+
+    def _begin_at(self, first: int, last: int) -> None:
+        """Begins a walk at nodes that stand in the pool."""
+        while last - first > len(self._places):
+            self._places = zeros(2 * len(self._places))
+        for index in range(first, last):
+            self._places[index - first] = self.pool[index]
+        self._place_count = last - first
+
+    def _along(self, exits: Exits, literal: int) -> int:
+        """Goes from the places along a literal to its last byte, whatever else stands there; returns the state there.
+
+        The states between are not made, for no text has gone there yet.
+        """
+        data = self.automata.payload[literal]
+        trie = exits.trie
+        stop = len(data) - 1
+        for at in range(stop):
+            byte = data[at]
+            if at == 0 and self._place_count >= MANY_PLACES:
+                self._step_from_all(exits, byte)
+            else:
+                self.nodes_visited += self._place_count
+                kept = 0
+                for index in range(self._place_count):
+                    node = trie.child(self._places[index], byte)
+                    if node >= 0:
+                        self._places[kept] = node
+                        kept += 1
+                self._place_count = kept
+            if not self._place_count:
+                return literal
+            for index in range(self._place_count):
+                self._add_meant(exits, self._places[index])
+        return self.automata.literal(data[stop:], self.automata.tail[literal]) if stop else literal
+
+    def _step_from_all(self, exits: Exits, byte: int) -> None:
+        """Goes one byte on from the places of exits. Where they are many it is remembered: all keys begin alike."""
+        found = exits.after_byte.get(byte)
+        if found is None:
+            self.nodes_visited += self._place_count
+            nodes = [exits.trie.child(self._places[index], byte) for index in range(self._place_count)]
+            reached = array("i", [node for node in nodes if node >= 0])
+            first = self._keep(reached, len(reached))
+            found = exits.after_byte[byte] = (first, first + len(reached))
+        self._begin_at(found[0], found[1])
 
     def _add_behind(self, trie: Trie, node: int) -> None:
         """Adds all tokens that go on behind a node."""
