@@ -3,7 +3,8 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.liveness cimport LivingTerms
 
 # The numbers of structgen/engine/term_kinds.py.
-cdef int DEAD, EMPTY, K_BOUNDED, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, NOTHING
+cdef int DEAD, EMPTY, K_BOUNDED, K_BYTES, K_CHARS, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT
+cdef int K_TABLE, K_UNION, NOTHING
 cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE
 cdef long long FAR
 
@@ -16,6 +17,7 @@ cdef class AutomatonStore(LivingTerms):
     cdef dict _rests                     # ids of regex trees -> (the trees, the state of their sequence)
     cdef dict _end_apart                 # by two states: see ends_apart
     cdef dict _ever_endless              # by state: see is_ever_endless
+    cdef dict _few                       # by term: see _holds_few
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
     @cython.locals(data=bytes, target=int, classes=bytes, start=int, live=int, alive=int, number=int)
@@ -27,6 +29,9 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(byte=int, left=int, right=int, last_left=int, last_right=int, after_left=int, after_right=int)
     cpdef bint _sees_end_apart(self, int state, int other) except -1
+    cdef bint _lacks_few(self, int state) except -1
+    @cython.locals(top=int, kind=int, may=bint)
+    cdef bint _holds_few(self, int term) except -1
     @cython.locals(first=int, at=int, target=int)
     cpdef set _states_after(self, int state)
     @cython.locals(at="Py_ssize_t")

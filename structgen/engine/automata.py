@@ -19,9 +19,14 @@ from structgen.engine.term_kinds import (
     EMPTY,
     FAR,
     K_BOUNDED,
+    K_BYTES,
+    K_CHARS,
+    K_COMPLEMENT,
+    K_EMPTY,
     K_INTERSECTION,
     K_LITERAL,
     K_REPEAT,
+    K_TABLE,
     K_UNION,
     MANY_BYTES,
     NO_BYTE,
@@ -65,6 +70,7 @@ class AutomatonStore(LivingTerms):
         self._added: dict[int, tuple[Regex, int]] = {}
         self._rests: dict[tuple[int, ...], tuple[tuple[Regex, ...], int]] = {}
         self._ever_endless: dict[int, bool] = {}
+        self._few: dict[int, bool] = {}
         self._end_apart: dict[tuple[int, int], bool] = {}
         self._bodies: dict[int, tuple[Regex, int]] = {}
 
@@ -387,12 +393,48 @@ class AutomatonStore(LivingTerms):
                 continue
             if len(after) >= STATES_SEEN or self._is_counted_out(top):
                 return False
-            after[top] = self._states_after(top)
+            after[top] = {top} if self._lacks_few(top) else self._states_after(top)
             waiting.extend(after[top])
         ended: set[int] = {here for here, targets in after.items() if not targets}
         if state in ended:
             return False
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
+
+    def _lacks_few(self, state: int) -> bool:
+        """Whether a state is, by its form, one that is ever endless without finitely many texts; then it is, too."""
+        if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
+            return False
+        kept = [part for part in self.payload[state] if self.kind[part] != K_COMPLEMENT or self.tail[part] != EMPTY]
+        if len(kept) != 1 or self.hard[kept[0]]:
+            return False
+        lacking = [self.payload[part] for part in self.payload[state] if part != kept[0]]
+        return all([self._holds_few(part) for part in lacking]) and self.is_ever_endless(kept[0])
+
+    def _holds_few(self, term: int) -> bool:
+        """Whether only finitely many texts are matched from a term, as far as its form shows this."""
+        done = self._few
+        stack = [term]
+        while stack:
+            top = stack[len(stack) - 1]
+            kind = self.kind[top]
+            needed: tuple[int, ...] = ()
+            may = True
+            if kind == K_UNION:
+                needed = self.payload[top]
+            elif kind == K_REPEAT:
+                needed = (self.payload[top][0], self.tail[top])
+                may = self.payload[top][2] >= 0
+            elif kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE):
+                needed = (self.tail[top],)
+            else:
+                may = kind <= K_EMPTY
+            missing = [part for part in needed if part not in done] if may else []
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            done[top] = may and all([done[part] for part in needed])
+        return done[term]
 
     def _is_counted_out(self, state: int) -> bool:
         """Whether a state begins with a large bound on a count: most often it is finite, and has many states."""
