@@ -31,7 +31,7 @@ cdef class AutomatonStore(LivingTerms):
     cpdef bint _sees_end_apart(self, int state, int other) except -1
     cdef bint _lacks_few(self, int state) except -1
     @cython.locals(top=int, kind=int, may=bint)
-    cdef bint _holds_few(self, int term) except -1
+    cpdef bint _holds_few(self, int term) except -1
     @cython.locals(first=int, at=int, target=int)
     cpdef set _states_after(self, int state)
     @cython.locals(at="Py_ssize_t")

@@ -408,7 +408,7 @@ class AutomatonStore(LivingTerms):
         if len(kept) != 1 or self.hard[kept[0]]:
             return False
         lacking = [self.payload[part] for part in self.payload[state] if part != kept[0]]
-        return all([self._holds_few(part) for part in lacking]) and self.is_ever_endless(kept[0])
+        return all(map(self._holds_few, lacking)) and self.is_ever_endless(kept[0])
 
     def _holds_few(self, term: int) -> bool:
         """Whether only finitely many texts are matched from a term, as far as its form shows this."""
@@ -433,7 +433,7 @@ class AutomatonStore(LivingTerms):
                 stack.extend(missing)
                 continue
             stack.pop()
-            done[top] = may and all([done[part] for part in needed])
+            done[top] = may and all(map(done.__getitem__, needed))
         return done[term]
 
     def _is_counted_out(self, state: int) -> bool:

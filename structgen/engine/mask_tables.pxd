@@ -58,6 +58,7 @@ cdef class TerminalMask:
     cdef public int first_exit
     cdef public int last_exit
 
+    @cython.locals(removed=int)
     cdef bint shares_dense(self, TerminalMask other) noexcept
 
 

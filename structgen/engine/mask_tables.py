@@ -153,9 +153,10 @@ class TerminalMask:
 
     def shares_dense(self, other: TerminalMask) -> bool:
         """Whether both mean the same tokens of the same mask."""
-        if self.dense != other.dense or self.last_removed - self.first_removed != other.last_removed - other.first_removed:
+        removed = self.last_removed - self.first_removed
+        if self.dense != other.dense or removed != other.last_removed - other.first_removed:
             return False
-        return self.first_removed == other.first_removed or self.first_removed == self.last_removed
+        return removed == 0 or self.first_removed == other.first_removed
 
 
 class Leaving:
