@@ -242,8 +242,10 @@ class TermTable:
         if self.kind[term] != K_REPEAT or self.tail[term] != EMPTY:
             return 0
         body, low, high = self.payload[term]
-        if low != 0 or high != -1:
-            return 0
+        return self._cover(body) if low == 0 and high == -1 else 0
+
+    def _cover(self, body: int) -> int:
+        """The alphabet each of whose characters `body` matches."""
         cover = self._covers.get(body)
         if cover is None:
             cover = 0
@@ -286,7 +288,7 @@ class TermTable:
                 stack.extend(missing)
                 continue
             stack.pop()
-            result = self._head_alphabet(top)
+            result = self.head_alphabet(top)
             if kind == K_INTERSECTION:
                 for part in self.payload[top]:
                     result &= done[part]
@@ -300,7 +302,7 @@ class TermTable:
             done[top] = result
         return done[term]
 
-    def _head_alphabet(self, term: int) -> int:
+    def head_alphabet(self, term: int) -> int:
         """The part of the alphabet that comes from the head itself, not from terms in it."""
         kind = self.kind[term]
         if kind == K_LITERAL:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from structgen.engine.covers import is_spelled
 from structgen.engine.term_kinds import (
     ALL,
     EMPTY,
@@ -53,6 +54,7 @@ class Terms(TermTable):
         super().__init__(limits, capacity)
         self._unions: dict[tuple[int, ...], int] = {}
         self._appended: dict[tuple[int, int], int] = {}
+        self._made_of_star: dict[tuple[int, int], bool] = {}
         self._factoring = 0
 
     def literal(self, data: bytes, tail: int) -> int:
@@ -229,6 +231,25 @@ class Terms(TermTable):
             cover = self._star_cover(star)
             if cover and any(t != star and self._alphabet(t) & ~cover == 0 for t in found):
                 found.discard(star)
+            elif self._is_ended_star(star) and any(t != star and self._is_spelled(t, star) for t in found):
+                found.discard(star)
+
+    def _is_ended_star(self, term: int) -> bool:
+        """Whether a term is C* and something behind, such as what is left of any string."""
+        if self.kind[term] != K_REPEAT or self.tail[term] == EMPTY:
+            return False
+        _, low, high = self.payload[term]
+        return bool(low == 0 and high == -1)
+
+    def _is_spelled(self, term: int, star: int) -> bool:
+        """Whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
+        key = (term, star)
+        found = self._made_of_star.get(key)
+        if found is None:
+            body = self.payload[star][0]
+            found = is_spelled(self, term, body, self.tail[star], self._cover(body))
+            self._made_of_star[key] = found
+        return found
 
     def _merge_counts(self, found: set[int]) -> bool:
         """In an intersection, joins C{m,n} and C{p,q} of a prefix code C; whether some count is left."""

@@ -1,0 +1,91 @@
+"""Whether all texts of a term are texts of C*·R, as far as their forms show it: then C*·R adds nothing to it.
+
+Once a string has as many characters as it needs, "a string" is all that is left of that condition, beside what a
+pattern asks. Without it what is left is the pattern, whose states have tables of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from structgen.engine.term_kinds import EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_UNION
+
+if TYPE_CHECKING:
+    from structgen.engine.terms import Terms
+
+__all__ = ["is_spelled"]
+
+FEW_TERMS = 100
+
+
+def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int) -> bool:
+    """Whether all texts of a term are made of texts of `body`, and end as `rest`. False may mean that it is not seen.
+
+    Args:
+        table: has the terms.
+        term: a sequence, or a union of such.
+        body: C.
+        rest: R.
+        cover: the alphabet each of whose characters is a text of `body`, as `TermTable.head_alphabet` has it.
+    """
+    seen = {term}
+    waiting = [term]
+    while waiting:
+        top = waiting.pop()
+        kind = table.kind[top]
+        if top == rest:
+            continue
+        if len(seen) > FEW_TERMS:
+            return False
+        if kind == K_UNION:
+            following = table.payload[top]
+        elif kind == K_REPEAT and is_made_of(table, table.payload[top][0], body, cover):
+            following = (table.tail[top],)
+        elif kind in (K_LITERAL, K_BYTES, K_CHARS) and table.head_alphabet(top) & ~cover == 0:
+            following = (table.tail[top],)
+        else:
+            return False
+        waiting.extend([part for part in following if part not in seen])
+        seen.update(following)
+    return True
+
+
+def is_made_of(table: Terms, term: int, body: int, cover: int) -> bool:
+    """Whether the texts of a repeated term are made of texts of `body`."""
+    if term == body:
+        return True
+    if table.kind[term] == K_UNION:
+        return all([is_made_of(table, part, body, cover) for part in table.payload[term]])
+    return is_narrower(table, term, body, 0) or is_spelled(table, term, body, EMPTY, cover)
+
+
+def is_narrower(table: Terms, term: int, other: int, depth: int) -> bool:
+    """Whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
+    if term == other:
+        return True
+    if depth > FEW_TERMS:
+        return False
+    if table.kind[term] == K_UNION:
+        return all([is_narrower(table, part, other, depth + 1) for part in table.payload[term]])
+    first, rest = _first_byte(table, term)
+    if not first:
+        return False
+    for part in table.payload[other] if table.kind[other] == K_UNION else (other,):
+        wider, its_rest = _first_byte(table, part)
+        if first & ~wider == 0:
+            return is_narrower(table, rest, its_rest, depth + 1)
+    return False
+
+
+def _first_byte(table: Terms, term: int) -> tuple[int, int]:
+    """The bytes that a sequence begins with, as a mask, and what follows; the mask is 0 for other terms."""
+    kind = table.kind[term]
+    payload = table.payload[term]
+    if kind == K_LITERAL:
+        return 1 << payload[0], table.literal(payload[1:], table.tail[term])
+    if kind == K_BYTES:
+        return payload, table.tail[term]
+    if kind == K_REPEAT and payload[1] > 0 and table.kind[payload[0]] == K_BYTES and table.tail[payload[0]] == EMPTY:
+        body, low, high = payload
+        return table.payload[body], table.repeat(body, low - 1, high - 1 if high > 0 else high, table.tail[term])
+    return 0, EMPTY
