@@ -29,7 +29,8 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(byte=int, left=int, right=int, last_left=int, last_right=int, after_left=int, after_right=int)
     cpdef bint _sees_end_apart(self, int state, int other) except -1
-    cdef bint _lacks_few(self, int state) except -1
+    @cython.locals(star=int, body=int)
+    cdef bint _is_endless_by_form(self, int state) except -1
     @cython.locals(top=int, kind=int, may=bint)
     cpdef bint _holds_few(self, int term) except -1
     @cython.locals(first=int, at=int, target=int)

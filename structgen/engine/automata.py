@@ -32,6 +32,7 @@ from structgen.engine.term_kinds import (
     NO_BYTE,
     NOT_EXPANDED,
 )
+from structgen.engine.term_table import ASCII_MASK
 from structgen.engine.translation import term_of
 from structgen.limits import Limits
 
@@ -393,22 +394,71 @@ class AutomatonStore(LivingTerms):
                 continue
             if len(after) >= STATES_SEEN or self._is_counted_out(top):
                 return False
-            after[top] = {top} if self._lacks_few(top) else self._states_after(top)
+            after[top] = {top} if self._is_endless_by_form(top) else self._states_after(top)
             waiting.extend(after[top])
         ended: set[int] = {here for here, targets in after.items() if not targets}
         if state in ended:
             return False
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
 
-    def _lacks_few(self, state: int) -> bool:
-        """Whether a state is, by its form, one that is ever endless without finitely many texts; then it is, too."""
+    def _is_endless_by_form(self, state: int) -> bool:
+        """Whether a state is ever endless because it is a string C*·R without others, and the others do not matter.
+
+        They do not where one character can be added for ever: it is a C, but comes nowhere in the others, except where
+        these leave any number of C alone. Then whatever of the others has begun is given up at it: after any beginning
+        only those are left that begin anew, and no text that goes on with it alone is one of them. Single texts do not
+        matter either, whatever is in them: they are short.
+        """
         if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
             return False
         kept = [part for part in self.payload[state] if self.kind[part] != K_COMPLEMENT or self.tail[part] != EMPTY]
-        if len(kept) != 1 or self.hard[kept[0]]:
+        if len(kept) != 1 or self.hard[kept[0]] or not self.is_ever_endless(kept[0]):
             return False
-        lacking = [self.payload[part] for part in self.payload[state] if part != kept[0]]
-        return all(map(self._holds_few, lacking)) and self.is_ever_endless(kept[0])
+        others = [self.payload[part] for part in self.payload[state] if part != kept[0]]
+        if all(map(self._holds_few, others)):
+            return True
+        star = self._star_within(kept[0])
+        if star == EMPTY:
+            return False
+        body = self.payload[star][0]
+        needed = self._alphabet(self.tail[star])
+        for other in others:
+            alphabet = 0 if self._holds_few(other) else self._alphabet_between(other, body)
+            needed |= alphabet
+        return self._cover(body) & ASCII_MASK & ~needed != 0
+
+    def _star_within(self, term: int) -> int:
+        """The part C*·R of a sequence that begins with literals, such as an opening quote; EMPTY for any other."""
+        while self.kind[term] == K_LITERAL:
+            term = self.tail[term]
+        if self.kind[term] != K_REPEAT:
+            return EMPTY
+        _, low, high = self.payload[term]
+        return term if low == 0 and high < 0 else EMPTY
+
+    def _alphabet_between(self, term: int, body: int) -> int:
+        """The characters that texts of sequences hold besides those of any number of `body`; all where it is not seen."""
+        found = 0
+        seen = {term}
+        waiting = [term]
+        while waiting:
+            top = waiting.pop()
+            kind = self.kind[top]
+            if kind == K_UNION:
+                following = self.payload[top]
+            elif K_LITERAL <= kind <= K_REPEAT:
+                following = (self.tail[top],)
+                if kind != K_REPEAT:
+                    found |= self.head_alphabet(top)
+                elif self.payload[top] != (body, 0, -1):
+                    found |= self._alphabet(self.payload[top][0])
+            elif kind == K_EMPTY:
+                continue
+            else:
+                return ASCII_MASK
+            waiting.extend([part for part in following if part not in seen])
+            seen.update(following)
+        return found
 
     def _holds_few(self, term: int) -> bool:
         """Whether only finitely many texts are matched from a term, as far as its form shows this."""

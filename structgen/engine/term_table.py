@@ -38,7 +38,7 @@ from structgen.engine.utf8 import ByteRanges
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["BROKEN_CHARS", "FULL_MASK", "OTHER_CHARS", "TermTable"]
+__all__ = ["ASCII_MASK", "BROKEN_CHARS", "FULL_MASK", "OTHER_CHARS", "TermTable"]
 
 FULL_MASK = (1 << 256) - 1
 ASCII_MASK = (1 << 128) - 1

@@ -1,0 +1,122 @@
+"""Strings with conditions, of which the form of their terms tells something: held against their automata."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from structgen.engine import regex as rx
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.covers import is_spelled
+from structgen.engine.regex_parser import parse_regex
+from structgen.engine.term_kinds import DEAD, EMPTY
+from structgen.schema.strings import quoted
+
+ANY_STRING = quoted(rx.star(rx.ANY_CHAR))
+LETTERS = "abz1-"
+
+
+def pattern(rng: random.Random) -> rx.Regex:
+    """A few letters, counted letters and any characters, one after another."""
+    parts: list[rx.Regex] = []
+    for _ in range(rng.randint(1, 4)):
+        letter = rx.Chars(tuple((ord(c), ord(c)) for c in sorted(rng.sample(LETTERS, 2))))
+        parts.append(
+            rng.choice(
+                (
+                    rx.Literal(rng.choice(LETTERS).encode()),
+                    letter,
+                    rx.repeat(letter, 1, 3),
+                    rx.repeat(letter, 0, None),
+                    rx.star(rx.ANY_CHAR),
+                    rx.optional(letter),
+                    rx.repeat(rx.ANY_CHAR, rng.randint(1, 3), None),
+                )
+            )
+        )
+    return rx.sequence(*parts)
+
+
+def without(rng: random.Random) -> rx.Regex:
+    """Strings that match none of a few patterns."""
+    others = [rng.choice((pattern(rng), rx.literal_set([b"a", b"zz", b"1-"]))) for _ in range(rng.randint(1, 2))]
+    return rx.intersection(ANY_STRING, *(rx.Complement(quoted(other)) for other in others))
+
+
+def is_ever_endless(automata: AutomatonStore, state: int) -> bool:
+    """As `AutomatonStore.is_ever_endless` by its definition: all states, and what comes back from where."""
+    after: dict[int, set[int]] = {}
+    waiting = [state]
+    while waiting:
+        top = waiting.pop()
+        if top not in after:
+            after[top] = {automata.step(top, byte) for byte in range(256)} - {DEAD}
+            waiting.extend(after[top])
+    endless = {here for here in after if here in reached_from(after, after[here])}
+    while more := {here for here in after if here not in endless and after[here] & endless}:
+        endless |= more
+    return state in endless and all(here in endless for here in after if after[here])
+
+
+def reached_from(after: dict[int, set[int]], begin: set[int]) -> set[int]:
+    seen = set(begin)
+    waiting = list(begin)
+    while waiting:
+        for target in after[waiting.pop()] - seen:
+            seen.add(target)
+            waiting.append(target)
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_strings_said_to_be_ever_endless_are(seed: int) -> None:
+    automata = AutomatonStore()
+    state = automata.add(without(random.Random(seed)))
+    if state != DEAD and automata.is_ever_endless(state):
+        assert is_ever_endless(automata, state)
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        (["[0-9a-f]{32}"], True),  # a search: thousands of states
+        (["hipchat", "slack|irc"], True),
+        (["^x-"], True),
+        (["^(ab|cd)$"], True),
+        (["^x-", "[0-9]{3}", "^name$"], True),
+        (["^[^a]*$"], True),  # an `a` must come: what follows it is free
+        (["a$"], True),
+        (["^[a-z]*b"], True),
+    ],
+)
+def test_no_automaton_is_needed_to_see_it(others: list[str], expected: bool) -> None:
+    automata = AutomatonStore()
+    regex = rx.intersection(ANY_STRING, *(rx.Complement(quoted(parse_regex(other, "ecma", anchored=False))) for other in others))
+    assert automata.is_ever_endless(automata.add(regex)) is expected
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
+    rng = random.Random(seed)
+    automata = AutomatonStore()
+    star = automata.tail[automata.add(ANY_STRING)]
+    body, _, _ = automata.payload[star]
+    for _ in range(4):
+        state = automata.add(quoted(pattern(rng)))
+        for byte in rng.choice((b'"', b'"a', b'"z1', b'"\\u00', b'"-\\')):
+            state = automata.step(state, byte)
+        if is_spelled(automata, state, body, automata.tail[star], automata._cover(body)):
+            others = automata.complement(star, EMPTY)
+            assert automata._pruned(automata.intersection([state, others], EMPTY)) == DEAD
+
+
+def test_a_string_long_enough_is_no_condition_beside_a_pattern() -> None:
+    automata = AutomatonStore()
+    for inner in (rx.repeat(rx.Chars(((97, 122),)), 2, None), rx.repeat(rx.Chars(((48, 57), (97, 102))), 3, 40)):
+        plain = automata.add(quoted(inner))
+        long_enough = automata.add(rx.intersection(quoted(inner), quoted(rx.repeat(rx.ANY_CHAR, 2, None))))
+        assert plain != long_enough
+        for byte in b'"aaa':
+            plain, long_enough = automata.step(plain, byte), automata.step(long_enough, byte)
+        assert plain == long_enough
