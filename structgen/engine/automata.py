@@ -437,7 +437,7 @@ class AutomatonStore(LivingTerms):
         return term if low == 0 and high < 0 else EMPTY
 
     def _alphabet_between(self, term: int, body: int) -> int:
-        """The characters that texts of sequences hold besides those of any number of `body`; all where it is not seen."""
+        """The characters in texts of sequences besides those of any number of `body`; all where it is not seen."""
         found = 0
         seen = {term}
         waiting = [term]

@@ -39,9 +39,7 @@ def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int) -> boo
             return False
         if kind == K_UNION:
             following = table.payload[top]
-        elif kind == K_REPEAT and is_made_of(table, table.payload[top][0], body, cover):
-            following = (table.tail[top],)
-        elif kind in (K_LITERAL, K_BYTES, K_CHARS) and table.head_alphabet(top) & ~cover == 0:
+        elif _has_head_of(table, top, body, cover):
             following = (table.tail[top],)
         else:
             return False
@@ -50,12 +48,20 @@ def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int) -> boo
     return True
 
 
+def _has_head_of(table: Terms, term: int, body: int, cover: int) -> bool:
+    """Whether the head of a sequence is made of texts of `body`."""
+    kind = table.kind[term]
+    if kind == K_REPEAT:
+        return is_made_of(table, table.payload[term][0], body, cover)
+    return kind in (K_LITERAL, K_BYTES, K_CHARS) and table.head_alphabet(term) & ~cover == 0
+
+
 def is_made_of(table: Terms, term: int, body: int, cover: int) -> bool:
     """Whether the texts of a repeated term are made of texts of `body`."""
     if term == body:
         return True
     if table.kind[term] == K_UNION:
-        return all([is_made_of(table, part, body, cover) for part in table.payload[term]])
+        return all(is_made_of(table, part, body, cover) for part in table.payload[term])
     return is_narrower(table, term, body, 0) or is_spelled(table, term, body, EMPTY, cover)
 
 
@@ -66,7 +72,7 @@ def is_narrower(table: Terms, term: int, other: int, depth: int) -> bool:
     if depth > FEW_TERMS:
         return False
     if table.kind[term] == K_UNION:
-        return all([is_narrower(table, part, other, depth + 1) for part in table.payload[term]])
+        return all(is_narrower(table, part, other, depth + 1) for part in table.payload[term])
     first, rest = _first_byte(table, term)
     if not first:
         return False

@@ -228,10 +228,13 @@ class Terms(TermTable):
     def _drop_covering(self, found: set[int]) -> None:
         """Leaves out the parts of an intersection that are a star over all that some other part is made of."""
         for star in sorted(found):
+            others = found - {star}
             cover = self._star_cover(star)
-            if cover and any(t != star and self._alphabet(t) & ~cover == 0 for t in found):
-                found.discard(star)
-            elif self._is_ended_star(star) and any(t != star and self._is_spelled(t, star) for t in found):
+            if cover:
+                covers = any([self._alphabet(other) & ~cover == 0 for other in others])
+            else:
+                covers = self._is_ended_star(star) and any([self._is_spelled(other, star) for other in others])
+            if covers:
                 found.discard(star)
 
     def _is_ended_star(self, term: int) -> bool:
