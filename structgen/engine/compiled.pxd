@@ -9,11 +9,15 @@ cdef class SharedTables:
     cdef public TerminalMasks terminals
     cdef readonly object lock
     cdef readonly object limits
+    cdef readonly long long mask_bytes
+
+    cpdef bint is_full(self) noexcept
 
 
 cdef class CompiledGrammar:
     cdef readonly object tables
     cdef readonly object vocabulary
+    cdef readonly tuple spellings
     cdef readonly bint eager
     cdef readonly object limits
     cdef readonly int epoch

@@ -41,19 +41,19 @@ class SharedTables:
         self.terminals = TerminalMasks(vocabulary, self.automata)
         self.lock = lock
         self.limits = limits
+        self.mask_bytes = limits.mask_bytes
 
     @property
     def is_worn(self) -> bool:
         """Whether a new grammar had better begin afresh."""
         return (
             self.automata.count > self.limits.automaton_states // 2
-            or self.terminals.bytes_used > self.limits.mask_bytes // 2
+            or self.terminals.bytes_used > self.mask_bytes // 2
         )
 
-    @property
     def is_full(self) -> bool:
         """Whether the masks have grown past their limit."""
-        return self.terminals.bytes_used > self.limits.mask_bytes
+        return self.terminals.bytes_used > self.mask_bytes
 
 
 class SharedState:
@@ -130,6 +130,7 @@ class CompiledGrammar:
     ) -> None:
         self.tables = tables
         self.vocabulary = vocabulary
+        self.spellings = vocabulary.spellings  # here, too: each token is looked up
         self.eager = eager
         self.limits = limits
         self.epoch = 0

@@ -27,8 +27,10 @@ cdef class Matcher:
     @cython.locals(sets=ItemSetStore, place=int, byte=int)
     cdef int _follow_forced(self, bytearray out) except -1
     cdef bint _may_end(self) noexcept
-    @cython.locals(compiled=CompiledGrammar, allowed=bint)
+    @cython.locals(spellings=tuple, text=bytes)
     cpdef accept_token(self, token_id)
+    @cython.locals(compiled=CompiledGrammar, allowed=bint)
+    cdef int _accept_end(self, token_id) except -1
     @cython.locals(compiled=CompiledGrammar, accepted=int)
     cdef int _move(self, bytes text) except -1
     @cython.locals(sets=ItemSetStore, place=int, index=int)

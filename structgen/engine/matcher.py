@@ -74,7 +74,7 @@ class Matcher:
         """Writes which tokens may come next into uint32[words]."""
         compiled = self._compiled
         with compiled.lock:
-            if self._epoch != compiled.epoch or compiled.shared.is_full:
+            if self._epoch != compiled.epoch or compiled.shared.is_full():
                 self._refresh()
             if self._ended:
                 words[:] = compiled.masks.empty
@@ -159,24 +159,28 @@ class Matcher:
             TokenRejectedError: the grammar does not allow it here; the state is unchanged.
             LimitExceededError: a bound of `Limits` was passed; the state is unchanged.
         """
-        compiled = self._compiled
-        vocabulary = compiled.vocabulary
-        if token_id in vocabulary.eos_token_ids:
-            with compiled.lock:
-                self._refresh()
-                allowed = self._may_end()
-            if not allowed:
-                raise self._rejected(token_id, "the text may not end here")
-            self._history.append((self._set, b"", self._ended))
-            self._ended = True
-            return
-        text = vocabulary.token_bytes(token_id) if 0 <= token_id < vocabulary.size else None
+        spellings = self._compiled.spellings
+        text = spellings[token_id] if 0 <= token_id < len(spellings) else b""
         if not text:
-            raise self._rejected(token_id, "it stands for no text")
+            self._accept_end(token_id)
+            return
         if self._ended:
             raise self._rejected(token_id, "the text has ended")
         if self._move(text) < len(text):
             raise self._rejected(token_id, "the grammar does not allow it here")
+
+    def _accept_end(self, token_id: int) -> None:
+        """Moves on by a token that stands for no text."""
+        compiled = self._compiled
+        if token_id not in compiled.vocabulary.eos_token_ids:
+            raise self._rejected(token_id, "it stands for no text")
+        with compiled.lock:
+            self._refresh()
+            allowed = self._may_end()
+        if not allowed:
+            raise self._rejected(token_id, "the text may not end here")
+        self._history.append((self._set, b"", self._ended))
+        self._ended = True
 
     def accept_bytes(self, data: bytes) -> None:
         """Moves on by some bytes; one step for `rollback`.
@@ -284,7 +288,7 @@ class Matcher:
     def _refresh(self) -> None:
         """Finds the place again where the sets were begun anew since the last call, or have to be now."""
         compiled = self._compiled
-        if compiled.shared.is_full:
+        if compiled.shared.is_full():
             compiled.renew()
         if self._epoch == compiled.epoch:
             return

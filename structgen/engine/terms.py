@@ -231,9 +231,9 @@ class Terms(TermTable):
             others = found - {star}
             cover = self._star_cover(star)
             if cover:
-                covers = any([self._alphabet(other) & ~cover == 0 for other in others])
+                covers = any(self._alphabet(other) & ~cover == 0 for other in others)
             else:
-                covers = self._is_ended_star(star) and any([self._is_spelled(other, star) for other in others])
+                covers = self._is_ended_star(star) and any(self._is_spelled(other, star) for other in others)
             if covers:
                 found.discard(star)
 
