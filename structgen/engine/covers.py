@@ -13,7 +13,7 @@ from structgen.engine.term_kinds import EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_RE
 if TYPE_CHECKING:
     from structgen.engine.terms import Terms
 
-__all__ = ["is_spelled"]
+__all__ = ["is_made_of", "is_spelled"]
 
 FEW_TERMS = 100
 

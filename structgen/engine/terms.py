@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from structgen.engine.covers import is_spelled
+from structgen.engine.covers import is_made_of, is_spelled
 from structgen.engine.term_kinds import (
     ALL,
     EMPTY,
@@ -54,6 +54,7 @@ class Terms(TermTable):
         super().__init__(limits, capacity)
         self._unions: dict[tuple[int, ...], int] = {}
         self._appended: dict[tuple[int, int], int] = {}
+        self._made_of: dict[tuple[int, int], bool] = {}
         self._made_of_star: dict[tuple[int, int], bool] = {}
         self._factoring = 0
 
@@ -162,6 +163,13 @@ class Terms(TermTable):
             low = self._sum(low, more)
             high = -1 if high < 0 or most < 0 else self._sum(high, most)
             tail = self.tail[tail]
+        elif self.kind[tail] == K_REPEAT and not self.hard[body]:
+            follows, more, most = self.payload[tail]
+            if more == 0 and most < 0 and low != high and self._is_made_of(body, follows):
+                # What may come before any number of C is one of them: it comes no more often than it must.
+                return self.repeat(body, low, low, tail)
+            if low == 0 and high < 0 and more != most and not self.hard[follows] and self._is_made_of(follows, body):
+                tail = self.repeat(follows, more, more, self.tail[tail])
         least = self.min_len[body]
         least = 0 if low == 0 or least == 0 else FAR if low > FAR // least else low * least
         return self._intern(
@@ -243,6 +251,14 @@ class Terms(TermTable):
             return False
         _, low, high = self.payload[term]
         return bool(low == 0 and high == -1)
+
+    def _is_made_of(self, term: int, body: int) -> bool:
+        """Whether all texts of a term are made of texts of `body`, as far as its form shows it."""
+        key = (term, body)
+        found = self._made_of.get(key)
+        if found is None:
+            found = self._made_of[key] = is_made_of(self, term, body, self._cover(body))
+        return found
 
     def _is_spelled(self, term: int, star: int) -> bool:
         """Whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
