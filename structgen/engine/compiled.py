@@ -47,8 +47,7 @@ class SharedTables:
     def is_worn(self) -> bool:
         """Whether a new grammar had better begin afresh."""
         return (
-            self.automata.count > self.limits.automaton_states // 2
-            or self.terminals.bytes_used > self.mask_bytes // 2
+            self.automata.count > self.limits.automaton_states // 2 or self.terminals.bytes_used > self.mask_bytes // 2
         )
 
     def is_full(self) -> bool:

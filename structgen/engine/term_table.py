@@ -237,13 +237,6 @@ class TermTable:
                 count += 1
         return count
 
-    def _star_cover(self, term: int) -> int:
-        """The alphabet all of whose texts `term` matches, if it is the star of single characters; else 0."""
-        if self.kind[term] != K_REPEAT or self.tail[term] != EMPTY:
-            return 0
-        body, low, high = self.payload[term]
-        return self._cover(body) if low == 0 and high == -1 else 0
-
     def _cover(self, body: int) -> int:
         """The alphabet each of whose characters `body` matches."""
         cover = self._covers.get(body)

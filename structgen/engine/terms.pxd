@@ -47,7 +47,7 @@ cdef class Terms(TermTable):
     cpdef int with_tail(self, int term, int tail) except -1
     @cython.locals(found=set, part=int, key=tuple)
     cpdef int union(self, object parts) except -1
-    @cython.locals(repeats=int, stars=int, heads=dict, tails=dict, shared_heads=bint, shared_tails=bint, term=int, kind=int,
+    @cython.locals(repeats=int, heads=dict, tails=dict, shared_heads=bint, shared_tails=bint, term=int, kind=int,
                    same=list, before=int, accepting=int, hard=int, least="long long")
     cpdef int _normal_union(self, set found) except -1
     @cython.locals(term=int, body=int, low="long long", high="long long", groups=dict, more="long long", most="long long", tail=int, counts=list)

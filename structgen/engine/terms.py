@@ -236,21 +236,23 @@ class Terms(TermTable):
     def _drop_covering(self, found: set[int]) -> None:
         """Leaves out the parts of an intersection that are a star over all that some other part is made of."""
         for star in sorted(found):
-            others = found - {star}
-            cover = self._star_cover(star)
-            if cover:
-                covers = any(self._alphabet(other) & ~cover == 0 for other in others)
-            else:
-                covers = self._is_ended_star(star) and any(self._is_spelled(other, star) for other in others)
-            if covers:
+            if self.kind[star] == K_REPEAT and any(self._is_within(other, star) for other in found if other != star):
                 found.discard(star)
 
-    def _is_ended_star(self, term: int) -> bool:
-        """Whether a term is C* and something behind, such as what is left of any string."""
-        if self.kind[term] != K_REPEAT or self.tail[term] == EMPTY:
+    def _is_within(self, term: int, star: int) -> bool:
+        """Whether a repetition is C*·R, and all texts of a term are texts of it, as far as its form shows it."""
+        body, low, high = self.payload[star]
+        if low != 0 or high != -1:
             return False
-        _, low, high = self.payload[term]
-        return bool(low == 0 and high == -1)
+        rest = self.tail[star]
+        cover = self._cover(body)
+        if rest == EMPTY:
+            return cover != 0 and self._alphabet(term) & ~cover == 0
+        key = (term, star)
+        found = self._made_of_star.get(key)
+        if found is None:
+            found = self._made_of_star[key] = is_spelled(self, term, body, rest, cover)
+        return found
 
     def _is_made_of(self, term: int, body: int) -> bool:
         """Whether all texts of a term are made of texts of `body`, as far as its form shows it."""
@@ -258,16 +260,6 @@ class Terms(TermTable):
         found = self._made_of.get(key)
         if found is None:
             found = self._made_of[key] = is_made_of(self, term, body, self._cover(body))
-        return found
-
-    def _is_spelled(self, term: int, star: int) -> bool:
-        """Whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
-        key = (term, star)
-        found = self._made_of_star.get(key)
-        if found is None:
-            body = self.payload[star][0]
-            found = is_spelled(self, term, body, self.tail[star], self._cover(body))
-            self._made_of_star[key] = found
         return found
 
     def _merge_counts(self, found: set[int]) -> bool:
@@ -539,7 +531,6 @@ class Terms(TermTable):
     def _normal_union(self, found: set[int]) -> int:
         """The union of two terms at least, none of them a union."""
         repeats = 0
-        stars = 0
         heads: dict[tuple[int, Any], list[int]] = {}
         tails: dict[int, list[int]] = {}
         shared_heads = shared_tails = False
@@ -553,15 +544,13 @@ class Terms(TermTable):
             shared_heads = shared_heads or len(same) > 1
             if kind == K_REPEAT:
                 repeats += 1
-                stars += self.tail[term] == EMPTY
             elif kind == K_BYTES or (kind == K_LITERAL and len(payload) == 1):
                 same = tails.setdefault(self.tail[term], [])
                 same.append(term)
                 shared_tails = shared_tails or len(same) > 1
         before = len(found)
-        if stars:
-            self._absorb_into_stars(found)
         if repeats:
+            self._absorb_into_stars(found)
             self._merge_repeats(found)
         if shared_tails:
             self._merge_bytes(found, tails)
@@ -580,11 +569,10 @@ class Terms(TermTable):
         return self._intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, hard, least)
 
     def _absorb_into_stars(self, found: set[int]) -> None:
-        """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats."""
-        for star in [t for t in found if self._star_cover(t)]:
-            cover = self._star_cover(star)
+        """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats, and end as it does."""
+        for star in [t for t in found if self.kind[t] == K_REPEAT]:
             if star in found:
-                found.difference_update([t for t in found if t != star and self._alphabet(t) & ~cover == 0])
+                found.difference_update([t for t in found if t != star and self._is_within(t, star)])
 
     def _merge_repeats(self, found: set[int]) -> None:
         """Joins C{m,n}·T and C{p,q}·T where no count in between is missing; T itself is C{0,0}·T."""

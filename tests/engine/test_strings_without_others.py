@@ -121,3 +121,24 @@ def test_a_string_long_enough_is_no_condition_beside_a_pattern() -> None:
         for byte in b'"aaa':
             plain, long_enough = automata.step(plain, byte), automata.step(long_enough, byte)
         assert plain == long_enough
+
+
+@pytest.mark.parametrize(
+    ("pattern", "same"),
+    [
+        ("[0-9]+.*", "[0-9].*"),
+        (".*[0-9]+.*", ".*[0-9].*"),
+        ("[0-9]{2,5}(.|\\n)*", "[0-9]{2}(.|\\n)*"),
+        ('([0-9]*|a.*|.*)"', '.*"'),
+        ('(b+|ab{0,3}|.*c.*|.*)"', '.*"'),
+    ],
+)
+def test_any_characters_leave_nothing_to_say_beside_them(pattern: str, same: str) -> None:
+    automata = AutomatonStore()
+    assert automata.add(parse_regex(pattern)) == automata.add(parse_regex(same))
+
+
+@pytest.mark.parametrize(("pattern", "other"), [("[0-9]+[0-8]*", "[0-9][0-8]*"), ('(a*|[a-c]*")', '[a-c]*"')])
+def test_fewer_characters_do_not(pattern: str, other: str) -> None:
+    automata = AutomatonStore()
+    assert automata.add(parse_regex(pattern)) != automata.add(parse_regex(other))
