@@ -137,7 +137,7 @@ class _Writer:
         if place[0] == "first" and isinstance(number, int):
             places = self.lazy.numbered(number)
             if isinstance(places, ArrayPlaces) and places.is_repetition(place[1]):
-                return repetition(self, places.part, self._rule_of[key])
+                return repetition(self, places.part, places.most, self._rule_of[key])
         return self._written(self._bodies(key), self._node_of[key])
 
     def _written(self, bodies: list[tuple[Symbol, ...]], node: Node) -> ast.Expression:
