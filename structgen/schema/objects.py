@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import NONE, Case, Inexpressible, Node, ObjectSet, StringSet
+from structgen.schema.algebra import ALL_STRINGS, NONE, Case, Inexpressible, Node, ObjectSet, StringSet
 from structgen.schema.lazy import LazyRules
 from structgen.schema.strings import rest_of_spelling, spelling
 from structgen.schema.terminals import key_regex
@@ -128,7 +128,8 @@ class ObjectPlaces:
         needed = set(part.required)
         nodes = dict(part.properties)
         for key in part.required:
-            nodes.setdefault(key, part.at(key))
+            if key not in nodes:
+                nodes[key] = part.at(key)
         self.properties = [
             _Property(key, node, self._held(part.cases(key)) if part.somewhere else _NO_CASES, key in needed)
             for key, node in nodes.items()
@@ -136,8 +137,7 @@ class ObjectPlaces:
         ]
         if self.high is not None and self.high <= len(needed):
             self.properties = [entry for entry in self.properties if entry.is_required]
-        self._names = list(nodes)
-        self._known = frozenset(nodes)
+        self._names = nodes.keys()
         self._sorted_names: dict[int, list[str]] = {}
         self._names_begun: dict[tuple[int, bytes], Sequence[Spelling]] = {}
         self.classes = self._classes(part) if self.high is None or self.high > len(needed) else []
@@ -317,7 +317,7 @@ class ObjectPlaces:
         """Keys of a class that objects to avoid have, and were not written yet."""
         if not state.avoid:
             return []
-        keys = {key for other in state.avoid for key in members(other)} - state.seen - set(self._names)
+        keys = {key for other in state.avoid for key in members(other)} - state.seen - self._names
         return sorted(key for key in keys if found.keys.contains(key))
 
     # --- rules -------------------------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ class ObjectPlaces:
         body: list[Symbol] = []
         while self._is_forced(state) and len(body) < _LONGEST_BODY:
             entry = self.properties[state.place]
-            body += (self._layout.key(entry.key, lead), self._lazy.symbol(entry.node))
+            body += (*self._layout.key_after(lead, entry.key), self._lazy.symbol(entry.node))
             state = self._normal(State(state.place + 1, state.written + 1, state.given, state.seen))
             lead = ","
         return (*body, self._lazy_place("then", state))
@@ -452,7 +452,7 @@ class ObjectPlaces:
         index, state, taken = then
         if text is not None:
             key = json.loads(text.decode())
-            if key in taken or key in self._known:
+            if key in taken or key in self._names:
                 return None
             state = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
         return f"value{index}", state
@@ -479,7 +479,8 @@ class ObjectPlaces:
         names = self._sorted_names.get(index)
         if names is None:
             keys = self.classes[index].keys
-            names = self._sorted_names[index] = sorted(name for name in self._names if keys.contains(name))
+            names = sorted(self._names if keys == ALL_STRINGS[0] else filter(keys.contains, self._names))
+            self._sorted_names[index] = names
         return names
 
     def remaining(self, then: _KeyTaken) -> Regex:
@@ -500,8 +501,10 @@ class ObjectPlaces:
 
 def _rests(keys: Collection[str], begun: bytes) -> Sequence[Spelling]:
     """How the spellings of those keys go on that begin so; `keys` may be a sorted list."""
+    if not begun:
+        return [spelling(key) for key in keys]
     text = begun[1:]
-    if not begun or b"\\" in text or not text.isascii():
+    if b"\\" in text or not text.isascii():
         return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
     start, size = text.decode(), len(begun)
     if type(keys) is list and len(keys) > _FEW_KEYS:

@@ -214,6 +214,22 @@ def test_the_rules_of_many_properties_in_any_order_are_made_as_they_are_met() ->
     assert not accepts(constraint, json.dumps(value, separators=(",", ":")))
 
 
+def test_no_required_key_makes_what_may_stand_before_it_anew() -> None:
+    """White space and a comma are the same before every key, and cost nothing where another key was read."""
+    made = []
+    for names in ("abcd", "ef", "ghij"):
+        schema = {"type": "object", "properties": {key: {"type": "null"} for key in names}, "required": list(names)}
+        constraint = structgen.compile(schema, VOCABULARY)
+        automata = constraint.grammar.shared.automata
+        before = automata.count
+        matcher = constraint.matcher()
+        matcher.accept_bytes(b"{ " + b" , ".join(b'"%s" : null' % name.encode() for name in names) + b" }")
+        assert matcher.is_accepting
+        made.append(automata.count - before)
+    _, two_keys, four_keys = made
+    assert four_keys - two_keys <= 2 * len('"g"')
+
+
 def test_no_spelling_of_a_key_that_is_taken_is_completed_by_a_mask() -> None:
     """Wherever a key has been begun: what a mask allows is what is accepted, for tokens that end keys in all ways."""
     names = ["a", "a\U0010ffff", 'é"', "/"]
