@@ -55,7 +55,7 @@ class Layout:
             UnicodeEncodeError: the name holds a lone surrogate.
         """
         text = canonical(name)
-        return Sequence((Literal(text), _SPACE, _COLON, _SPACE)) if self._free else Literal(text + self._colon)
+        return Sequence((Literal(text), self.colon)) if self._free else Literal(text + self._colon)
 
     def key_after(self, lead: str, name: str) -> tuple[Regex, ...]:
         """The same after `lead`: "" nothing, "{" or ",". One text is one terminal; with gaps, the lead is a terminal of
@@ -70,8 +70,6 @@ class Layout:
             return (self.open_object if lead == "{" else self.comma, self.key(name))
         return (Literal((self._comma if lead == "," else b"{") + canonical(name) + self._colon),)
 
-
-_COLON = Literal(b":")
 
 LAYOUTS = {
     "compact": Layout(",", ":", free=False),
