@@ -146,7 +146,7 @@ class ObjectPlaces:
         self.counts = self.low > len(needed) or self.high is not None
         self._is_plain = not (self.any_order or self._asked or self.counts)
         required = [entry.is_required for entry in self.properties]
-        self._required = sum(1 << index for index, is_required in enumerate(required) if is_required and self.any_order)
+        self._required = sum(1 << index for index, it_is in enumerate(required) if it_is) if self.any_order else 0
         self._required_from = [*accumulate(reversed(required), initial=0)][::-1]
         self._alive: dict[State, bool] = {}
 
@@ -331,10 +331,14 @@ class ObjectPlaces:
             return self._value_bodies(int(kind[5:]), state)
         found: list[Sequence[Symbol]] = []
         begin, end = ("{", layout.end_object) if kind == "first" else (",", layout.close_object)
-        is_free = self._is_free(state) and state.place < len(self.properties)  # that one can be written, at least
-        if not self._required_from[state.place] if is_free else self._is_closable(state):
+        if self._is_free(state):
+            is_closable = not self._required_from[state.place]
+            goes_on = state.place < len(self.properties) or self._has_keys(state.seen)
+        else:
+            is_closable, goes_on = self._is_closable(state), self.is_alive(state, writes=True)
+        if is_closable:
             found.append((layout.open_object, end) if kind == "first" else (end,))
-        if not is_free and not self.is_alive(state, writes=True):
+        if not goes_on:
             return found
         if self._is_forced(state):
             return [*found, self._forced(begin, state)]
@@ -344,6 +348,10 @@ class ObjectPlaces:
     def _is_free(self, state: State) -> bool:
         """Whether nothing depends on what was written, but that keys must differ."""
         return self._is_plain and not state.avoid
+
+    def _has_keys(self, seen: frozenset[str]) -> bool:
+        """Whether there are keys without a property that were not seen."""
+        return any(found.is_endless or found.left(seen) > 0 for found in self.classes)
 
     def _is_forced(self, state: State) -> bool:
         """Whether nothing but the next property can follow, and its value decides nothing."""
@@ -451,7 +459,7 @@ class ObjectPlaces:
         """See `Places`: after a key that the schema does not name."""
         index, state, taken = then
         if text is not None:
-            key = json.loads(text.decode())
+            key = json.loads(text) if b"\\" in text else text[1:-1].decode()
             if key in taken or key in self._names:
                 return None
             state = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
