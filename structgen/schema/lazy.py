@@ -91,19 +91,14 @@ class LazyRules:
         self.space.deadline = self._deadline
         self._deadline.restart()  # a mask is made, long after the compile
         first = key[0]
-        if first == "value" or first == "without":
-            found: list[Sequence[Symbol]] = []
-            for symbol in self.alternatives(*key[1:]):
-                if isinstance(symbol, Lazy):  # it derives nothing but this place: one nonterminal less to predict
-                    found += self._bodies_of_place(symbol.key)
-                else:
-                    found.append((symbol,))
-            return found
-        return self._bodies_of_place(key)
-
-    def _bodies_of_place(self, key: Any) -> Bodies:
-        places: Places = self._places[key[0]]
-        return places.bodies(key[1], key[2])
+        if first != "value" and first != "without":
+            places: Places = self._places[first]
+            return places.bodies(key[1], key[2])
+        found: list[Sequence[Symbol]] = []
+        for symbol in self.alternatives(*key[1:]):
+            # The place before an array or object is no nonterminal of its own: one less to predict.
+            found += self.bodies(symbol.key) if isinstance(symbol, Lazy) else [(symbol,)]
+        return found
 
     def after(self, then: Any, text: bytes | None) -> Hashable | None:
         """See `RuleSource`."""

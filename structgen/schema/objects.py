@@ -362,12 +362,14 @@ class ObjectPlaces:
     def _forced(self, lead: str, state: State) -> Sequence[Symbol]:
         """Required properties that stand side by side, in one body, and what follows them."""
         body: list[Symbol] = []
-        while self._is_forced(state) and len(body) < _LONGEST_BODY:
-            entry = self.properties[state.place]
+        place = state.place
+        while place < len(self.properties) and self.properties[place].is_required and len(body) < _LONGEST_BODY:
+            entry = self.properties[place]
             body += (*self._layout.key_after(lead, entry.key), self._lazy.symbol(entry.node))
-            state = self._normal(State(state.place + 1, state.written + 1, state.given, state.seen))
+            place += 1
             lead = ","
-        return (*body, self._lazy_place("then", state))
+        after = State(place, state.written + place - state.place, state.given, state.seen)
+        return (*body, self._lazy_place("then", self._normal(after)))
 
     def _lazy_place(self, kind: str, state: State) -> Lazy:
         return Lazy((self._number, kind, state))
