@@ -10,9 +10,11 @@ import jsonschema
 import pytest
 
 import structgen
+from structgen.engine.grammar import Lazy
 from structgen.engine.matcher import Matcher
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError
+from structgen.schema import schema_to_rules
 
 # Tokens that end a value or a key and go on with others: what one of them may be depends on its own text.
 _PIECES = """{" ":" ", " "," ":{" },{ {"a":1 "a":1,"b" },{"a": [1 1,1 ,1, ,2] 1], 2,1 true, ,true] "a","a "a"] "x","y"
@@ -167,6 +169,40 @@ def test_values_seen_leave_no_dead_end_inside_of_an_item() -> None:
     assert matcher.forced_bytes() == b'"y","e":'
     matcher.accept_bytes(b'"y","e":true},')
     assert matcher.forced_bytes() == b'{"n":"y","e":false}]'
+
+
+ENDLESS = {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1}  # no value: each holds another
+
+
+@pytest.mark.parametrize(
+    ("items", "sizes"),
+    [
+        ({"prefixItems": [{"type": "null"}, {"$ref": "#/$defs/endless"}]}, {0, 1}),
+        ({"prefixItems": [{"type": "null"}, {"$ref": "#/$defs/endless"}], "minItems": 1}, {1}),
+        ({"prefixItems": [{"type": "null"}], "items": {"$ref": "#/$defs/endless"}}, {0, 1}),
+        ({"items": {"$ref": "#/$defs/endless"}, "maxItems": 2}, {0}),
+        ({"prefixItems": [{"type": "null"}], "items": {"type": "null"}, "minItems": 2, "maxItems": 3}, {2, 3}),
+        ({"prefixItems": [{"type": "null"}] * 2, "items": {"type": "null"}, "minItems": 1}, {1, 2, 3, 4}),
+    ],
+)
+def test_arrays_end_before_items_that_have_no_value(items: Any, sizes: set[int]) -> None:
+    schema = {"$schema": DRAFT, "$defs": {"endless": ENDLESS}, "type": "array", **items}
+    printed = structgen.Grammar.kbnf(structgen.to_kbnf(schema, whitespace="compact"), eager=False)
+    made = structgen.compile(schema, VOCABULARY, whitespace="compact")
+    for constraint in (made, structgen.compile(printed, VOCABULARY)):
+        found = {size for size in range(5) if accepts(constraint, json.dumps([None] * size, separators=(",", ":")))}
+        assert found == sizes
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_nonterminal_derives_only_the_place_before_an_array_or_object(seed: int) -> None:
+    try:
+        tables = schema_to_rules(random_schema(random.Random(seed)))
+    except UnsatisfiableSchemaError:
+        pytest.skip("no value satisfies it")
+    assert tables.source is not None
+    for body in tables.source.bodies(tables.lazy[0]):
+        assert not isinstance(body[0], Lazy)
 
 
 def test_a_prefix_whose_values_run_out_is_seen_before_it_is_entered() -> None:
