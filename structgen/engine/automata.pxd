@@ -14,12 +14,15 @@ cdef class AutomatonStore(LivingTerms):
     cdef public int[::1] only_byte       # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
     cdef public int[::1] only_target     # by state: where its one byte leads
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
-    cdef dict _rests                     # ids of regex trees -> (the trees, the state of their sequence)
     cdef dict _end_apart                 # by two states: see ends_apart
     cdef dict _ever_endless              # by state: see is_ever_endless
     cdef dict _few                       # by term: see _holds_few
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
+    @cython.locals(rest=int)
+    cpdef int add(self, regex) except -1
+    @cython.locals(known=tuple)
+    cdef int _state_of(self, regex) except -1
     @cython.locals(data=bytes, target=int, classes=bytes, start=int, live=int, alive=int, number=int)
     cpdef void expand(self, int state) except *
     @cython.locals(only=int)

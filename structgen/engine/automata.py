@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.liveness import LivingTerms
-from structgen.engine.regex import Literal, Regex, Sequence, sequence
+from structgen.engine.regex import Literal, Regex, Sequence
 from structgen.engine.term_kinds import (
     DEAD,
     EMPTY,
@@ -69,7 +69,6 @@ class AutomatonStore(LivingTerms):
         self.only_byte = array("i", [NOT_EXPANDED]) * capacity
         self.only_target = zeros(capacity)
         self._added: dict[int, tuple[Regex, int]] = {}
-        self._rests: dict[tuple[int, ...], tuple[tuple[Regex, ...], int]] = {}
         self._ever_endless: dict[int, bool] = {}
         self._few: dict[int, bool] = {}
         self._end_apart: dict[tuple[int, int], bool] = {}
@@ -89,28 +88,20 @@ class AutomatonStore(LivingTerms):
         """
         if isinstance(regex, Literal):
             return self.literal(regex.data, EMPTY)
-        known = self._added.get(id(regex))
-        if known is not None:
-            return known[1]
-        if isinstance(regex, Sequence) and isinstance(regex.parts[0], Literal):
+        if isinstance(regex, Sequence) and len(regex.parts) == 2 and isinstance(regex.parts[0], Literal):
             # The keys of objects, and the white space and colon that follow all of them.
-            rest = self._rest_of(regex.parts[1:])
+            rest = self._state_of(regex.parts[1])
             return self.literal(regex.parts[0].data, rest) if rest else DEAD
-        state = self._pruned(term_of(self, regex, self.limits, self._bodies))
-        if len(self._added) >= ADDED_KEPT:
-            self._added.clear()
-        self._added[id(regex)] = (regex, state)
-        return state
+        return self._state_of(regex)
 
-    def _rest_of(self, parts: tuple[Regex, ...]) -> int:
-        """The state of a sequence's parts but the first."""
-        key = tuple([id(part) for part in parts])
-        known = self._rests.get(key)
+    def _state_of(self, regex: Regex) -> int:
+        """The state of a tree, remembered by its identity."""
+        known = self._added.get(id(regex))
         if known is None:
-            known = (parts, self.add(sequence(*parts)))
-            if len(self._rests) >= ADDED_KEPT:
-                self._rests.clear()
-            self._rests[key] = known
+            known = (regex, self._pruned(term_of(self, regex, self.limits, self._bodies)))
+            if len(self._added) >= ADDED_KEPT:
+                self._added.clear()
+            self._added[id(regex)] = known
         return known[1]
 
     def is_empty(self, regex: Regex) -> bool:

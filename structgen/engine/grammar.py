@@ -89,7 +89,7 @@ class RuleSource(Protocol):
 
         Args:
             then: from a `Capture` that refuses texts.
-            begun: the bytes; never a whole text.
+            begun: the bytes; never a whole text. Not asked for where nothing was refused to a part of them.
 
         Returns:
             First what is always refused at this place: the same object for the same bytes. Then the others.

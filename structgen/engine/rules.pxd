@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 
-cdef int CAPTURES, END, NOT_MADE, RULES_SEEN, TERMINAL
+cdef int CAPTURES, END, NOT_MADE, REFUSALS_KEPT, RULES_SEEN, TERMINAL
 
 
 cdef class Rules:
@@ -24,18 +24,23 @@ cdef class Rules:
     cdef dict _numbers
     cdef list _captures
     cdef list _refuses
+    cdef list _unrefused
+    cdef dict _refusals
+    cdef list _after_any
     cdef dict _continuations
     cdef dict _goes_on_endless
 
     @cython.locals(start=int)
     cpdef int expand(self, int nonterminal) except -1
-    @cython.locals(position=int, nonterminal=int)
     cpdef int continuation(self, int number, text) except -2
+    @cython.locals(position=int, nonterminal=int)
+    cdef int _position_after(self, int number, text) except -2
     cpdef bint is_endless(self, int number) except -1
     cpdef bint refuses(self, int number) except -1
     cpdef bint goes_on_endless(self, int position) except -1
     @cython.locals(symbol=int, rule=int, seen=set)
     cdef bint _sees_endless(self, int position) except -1
+    @cython.locals(unrefused=bytes, key=tuple, found=tuple)
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int)
     cdef int _load(self, tables) except -1

@@ -22,6 +22,7 @@ __all__ = ["Rules"]
 
 NOT_MADE = -1
 TERMINAL = -2
+REFUSALS_KEPT = 10_000
 RULES_SEEN = 32  # so many nonterminals are looked at to see whether texts have no end
 
 
@@ -54,6 +55,9 @@ class Rules:
         self._numbers: dict[Hashable, int] = {}
         self._captures: list[Capture] = []
         self._refuses: list[bool] = []  # by capture: texts are refused where they end
+        self._unrefused: list[bytes | None] = []  # by capture: a beginning of no text that is refused; the last seen
+        self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
+        self._after_any: list[int] = []  # by capture: what follows texts that are not known, once asked for
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
         self._goes_on_endless: dict[int, bool] = {}
@@ -74,6 +78,13 @@ class Rules:
 
     def continuation(self, number: int, text: bytes | None) -> int:
         """The position at which a body goes on after its captured symbol; -1 where that text must not be captured."""
+        if text is not None:
+            return self._position_after(number, text)
+        if self._after_any[number] < 0:  # every way that tokens leave the capture asks for it
+            self._after_any[number] = self._position_after(number, None)
+        return self._after_any[number]
+
+    def _position_after(self, number: int, text: bytes | None) -> int:
         if self._source is None:
             return NOT_MADE
         key = self._source.after(self._captures[number].then, text)
@@ -97,9 +108,19 @@ class Rules:
 
     def refusals(self, number: int, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource.refusals`."""
-        if self._source is None:
+        unrefused = self._unrefused[number]
+        if self._source is None or (unrefused is not None and begun.startswith(unrefused)):
             return (), ()
-        return self._source.refusals(self._captures[number].then, begun)
+        key = (number, begun)
+        found = self._refusals.get(key)
+        if found is None:
+            found = self._source.refusals(self._captures[number].then, begun)
+            if not found[0] and not found[1]:
+                self._unrefused[number] = begun  # nor does a refused text begin as what is written after it
+            if len(self._refusals) >= REFUSALS_KEPT:
+                self._refusals.clear()
+            self._refusals[key] = found
+        return found
 
     def goes_on_endless(self, position: int) -> bool:
         """Whether infinitely many texts may complete a body from before a terminal, whatever part of that is written.
@@ -185,6 +206,8 @@ class Rules:
                 out.append((CAPTURES - len(self._captures), 0))
                 self._captures.append(part)
                 self._refuses.append(refuses)
+                self._unrefused.append(None)
+                self._after_any.append(NOT_MADE)
                 self.has_captures = True
             else:
                 state = self.automata.add(part)

@@ -43,6 +43,10 @@ class _Item(NamedTuple):
 class ArrayPlaces:
     """The rules of a set of arrays by `State`. Kinds of places: "first", before the array; "item", where an item must
     follow; "then", after one.
+
+    Attributes:
+        part: the set.
+        most: how many items there can be, as far as bounds and items without a value say; None: no bound.
     """
 
     def __init__(self, lazy: LazyRules, part: ArraySet, number: int) -> None:
@@ -54,12 +58,22 @@ class ArrayPlaces:
         self._layout = lazy.layout
         self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
         self._alive: dict[State, bool] = {}
+        self._is_plain = not (part.contains or part.unique)
+        self.most = self._most_items()
         nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)] if part.unique else []
         self._is_endless = part.unique and all(map(lazy.is_endless, nodes))
 
+    def _most_items(self) -> int | None:
+        part, holds = self.part, self._lazy.holds
+        for index, node in enumerate(part.prefix[: part.high]):
+            if not holds(node):
+                return index
+        size = len(part.prefix)
+        return size if (part.high is None or part.high > size) and not holds(part.rest) else part.high
+
     def is_repetition(self, state: State) -> bool:
         """Whether nothing matters at a place but how many items there are."""
-        return not (self.part.contains or self.part.unique or state.avoid or state.written)
+        return self._is_plain and not (state.avoid or state.written)
 
     def start(self, avoid: frozenset[Value] = frozenset()) -> State:
         """See `Places`."""
@@ -90,10 +104,8 @@ class ArrayPlaces:
     def _can_be_met(self, state: State) -> bool:
         """Whether what is left to be written can be: it is a set of arrays itself."""
         part = self.part
-        if not part.contains and not part.unique:
-            asked = range(state.written, min(part.low, max(state.written, len(part.prefix)) + 1))
-            fits = part.high is None or max(part.low, state.written) <= part.high
-            return fits and all(self._lazy.holds(part.at(index)) for index in asked)
+        if self._is_plain:
+            return self.most is None or max(part.low, state.written) <= self.most
         left = ArraySet(
             part.prefix[state.written :],
             part.rest,
@@ -164,15 +176,28 @@ class ArrayPlaces:
         """See `Places`."""
         layout = self._layout
         if kind == "item":
+            if self._is_plain and not state.avoid:
+                return [self._plain_body(state.written)]
             return [self._body(item, state) for item in self._items(state)]
         item = Lazy((self._number, "item", state))
-        goes_on = any(True for _ in self._items(state))
+        goes_on = self._may_go_on(state)
         if kind == "first":
             begin = layout.open_array
             found: list[Sequence[Symbol]] = [(begin, layout.end_array)] if self._is_closable(state) else []
             return [*found, (begin, item)] if goes_on else found
         found = [(layout.close_array,)] if self._is_closable(state) else []
         return [*found, (layout.comma, item)] if goes_on else found
+
+    def _may_go_on(self, state: State) -> bool:
+        """Whether an item may come next."""
+        if self._is_plain and not state.avoid:
+            return self.most is None or (state.written < self.most and self.part.low <= self.most)
+        return any(True for _ in self._items(state))
+
+    def _plain_body(self, written: int) -> Sequence[Symbol]:
+        """An item, where nothing matters but how many there are."""
+        after = State(min(written + 1, self._cap), ())
+        return self._lazy.symbol(self.part.at(written)), Lazy((self._number, "then", after))
 
     def _body(self, item: _Item, before: State) -> Sequence[Symbol]:
         symbol = self._lazy.symbol_without(item.node, item.values)

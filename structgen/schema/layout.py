@@ -48,26 +48,28 @@ class Layout:
     def _around(self, sign: bytes) -> Regex:
         return Sequence((_SPACE, Literal(sign), _SPACE)) if self._free else Literal(sign)
 
-    def key(self, name: str, lead: str = "") -> Regex:
-        """A known key and its colon as one terminal, after `lead`: "" nothing, "{" or ",".
+    def key(self, name: str) -> Regex:
+        """A known key and its colon as one terminal.
 
         Raises:
             UnicodeEncodeError: the name holds a lone surrogate.
         """
         text = canonical(name)
-        if not self._free:
-            return Literal((self._comma if lead == "," else lead.encode()) + text + self._colon)
-        colon: tuple[Regex, ...] = (_SPACE, _COLON, _SPACE)
-        if lead == ",":
-            return Sequence((_SPACE, _COMMA, _SPACE, Literal(text), *colon))
-        if lead == "{":
-            return Sequence((_BRACE, _SPACE, Literal(text), *colon))
-        return Sequence((Literal(text), *colon))
+        return Sequence((Literal(text), self.colon)) if self._free else Literal(text + self._colon)
 
+    def key_after(self, lead: str, name: str) -> tuple[Regex, ...]:
+        """The same after `lead`: "" nothing, "{" or ",". One text is one terminal; with gaps, the lead is a terminal of
+        its own, for which everything is known once it was used before any key.
 
-_COLON = Literal(b":")
-_COMMA = Literal(b",")
-_BRACE = Literal(b"{")
+        Raises:
+            UnicodeEncodeError: as `key`.
+        """
+        if not lead:
+            return (self.key(name),)
+        if self._free:
+            return (self.open_object if lead == "{" else self.comma, self.key(name))
+        return (Literal((self._comma if lead == "," else b"{") + canonical(name) + self._colon),)
+
 
 LAYOUTS = {
     "compact": Layout(",", ":", free=False),

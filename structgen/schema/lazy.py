@@ -82,7 +82,7 @@ class LazyRules:
         self._numbers: dict[int, tuple[ArraySet | ObjectSet, int]] = {}
         self._symbols: dict[Node, Symbol] = {}
         self._consts: dict[Value, Node] = {}
-        self._without: dict[tuple[Node, frozenset[Value]], list[Sequence[Symbol]]] = {}
+        self._alternatives: dict[tuple[Node, frozenset[Value]], list[Symbol]] = {}
 
     # --- what the engine asks ----------------------------------------------------------------------------------------
 
@@ -91,12 +91,14 @@ class LazyRules:
         self.space.deadline = self._deadline
         self._deadline.restart()  # a mask is made, long after the compile
         first = key[0]
-        if first == "value":
-            return self._bodies_without(key[1], _NO_VALUES)
-        if first == "without":
-            return self._bodies_without(key[1], key[2])
-        places: Places = self._places[first]
-        return places.bodies(key[1], key[2])
+        if first != "value" and first != "without":
+            places: Places = self._places[first]
+            return places.bodies(key[1], key[2])
+        found: list[Sequence[Symbol]] = []
+        for symbol in self.alternatives(*key[1:]):
+            # The place before an array or object is no nonterminal of its own: one less to predict.
+            found += self.bodies(symbol.key) if isinstance(symbol, Lazy) else [(symbol,)]
+        return found
 
     def after(self, then: Any, text: bytes | None) -> Hashable | None:
         """See `RuleSource`."""
@@ -159,25 +161,25 @@ class LazyRules:
 
     def holds_without(self, node: Node, values: frozenset[Value]) -> bool:
         """Whether a node has other values than some."""
-        return self.holds(node) and (not values or bool(self._bodies_without(node, values)))
+        return self.holds(node) and (not values or bool(self.alternatives(node, values)))
 
-    def _bodies_without(self, node: Node, values: frozenset[Value]) -> list[Sequence[Symbol]]:
-        found = self._without.get((node, values))
+    def alternatives(self, node: Node, values: frozenset[Value] = _NO_VALUES) -> list[Symbol]:
+        """What derives the values of a node but for some: terminals, and the places before arrays and objects."""
+        found = self._alternatives.get((node, values))
         if found is None:
-            found = self._without[node, values] = self._made_without(node, values)
+            found = self._alternatives[node, values] = self._made_alternatives(node, values)
         return found
 
-    def _made_without(self, node: Node, values: frozenset[Value]) -> list[Sequence[Symbol]]:
+    def _made_alternatives(self, node: Node, values: frozenset[Value]) -> list[Symbol]:
         self.holds(node)
         shape = self.shapes[node]
-        scalars = _scalars_without(shape, values) if values else shape
-        found: list[Sequence[Symbol]] = [(terminal,) for terminal in scalar_terminals(scalars)]
+        found: list[Symbol] = [*scalar_terminals(_scalars_without(shape, values) if values else shape)]
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
             for part in parts:
                 places, number = self.places(part)
                 state = places.start(frozenset(value for value in values if value[0] == kind) if values else _NO_VALUES)
                 if not values or places.is_alive(state):
-                    found.append((Lazy((number, "first", state)),))
+                    found.append(Lazy((number, "first", state)))
         return found
 
     # --- sets of arrays and objects ----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import NONE, Case, Inexpressible, Node, ObjectSet, StringSet
+from structgen.schema.algebra import ALL_STRINGS, NONE, Case, Inexpressible, Node, ObjectSet, StringSet
 from structgen.schema.lazy import LazyRules
 from structgen.schema.strings import rest_of_spelling, spelling
 from structgen.schema.terminals import key_regex
@@ -128,7 +128,8 @@ class ObjectPlaces:
         needed = set(part.required)
         nodes = dict(part.properties)
         for key in part.required:
-            nodes.setdefault(key, part.at(key))
+            if key not in nodes:
+                nodes[key] = part.at(key)
         self.properties = [
             _Property(key, node, self._held(part.cases(key)) if part.somewhere else _NO_CASES, key in needed)
             for key, node in nodes.items()
@@ -136,8 +137,7 @@ class ObjectPlaces:
         ]
         if self.high is not None and self.high <= len(needed):
             self.properties = [entry for entry in self.properties if entry.is_required]
-        self._names = list(nodes)
-        self._known = frozenset(nodes)
+        self._names = nodes.keys()
         self._sorted_names: dict[int, list[str]] = {}
         self._names_begun: dict[tuple[int, bytes], Sequence[Spelling]] = {}
         self.classes = self._classes(part) if self.high is None or self.high > len(needed) else []
@@ -146,7 +146,7 @@ class ObjectPlaces:
         self.counts = self.low > len(needed) or self.high is not None
         self._is_plain = not (self.any_order or self._asked or self.counts)
         required = [entry.is_required for entry in self.properties]
-        self._required = sum(1 << index for index, is_required in enumerate(required) if is_required and self.any_order)
+        self._required = sum(1 << index for index, it_is in enumerate(required) if it_is) if self.any_order else 0
         self._required_from = [*accumulate(reversed(required), initial=0)][::-1]
         self._alive: dict[State, bool] = {}
 
@@ -317,7 +317,7 @@ class ObjectPlaces:
         """Keys of a class that objects to avoid have, and were not written yet."""
         if not state.avoid:
             return []
-        keys = {key for other in state.avoid for key in members(other)} - state.seen - set(self._names)
+        keys = {key for other in state.avoid for key in members(other)} - state.seen - self._names
         return sorted(key for key in keys if found.keys.contains(key))
 
     # --- rules -------------------------------------------------------------------------------------------------------
@@ -331,10 +331,14 @@ class ObjectPlaces:
             return self._value_bodies(int(kind[5:]), state)
         found: list[Sequence[Symbol]] = []
         begin, end = ("{", layout.end_object) if kind == "first" else (",", layout.close_object)
-        is_free = self._is_free(state) and state.place < len(self.properties)  # that one can be written, at least
-        if not self._required_from[state.place] if is_free else self._is_closable(state):
+        if self._is_free(state):
+            is_closable = not self._required_from[state.place]
+            goes_on = state.place < len(self.properties) or self._has_keys(state.seen)
+        else:
+            is_closable, goes_on = self._is_closable(state), self.is_alive(state, writes=True)
+        if is_closable:
             found.append((layout.open_object, end) if kind == "first" else (end,))
-        if not is_free and not self.is_alive(state, writes=True):
+        if not goes_on:
             return found
         if self._is_forced(state):
             return [*found, self._forced(begin, state)]
@@ -345,6 +349,10 @@ class ObjectPlaces:
         """Whether nothing depends on what was written, but that keys must differ."""
         return self._is_plain and not state.avoid
 
+    def _has_keys(self, seen: frozenset[str]) -> bool:
+        """Whether there are keys without a property that were not seen."""
+        return any(found.is_endless or found.left(seen) > 0 for found in self.classes)
+
     def _is_forced(self, state: State) -> bool:
         """Whether nothing but the next property can follow, and its value decides nothing."""
         if self.any_order or state.avoid or state.given != self._asked or state.place >= len(self.properties):
@@ -354,12 +362,14 @@ class ObjectPlaces:
     def _forced(self, lead: str, state: State) -> Sequence[Symbol]:
         """Required properties that stand side by side, in one body, and what follows them."""
         body: list[Symbol] = []
-        while self._is_forced(state) and len(body) < _LONGEST_BODY:
-            entry = self.properties[state.place]
-            body += (self._layout.key(entry.key, lead), self._lazy.symbol(entry.node))
-            state = self._normal(State(state.place + 1, state.written + 1, state.given, state.seen))
+        place = state.place
+        while place < len(self.properties) and self.properties[place].is_required and len(body) < _LONGEST_BODY:
+            entry = self.properties[place]
+            body += (*self._layout.key_after(lead, entry.key), self._lazy.symbol(entry.node))
+            place += 1
             lead = ","
-        return (*body, self._lazy_place("then", state))
+        after = State(place, state.written + place - state.place, state.given, state.seen)
+        return (*body, self._lazy_place("then", self._normal(after)))
 
     def _lazy_place(self, kind: str, state: State) -> Lazy:
         return Lazy((self._number, kind, state))
@@ -451,8 +461,8 @@ class ObjectPlaces:
         """See `Places`: after a key that the schema does not name."""
         index, state, taken = then
         if text is not None:
-            key = json.loads(text.decode())
-            if key in taken or key in self._known:
+            key = json.loads(text) if b"\\" in text else text[1:-1].decode()
+            if key in taken or key in self._names:
                 return None
             state = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
         return f"value{index}", state
@@ -479,7 +489,8 @@ class ObjectPlaces:
         names = self._sorted_names.get(index)
         if names is None:
             keys = self.classes[index].keys
-            names = self._sorted_names[index] = sorted(name for name in self._names if keys.contains(name))
+            names = sorted(self._names if keys == ALL_STRINGS[0] else filter(keys.contains, self._names))
+            self._sorted_names[index] = names
         return names
 
     def remaining(self, then: _KeyTaken) -> Regex:
@@ -500,8 +511,10 @@ class ObjectPlaces:
 
 def _rests(keys: Collection[str], begun: bytes) -> Sequence[Spelling]:
     """How the spellings of those keys go on that begin so; `keys` may be a sorted list."""
+    if not begun:
+        return [spelling(key) for key in keys]
     text = begun[1:]
-    if not begun or b"\\" in text or not text.isascii():
+    if b"\\" in text or not text.isascii():
         return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
     start, size = text.decode(), len(begun)
     if type(keys) is list and len(keys) > _FEW_KEYS:

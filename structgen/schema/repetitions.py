@@ -34,29 +34,19 @@ def terminal(regex: Regex) -> ast.Expression:
     return ast.Literal(regex.data) if isinstance(regex, Literal) else ast.RegexTerminal(regex)
 
 
-def repetition(writer: Writer, part: ArraySet, name: str) -> ast.Expression:
+def repetition(writer: Writer, part: ArraySet, high: int | None, name: str) -> ast.Expression:
     """An array of a set that has one, and counts nothing but its items.
 
     Args:
         writer: gets the rules.
         part: the set.
+        high: how many items there can be; None: no bound.
         name: what the rules' names begin with.
     """
     begin, end = terminal(writer.layout.open_array), terminal(writer.layout.end_array)
-    items: list[ast.Expression] = []
-    high = part.high
-    for node in part.prefix:
-        if not writer.lazy.holds(node):
-            high = len(items) if high is None else min(high, len(items))
-            break
-        items.append(writer.value(node))
-    else:
-        if (high is None or high > len(items)) and not writer.lazy.holds(part.rest):
-            high = len(items) if high is None else min(high, len(items))
-    if high is not None:
-        items = items[:high]
-        if high == 0:
-            return ast.Sequence((begin, end))
+    if high == 0:
+        return ast.Sequence((begin, end))
+    items = [writer.value(node) for node in part.prefix[:high]]
     rest = writer.value(part.rest) if high is None or high > len(items) else None
     first, after = _items(writer, items, rest, part.low, high, name)
     if part.low:

@@ -124,11 +124,14 @@ class _Writer:
 
     def _only_place(self, node: Node) -> Hashable | None:
         """The place before the one set of arrays or objects that a node is, if that is all it is."""
-        bodies = self._bodies(("value", node))
-        only = bodies[0][0] if len(bodies) == 1 and len(bodies[0]) == 1 else None
+        alternatives = self.lazy.alternatives(node)
+        only = alternatives[0] if len(alternatives) == 1 else None
         return only.key if isinstance(only, Lazy) else None
 
-    def _bodies(self, key: Hashable) -> list[tuple[Symbol, ...]]:
+    def _bodies(self, key: Any) -> list[tuple[Symbol, ...]]:
+        """The bodies of a key; places before arrays and objects stay nonterminals, for they give names."""
+        if key[0] == "value" or key[0] == "without":
+            return [(symbol,) for symbol in self.lazy.alternatives(*key[1:])]
         return [tuple(body) for body in self.lazy.bodies(key)]
 
     def _body(self, key: Any) -> ast.Expression:
@@ -137,7 +140,7 @@ class _Writer:
         if place[0] == "first" and isinstance(number, int):
             places = self.lazy.numbered(number)
             if isinstance(places, ArrayPlaces) and places.is_repetition(place[1]):
-                return repetition(self, places.part, self._rule_of[key])
+                return repetition(self, places.part, places.most, self._rule_of[key])
         return self._written(self._bodies(key), self._node_of[key])
 
     def _written(self, bodies: list[tuple[Symbol, ...]], node: Node) -> ast.Expression:

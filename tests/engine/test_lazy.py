@@ -10,7 +10,7 @@ import pytest
 from support.vocabularies import accepted_tokens
 
 from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.grammar import Capture, GrammarTables, Lazy, Symbol
+from structgen.engine.grammar import Capture, GrammarTables, Lazy, Spelling, Symbol
 from structgen.engine.regex import Literal, Regex, difference, literal_set
 from structgen.engine.regex_parser import parse_regex
 from structgen.engine.vocabulary import Vocabulary
@@ -179,6 +179,69 @@ def test_places_survive_that_rules_are_dropped() -> None:
         kept.accept_bytes(b"ab,")
     kept.accept_bytes(b"abb]")
     assert kept.is_accepting
+
+
+class Without:
+    """Words of `[ab]+` in a row, each before a comma, none of them one of some words: these are refused where they end.
+
+    Attributes:
+        asked: the beginnings for which it was asked what completes a refused word, by place.
+    """
+
+    def __init__(self, *words: bytes) -> None:
+        self.words = words
+        self.asked: list[tuple[Hashable, bytes]] = []
+        self._always: dict[bytes, Sequence[Spelling]] = {}
+
+    def tables(self) -> GrammarTables:
+        """`start ::= word(0)`."""
+        return GrammarTables(
+            symbols=array("i", [1, -1]),
+            first_rule=array("i", [0, 1]),
+            rule_starts=array("i", [0]),
+            terminals=(),
+            names=("start",),
+            start=0,
+            accepts_empty=False,
+            lazy=(("word", 0),),
+            source=self,
+        )
+
+    def bodies(self, key: Hashable) -> Sequence[Sequence[Symbol]]:
+        assert isinstance(key, tuple)
+        kind, number = key
+        if kind == "word":
+            return [(Capture(parse_regex("[ab]+", "python", limits=Limits()), number, endless=True, refuses=True),)]
+        return [(COMMA, Lazy(("word", number))), (CLOSE,)]
+
+    def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
+        assert isinstance(then, int)
+        return None if text in self.words else ("rest", then + 1)
+
+    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+        self.asked.append((then, begun))
+        rests = [[(word[len(begun) :],)] for word in self.words if word.startswith(begun) and word != begun]
+        return self._always.setdefault(begun, rests), ()
+
+    def remaining(self, then: Hashable) -> Regex:
+        raise TypeError("every beginning goes on to infinitely many words")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_refused_words_are_asked_for_once_and_not_behind_a_beginning_of_none(seed: int) -> None:
+    rng = random.Random(seed)
+    source = Without(b"a", b"ab", b"bab")
+    matcher = CompiledGrammar(source.tables(), WORDS, limits=Limits()).matcher()
+    for _ in range(20):
+        allowed = [token for token in matcher.allowed_token_ids() if token != 100]
+        assert allowed == accepted_tokens(matcher, len(TEXTS)), matcher
+        if not allowed:
+            break
+        matcher.accept_token(rng.choice(allowed))
+    assert len(set(source.asked)) == len(source.asked)
+    for place, begun in source.asked:
+        parts = [begun[:size] for size in range(len(begun)) if (place, begun[:size]) in source.asked]
+        assert all(any(word.startswith(part) for word in source.words) for part in parts)
 
 
 @pytest.mark.slow

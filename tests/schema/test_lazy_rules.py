@@ -10,9 +10,11 @@ import jsonschema
 import pytest
 
 import structgen
+from structgen.engine.grammar import Lazy
 from structgen.engine.matcher import Matcher
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError
+from structgen.schema import schema_to_rules
 
 # Tokens that end a value or a key and go on with others: what one of them may be depends on its own text.
 _PIECES = """{" ":" ", " "," ":{" },{ {"a":1 "a":1,"b" },{"a": [1 1,1 ,1, ,2] 1], 2,1 true, ,true] "a","a "a"] "x","y"
@@ -169,6 +171,40 @@ def test_values_seen_leave_no_dead_end_inside_of_an_item() -> None:
     assert matcher.forced_bytes() == b'{"n":"y","e":false}]'
 
 
+ENDLESS = {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1}  # no value: each holds another
+
+
+@pytest.mark.parametrize(
+    ("items", "sizes"),
+    [
+        ({"prefixItems": [{"type": "null"}, {"$ref": "#/$defs/endless"}]}, {0, 1}),
+        ({"prefixItems": [{"type": "null"}, {"$ref": "#/$defs/endless"}], "minItems": 1}, {1}),
+        ({"prefixItems": [{"type": "null"}], "items": {"$ref": "#/$defs/endless"}}, {0, 1}),
+        ({"items": {"$ref": "#/$defs/endless"}, "maxItems": 2}, {0}),
+        ({"prefixItems": [{"type": "null"}], "items": {"type": "null"}, "minItems": 2, "maxItems": 3}, {2, 3}),
+        ({"prefixItems": [{"type": "null"}] * 2, "items": {"type": "null"}, "minItems": 1}, {1, 2, 3, 4}),
+    ],
+)
+def test_arrays_end_before_items_that_have_no_value(items: Any, sizes: set[int]) -> None:
+    schema = {"$schema": DRAFT, "$defs": {"endless": ENDLESS}, "type": "array", **items}
+    printed = structgen.Grammar.kbnf(structgen.to_kbnf(schema, whitespace="compact"), eager=False)
+    made = structgen.compile(schema, VOCABULARY, whitespace="compact")
+    for constraint in (made, structgen.compile(printed, VOCABULARY)):
+        found = {size for size in range(5) if accepts(constraint, json.dumps([None] * size, separators=(",", ":")))}
+        assert found == sizes
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_nonterminal_derives_only_the_place_before_an_array_or_object(seed: int) -> None:
+    try:
+        tables = schema_to_rules(random_schema(random.Random(seed)))
+    except UnsatisfiableSchemaError:
+        pytest.skip("no value satisfies it")
+    assert tables.source is not None
+    for body in tables.source.bodies(tables.lazy[0]):
+        assert not isinstance(body[0], Lazy)
+
+
 def test_a_prefix_whose_values_run_out_is_seen_before_it_is_entered() -> None:
     pair = {"prefixItems": [{"const": "x"}, {"const": "x"}], "contains": {"type": "number"}, "uniqueItems": True}
     assert compiled({"type": "array", "items": {"type": "string"}, **pair}) is None
@@ -212,6 +248,22 @@ def test_the_rules_of_many_properties_in_any_order_are_made_as_they_are_met() ->
     assert accepts(constraint, json.dumps(value, separators=(",", ":")))
     del value["p7"]
     assert not accepts(constraint, json.dumps(value, separators=(",", ":")))
+
+
+def test_no_required_key_makes_what_may_stand_before_it_anew() -> None:
+    """White space and a comma are the same before every key, and cost nothing where another key was read."""
+    made = []
+    for names in ("abcd", "ef", "ghij"):
+        schema = {"type": "object", "properties": {key: {"type": "null"} for key in names}, "required": list(names)}
+        constraint = structgen.compile(schema, VOCABULARY)
+        automata = constraint.grammar.shared.automata
+        before = automata.count
+        matcher = constraint.matcher()
+        matcher.accept_bytes(b"{ " + b" , ".join(b'"%s" : null' % name.encode() for name in names) + b" }")
+        assert matcher.is_accepting
+        made.append(automata.count - before)
+    _, two_keys, four_keys = made
+    assert four_keys - two_keys <= 2 * len('"g"')
 
 
 def test_no_spelling_of_a_key_that_is_taken_is_completed_by_a_mask() -> None:
