@@ -5,13 +5,14 @@ from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.mask_tables cimport ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
 from structgen.engine.token_walks cimport TokenWalks
 
-cdef int DEAD, INDEXES, MERGED_NODES, PAIRS, RECORD_BYTES, REMOVED_TOKENS, SPARSE_TOKENS
+cdef int DEAD, MERGED_NODES, PAIRS, RECORD_BYTES, REMOVED_TOKENS, SPARSE_TOKENS
 cdef unsigned int ALL_BITS
 
 
 cdef class CountedMasks(TokenWalks):
     cdef public object vocabulary
     cdef public int words
+    cdef public unsigned int[::1] empty
     cdef readonly list dense
     cdef readonly list exits
     cdef int[::1] _sorted

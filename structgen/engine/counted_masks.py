@@ -29,7 +29,6 @@ SPARSE_TOKENS = 512
 # Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
 MERGED_NODES = 6000
 ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
-INDEXES = 8  # large ones that were made last, which may come again
 # A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
 REMOVED_TOKENS = 2048
 PAIRS = 64  # of states, in looking whether what follows a class goes on with it
@@ -42,6 +41,7 @@ class CountedMasks(TokenWalks):
     Attributes, besides those of `TokenWalks`:
         vocabulary: the vocabulary.
         words: uint32 words of a mask.
+        empty: uint32[words], the mask of nothing.
         dense, exits: the masks and the exits that the tables refer to.
     """
 
@@ -49,10 +49,11 @@ class CountedMasks(TokenWalks):
         super().__init__(vocabulary, automata)
         self.vocabulary = vocabulary
         self.words = (vocabulary.size + 31) // 32
+        self.empty = np.zeros(self.words, dtype=np.uint32)
         self.dense: list[DenseMask] = []
         self.exits: list[Exits] = []
         self._sorted = zeros(4096)
-        self._by_counts: list[ByCount] = []
+        self._by_counts: list[ByCount] = []  # large ones, which come again for other states
         self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
 
     def keep_dense(self, mask: np.ndarray) -> int:
@@ -174,10 +175,11 @@ class CountedMasks(TokenWalks):
         for known in self._by_counts:
             if _equal(known.starts, starts, largest + 2) and _equal(known.tokens, in_order, size):
                 return known
-        made = ByCount(head(in_order, size), starts)
+        made = ByCount()
+        made.tokens = head(in_order, size)
+        made.starts = starts
         if size > SPARSE_TOKENS:
             made.dense = self._made_dense(made.tokens, size)
-            del self._by_counts[: len(self._by_counts) - INDEXES + 1]
             self._by_counts.append(made)
         self.bytes_used += 4 * (size + largest)
         return made

@@ -163,9 +163,8 @@ class ByCount:
         dense: number in `TerminalMasks.dense` of a mask of all of them; -1 where they are few.
     """
 
-    def __init__(self, tokens: array[int], starts: array[int]) -> None:
-        self.tokens = tokens
-        self.starts = starts
+    def __init__(self) -> None:
+        self.tokens = self.starts = zeros(0)  # given later: passed to here they would be objects, larger than many are
         self.dense = -1
 
 

@@ -10,7 +10,7 @@ cdef int EMPTY, LEAVING_TOKENS, LEAVINGS_FROM, MERGED_EXITS, MERGED_TOKENS, MODE
 
 
 cdef class TerminalMasks(CountedMasks):
-    cdef int[::1] _record_of        # by state: index in _records, or -1
+    cdef int[::1] _record_of        # by state: one more than its index in _records, or 0
     cdef list _records
     cdef dict _counted
     cdef readonly Marks seen_states, states_behind, refused_tokens

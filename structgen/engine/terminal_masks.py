@@ -64,7 +64,7 @@ class TerminalMasks(CountedMasks):
         self.seen_states = Marks()
         self.states_behind = Marks()
         self.refused_tokens = Marks()
-        self._record_of = zeros(1024, UNKNOWN)
+        self._record_of = zeros(1024)
         self._records: list[TerminalMask] = []
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.
@@ -79,14 +79,14 @@ class TerminalMasks(CountedMasks):
         """The tables of a state, made when first asked for."""
         if state < len(self._record_of):
             record = self._record_of[state]
-            if record >= 0:
-                return self._records[record]
+            if record:
+                return self._records[record - 1]
         else:
             while state >= len(self._record_of):
-                self._record_of = grown(self._record_of, len(self._record_of), UNKNOWN)
+                self._record_of = grown(self._record_of, len(self._record_of))
         made = self._make(state)
-        self._record_of[state] = len(self._records)
         self._records.append(made)
+        self._record_of[state] = len(self._records)
         return made
 
     def _make(self, state: int) -> TerminalMask:
