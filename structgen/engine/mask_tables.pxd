@@ -60,8 +60,10 @@ cdef class Leaving:
 
 
 cdef class ByCount:
-    cdef public int[::1] tokens
-    cdef public int[::1] starts
+    cdef public int first
+    cdef public int size
+    cdef public int starts
+    cdef public int width
     cdef public int dense
 
 
@@ -71,8 +73,9 @@ cdef class CountedTerminal:
     cdef public int largest_exit
     cdef public ByCount inside
     cdef public ByCount rest
-    cdef public int[::1] exit_nodes
-    cdef public int[::1] exit_counts
+    cdef public int exit_nodes
+    cdef public int exit_counts
+    cdef public int exit_count
     cdef public Trie remainders
     cdef public dict masks
     cdef public dict exits

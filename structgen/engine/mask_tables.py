@@ -158,13 +158,15 @@ class ByCount:
     """Tokens by a count, the same for many states: those that differ in what follows a string, say.
 
     Attributes:
-        tokens: int32, sorted by count.
-        starts: int32, by count from 0 to one more than the largest: how many tokens have a smaller one.
+        first, size: where the tokens stand in `TerminalMasks.pool`, sorted by count, and how many they are.
+        starts, width: where it stands there, by count from 0 to one more than the largest, how many tokens have a
+            smaller count; and how many counts these are.
         dense: number in `TerminalMasks.dense` of a mask of all of them; -1 where they are few.
     """
 
     def __init__(self) -> None:
-        self.tokens = self.starts = zeros(0)  # given later: passed to here they would be objects, larger than many are
+        self.first = self.size = 0
+        self.starts = self.width = 0
         self.dense = -1
 
 
@@ -176,7 +178,9 @@ class CountedTerminal:
         absorbs: whether R goes on with any number of C, so that a greatest count n says nothing.
         inside: tokens that stay among the `C`.
         rest: tokens that go on into `R`.
-        exit_nodes, exit_counts: int32, where in the vocabulary's trie the terminal may end within a token.
+        exit_nodes, exit_counts: where it stands in `TerminalMasks.pool` at which nodes of the vocabulary's trie the
+            terminal may end within a token, and after how many characters.
+        exit_count: how many these are.
         remainders: what is left after the exits as one trie, or None.
         largest_exit: the largest count at an exit.
         masks: the tables made so far, by (m, n) capped at `largest`.
@@ -190,6 +194,6 @@ class CountedTerminal:
         self.absorbs = False
         self.largest_exit = 0
         self.exits: dict[tuple[int, int], tuple[int, int]] = {}
-        self.exit_nodes = self.exit_counts = zeros(0)
+        self.exit_nodes = self.exit_counts = self.exit_count = 0
         self.remainders: Trie | None = None
         self.masks: dict[tuple[int, int], TerminalMask] = {}

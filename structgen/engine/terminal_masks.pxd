@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, head, zeros
+from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.counted_masks cimport CountedMasks
 from structgen.engine.counts cimport least_count, lessened, most_counted

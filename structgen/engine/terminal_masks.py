@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structgen.engine.arrays import grown, head, zeros
+from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.counted_masks import CountedMasks
 from structgen.engine.counts import least_count, lessened, most_counted
@@ -139,7 +139,7 @@ class TerminalMasks(CountedMasks):
         self._walk(whole, state)
         remainders = None
         if self._exit_size >= MERGED_EXITS and (leaving is not None or self._token_size >= MERGED_TOKENS):
-            remainders = self._merge(whole.trie, head(self._exits, self._exit_size), None)
+            remainders = self._merge(whole.trie, self._exits[: self._exit_size], None)
         made = self._record()
         if leaving is not None:
             made = self._joined([leaving.table, made])
