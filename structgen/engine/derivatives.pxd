@@ -43,6 +43,7 @@ cdef class DerivativeTable(Terms):
     @cython.locals(number=int)
     cpdef int _later(self, int term, int tail) except? -1
     cpdef int _made(self, int later) except -1
+    @cython.locals(left=int, right=int)
     cpdef int _united(self, list targets) except? -1
     cpdef list targets(self, int term)
     @cython.locals(first=int, last=int, at=int)

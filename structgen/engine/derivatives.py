@@ -313,6 +313,9 @@ class DerivativeTable(Terms):
         """The union of some targets, some of which may not be made yet."""
         if len(targets) == 1:
             return targets[0]
+        if len(targets) == 2:
+            left, right = targets
+            return self.unite(self._made(left) if left < 0 else left, self._made(right) if right < 0 else right)
         return self.union([self._made(target) if target < 0 else target for target in targets])
 
     def _joined(
@@ -425,6 +428,10 @@ class DerivativeTable(Terms):
     def _of_intersection(self, parts: tuple[int, ...], tail: int) -> Partition:
         """The derivatives of an intersection: the intersections of its parts' derivatives."""
         classes, targets = self._kept(parts[0])
+        if len(parts) == 2 and tail == EMPTY:
+            other, more = self._kept(parts[1])
+            classes, left, right = self._product(classes, other)
+            return classes, [self.intersect(targets[left[i]], more[right[i]]) for i in range(len(left))]
         members = [[t] for t in targets]
         for part in parts[1:]:
             other, more = self._kept(part)
@@ -456,7 +463,7 @@ class DerivativeTable(Terms):
             if phase:
                 targets.append(self.counting(star, phase, inner[right[i]]))
             else:
-                targets.append(self.intersection((rests[left[i]], inner[right[i]]), EMPTY))
+                targets.append(self.intersect(rests[left[i]], inner[right[i]]))
         return classes, targets
 
     def _of_bounded(self, counting: int, most: int, tail: int) -> Partition:

@@ -36,7 +36,7 @@ cdef class Exits:
     cdef public int min_count
     cdef public int max_count
     cdef public object removed
-    cdef public dict behind
+    cdef public int number
 
 
 cdef class DenseMask:

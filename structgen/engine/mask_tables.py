@@ -95,7 +95,7 @@ class Exits:
         first, last: where the places stand in `TerminalMasks.pool`, nodes of the trie; -1 is the root.
         min_count, max_count: in a trie of remainders, which tokens are meant, by their `token_count`.
         removed: tokens that are not meant, or None.
-        behind: the tables of what stands behind these exits, by the state of the terminal that comes next.
+        number: a number for `TerminalMasks.behind`; 0 until that is asked for.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Exits:
         self.min_count = min_count
         self.max_count = max_count
         self.removed = removed
-        self.behind: dict[int, TerminalMask] = {}
+        self.number = 0
 
 
 class DenseMask:

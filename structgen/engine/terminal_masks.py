@@ -31,6 +31,7 @@ from structgen.engine.automata import AutomatonStore
 from structgen.engine.counted_masks import CountedMasks
 from structgen.engine.counts import least_count, lessened, most_counted
 from structgen.engine.mask_tables import CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.pairs import PairTable
 from structgen.engine.term_kinds import EMPTY
 from structgen.engine.vocabulary import Vocabulary
 
@@ -66,6 +67,8 @@ class TerminalMasks(CountedMasks):
         self.refused_tokens = Marks()
         self._record_of = zeros(1024)
         self._records: list[TerminalMask] = []
+        self._behind = PairTable()
+        self._exits_numbered = 0
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
@@ -264,14 +267,19 @@ class TerminalMasks(CountedMasks):
 
     def behind(self, exits: Exits, state: int) -> TerminalMask:
         """The tables of what stands behind some exits when a terminal in `state` comes next."""
-        made = exits.behind.get(state)
-        if made is None:
-            self._walk(exits, state)
-            made = self._record()
-            if self._exit_size:
-                found = self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)
-                self._add_exits(made, found)
-            exits.behind[state] = made
+        if not exits.number:
+            self._exits_numbered += 1
+            exits.number = self._exits_numbered
+        record = self._behind.get(exits.number, state)
+        if record >= 0:
+            return self._records[record]
+        self._walk(exits, state)
+        made = self._record()
+        if self._exit_size:
+            found = self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)
+            self._add_exits(made, found)
+        self._behind.put(exits.number, state, len(self._records))
+        self._records.append(made)
         return made
 
     def united(self, parts: list[TerminalMask]) -> TerminalMask:
