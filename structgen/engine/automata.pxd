@@ -18,7 +18,7 @@ cdef class AutomatonStore(LivingTerms):
     cdef dict _ever_endless              # by state: see is_ever_endless
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
-    @cython.locals(data=bytes, target=int, classes=bytes, start=int, live=int, alive=int, number=int)
+    @cython.locals(data=bytes, target=int, class_map=int, start=int, live=int, alive=int, number=int)
     cpdef void expand(self, int state) except *
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
