@@ -2,7 +2,8 @@
 
 Compiled, small ones are slices of one slab: a grammar begins with dozens, and each array of its own would be two
 objects for Python's garbage collector to go through. Large ones take memory only where they are written to: clearing
-pages that are not needed yet would cost milliseconds in the middle of a mask.
+pages that are not needed yet would cost milliseconds in the middle of a mask. So a pool, of which only the values in
+use are ever read, is not cleared when it grows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-__all__ = ["array_of", "enlarged", "grown", "head", "room", "zeros"]
+__all__ = ["array_of", "block", "column", "enlarged", "grown", "grown_pool", "head", "room", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
@@ -25,19 +26,28 @@ _used = 0
 
 def zeros(count: int, value: int = 0) -> array[int]:
     """An int32 array of `count` equal values."""
+    if count > SMALL and value == 0 and IS_COMPILED:
+        lazy: Any = np.zeros(count, dtype=np.intc)  # its pages come when they are first written to
+        return cast("array[int]", lazy)
+    made = _unset(count)
+    for index in range(count):
+        made[index] = value
+    return made
+
+
+def _unset(count: int) -> array[int]:
+    """An int32 array of values that are still to be set."""
     global _slab, _used
     if count > SMALL:
-        if IS_COMPILED and value == 0:
-            lazy: Any = np.zeros(count, dtype=np.intc)  # its pages come when they are first written to
+        if IS_COMPILED:
+            lazy: Any = np.empty(count, dtype=np.intc)
             return cast("array[int]", lazy)
-        return array("i", [value]) * count
+        return array("i", [0]) * count
     if _used + count > SLAB:
         _slab = array("i", [0]) * SLAB
         _used = 0
     made = _slab[_used : _used + count]
     _used += count
-    for index in range(count):
-        made[index] = value
     return made
 
 
@@ -49,6 +59,25 @@ def room(count: int) -> array[int]:
 def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     """A copy of the first `used` values in an array of twice the size, filled up with `value`."""
     new = zeros(max(2 * len(old), 16), value)
+    new[:used] = old[:used]
+    return new
+
+
+def grown_pool(old: array[int], used: int) -> array[int]:
+    """A copy of the first `used` values in an array of twice the size; the other values are still to be set."""
+    new = _unset(max(2 * len(old), 16))
+    new[:used] = old[:used]
+    return new
+
+
+def block(columns: int, length: int) -> array[int]:
+    """An int32 array for columns that grow together: in one array they go together too, and leave no holes."""
+    return _unset(columns * length)
+
+
+def column(block: array[int], number: int, length: int, old: array[int], used: int) -> array[int]:
+    """A column of a block: the first `used` values of a shorter one; the other values are still to be set."""
+    new = block[number * length : (number + 1) * length]
     new[:used] = old[:used]
     return new
 
@@ -71,6 +100,6 @@ def array_of(values: np.ndarray) -> array[int]:
 
 def head(old: array[int], used: int) -> array[int]:
     """A copy of the first `used` values."""
-    new = zeros(used)
+    new = _unset(used)
     new[:] = old[:used]
     return new

@@ -23,7 +23,7 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int add(self, regex) except -1
     @cython.locals(known=tuple)
     cdef int _state_of(self, regex) except -1
-    @cython.locals(data=bytes, target=int, classes=bytes, start=int, live=int, alive=int, number=int)
+    @cython.locals(data=bytes, target=int, class_map=int, start=int, live=int, alive=int, number=int)
     cpdef void expand(self, int state) except *
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1

@@ -137,11 +137,11 @@ class AutomatonStore(LivingTerms):
             self._keep_only(state, data[0], target)
             return
         self._derive_within(state)
-        classes = self._maps[self.map_at[state]]
+        class_map = self.map_at[state]
         start = self.targets_at[state]
         live = 0
         alive = 0
-        for number in range(self._widths[self.map_at[state]]):
+        for number in range(self._width_of[class_map]):
             target = self.target_pool[start + number]
             if target < 0:  # not made yet, and not nothing
                 if self.hard[state]:
@@ -159,9 +159,9 @@ class AutomatonStore(LivingTerms):
                 alive = number
         if live == 0:
             self.only_byte[state] = NO_BYTE
-        elif live == 1 and classes.count(alive) == 1:
+        elif live == 1 and self._has_one_byte(class_map, alive):
             self.only_target[state] = self.forced(start + alive)
-            self.only_byte[state] = classes.index(alive)
+            self.only_byte[state] = self._byte_of[class_map * 256 + alive]
         else:
             self.only_byte[state] = MANY_BYTES
 
@@ -488,7 +488,7 @@ class AutomatonStore(LivingTerms):
         self.expand(state)
         targets: set[int] = set()
         first = self.targets_at[state]
-        for at in range(first, first + self._widths[self.map_at[state]]):
+        for at in range(first, first + self._width_of[self.map_at[state]]):
             target = self.forced(at)
             if target != DEAD:
                 targets.add(target)

@@ -142,7 +142,7 @@ class CharacterKinds:
 
     def __init__(self, automata: AutomatonStore) -> None:
         self.automata = automata
-        self._loop_of = zeros(1024, UNKNOWN)  # by state: where its mask is in _loops
+        self._loop_of = zeros(1024)  # by state: one more than where its mask is in _loops, or 0
         self._loops = array("Q", bytes(8 * 256))
         self._loop_count = 0
 
@@ -153,16 +153,16 @@ class CharacterKinds:
             LimitExceededError: automaton_states.
         """
         while state >= len(self._loop_of):
-            self._loop_of = grown(self._loop_of, len(self._loop_of), UNKNOWN)
-        at = self._loop_of[state]
-        if at == UNKNOWN:
+            self._loop_of = grown(self._loop_of, len(self._loop_of))
+        at = self._loop_of[state] - 1
+        if at < 0:
             at = self._loop_count
             if at == len(self._loops):
                 self._loops = enlarged(self._loops, "Q", 2 * at)
             if not self.automata.accepting[state] and self.automata.reaches(state, state):
                 self._loops[at] = self.between(state, state)
-            self._loop_of[state] = at
             self._loop_count = at + 1
+            self._loop_of[state] = at + 1
         return self._loops[at]
 
     def between(self, start: int, goal: int) -> int:

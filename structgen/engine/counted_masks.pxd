@@ -1,20 +1,23 @@
 cimport cython
 
-from structgen.engine.arrays cimport head, zeros
+from structgen.engine.arrays cimport zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.mask_tables cimport ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
 from structgen.engine.token_walks cimport TokenWalks
 
-cdef int DEAD, INDEXES, MERGED_NODES, PAIRS, RECORD_BYTES, REMOVED_TOKENS, SPARSE_TOKENS
+cdef int DEAD, MERGED_NODES, PAIRS, RECORD_BYTES, REMOVED_TOKENS, SPARSE_TOKENS
 cdef unsigned int ALL_BITS
 
 
 cdef class CountedMasks(TokenWalks):
     cdef public object vocabulary
     cdef public int words
+    cdef public unsigned int[::1] empty
     cdef readonly list dense
     cdef readonly list exits
-    cdef int[::1] _sorted
+    cdef int[::1] _sorted       # scratch space of `_by_count`: tokens,
+    cdef int[::1] _starts       # and by count how many tokens have a smaller one,
+    cdef int[::1] _places       # and where the next one goes
     cdef list _by_counts
     cdef dict _merged
 
@@ -27,20 +30,22 @@ cdef class CountedMasks(TokenWalks):
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _record(self)
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
-    cdef int _made_dense(self, int[::1] tokens, int count) except -1
+    cdef int _made_dense(self, int[::1] tokens, int first, int last) except -1
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_count(self, CountedTerminal counted, int least, int most)
-    @cython.locals(inside=ByCount, rest=ByCount, made=TerminalMask, stop=int, more=int)
+    @cython.locals(inside=ByCount, rest=ByCount, made=TerminalMask, pool="int[::1]", stop=int, last=int)
     cdef TerminalMask _made_of_count(self, CountedTerminal counted, int least, int most)
-    @cython.locals(largest=int, starts="int[::1]", places="int[::1]", in_order="int[::1]", known=ByCount, made=ByCount, index=int, count=int, at=int)
+    @cython.locals(width=int, starts="int[::1]", places="int[::1]", in_order="int[::1]", known=ByCount, made=ByCount, index=int, count=int, at=int)
     cdef ByCount _by_count(self, int[::1] tokens, int[::1] counts, int size)
+    @cython.locals(index=int)
+    cdef bint _has(self, int first, int[::1] values, int size) noexcept
+    @cython.locals(made=CountedTerminal, index=int)
     cdef CountedTerminal _new_counted(self)
+    @cython.locals(least=int, most=int, begin=int, index=int)
+    cdef tuple _exits_of_count(self, CountedTerminal counted, int least, int most)
     @cython.locals(automata=AutomatonStore, byte=int, char=int, rest=int, after=int, after_rest=int, last_after=int, last_rest=int)
     cdef bint _absorbs(self, int rest_state, int char_state) except -1
     cpdef Trie _merge(self, Trie trie, int[::1] exits, int[::1] counts)
     @cython.locals(index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
     cdef Trie _new_merged(self, Trie trie, int[::1] exits, int[::1] counts)
 
-
-@cython.locals(index=int)
-cdef bint _equal(int[::1] left, int[::1] right, int size) noexcept

@@ -13,7 +13,7 @@ from array import array
 
 import numpy as np
 
-from structgen.engine.arrays import array_of, head, zeros
+from structgen.engine.arrays import zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.mask_tables import ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
 from structgen.engine.term_kinds import DEAD
@@ -29,7 +29,6 @@ SPARSE_TOKENS = 512
 # Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
 MERGED_NODES = 6000
 ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
-INDEXES = 8  # large ones that were made last, which may come again
 # A mask is a copy of a like one, from which so many tokens are removed; with more it is made by itself.
 REMOVED_TOKENS = 2048
 PAIRS = 64  # of states, in looking whether what follows a class goes on with it
@@ -42,6 +41,7 @@ class CountedMasks(TokenWalks):
     Attributes, besides those of `TokenWalks`:
         vocabulary: the vocabulary.
         words: uint32 words of a mask.
+        empty: uint32[words], the mask of nothing.
         dense, exits: the masks and the exits that the tables refer to.
     """
 
@@ -49,10 +49,13 @@ class CountedMasks(TokenWalks):
         super().__init__(vocabulary, automata)
         self.vocabulary = vocabulary
         self.words = (vocabulary.size + 31) // 32
+        self.empty = np.zeros(self.words, dtype=np.uint32)
         self.dense: list[DenseMask] = []
         self.exits: list[Exits] = []
         self._sorted = zeros(4096)
-        self._by_counts: list[ByCount] = []
+        self._starts = zeros(64)
+        self._places = zeros(64)
+        self._by_counts: list[ByCount] = []  # large ones, which come again for other states
         self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
 
     def keep_dense(self, mask: np.ndarray) -> int:
@@ -87,18 +90,18 @@ class CountedMasks(TokenWalks):
         """Tables with the tokens inside that the last walk has found."""
         made = TerminalMask()
         if self._token_size > SPARSE_TOKENS:
-            made.dense = self._made_dense(self._tokens, self._token_size)
+            made.dense = self._made_dense(self._tokens, 0, self._token_size)
         else:
             made.first_token = self._keep(self._tokens, self._token_size)
             made.last_token = made.first_token + self._token_size
         self.bytes_used += RECORD_BYTES
         return made
 
-    def _made_dense(self, tokens: array[int], count: int) -> int:
+    def _made_dense(self, tokens: array[int], first: int, last: int) -> int:
         mask = np.zeros(self.words, dtype=np.uint32)
         words = mask
         one = 1
-        for index in range(count):
+        for index in range(first, last):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
         return self.keep_dense(mask)
@@ -146,41 +149,59 @@ class CountedMasks(TokenWalks):
             self._by_count(self._tokens, self._token_counts, self._token_size),
             self._by_count(self._rest, self._rest_counts, self._rest_size),
         )
-        made.exit_nodes = head(self._exits, self._exit_size)
-        made.exit_counts = head(self._exit_counts, self._exit_size)
-        made.largest_exit = int(max(made.exit_counts, default=0))
-        made.remainders = self._merge(self.trie, made.exit_nodes, made.exit_counts)
-        self.bytes_used += 8 * self._exit_size
+        made.exit_count = self._exit_size
+        made.exit_nodes = self._keep(self._exits, self._exit_size)
+        made.exit_counts = self._keep(self._exit_counts, self._exit_size)
+        for index in range(self._exit_size):
+            made.largest_exit = max(made.largest_exit, self._exit_counts[index])
+        made.remainders = self._merge(self.trie, self._exits[: self._exit_size], self._exit_counts[: self._exit_size])
         return made
 
     def _by_count(self, tokens: array[int], counts: array[int], size: int) -> ByCount:
         """The first tokens, sorted by count; those of another state if they are the same."""
-        largest = self._largest
-        starts = zeros(largest + 2)
-        for index in range(size):
-            starts[counts[index] + 1] += 1
-        for count in range(largest + 1):
-            starts[count + 1] += starts[count]
+        width = self._largest + 2
+        while width > len(self._starts):
+            self._starts = zeros(2 * len(self._starts))
+            self._places = zeros(2 * len(self._places))
         while size > len(self._sorted):
             self._sorted = zeros(2 * len(self._sorted))
-        places = zeros(largest + 2)
-        for count in range(largest + 2):
+        starts, places, in_order = self._starts, self._places, self._sorted
+        for count in range(width):
+            starts[count] = 0
+        for index in range(size):
+            starts[counts[index] + 1] += 1
+        places[0] = 0
+        for count in range(1, width):
+            starts[count] += starts[count - 1]
             places[count] = starts[count]
-        in_order = self._sorted
         for index in range(size):
             at = places[counts[index]]
             places[counts[index]] = at + 1
             in_order[at] = tokens[index]
         for known in self._by_counts:
-            if _equal(known.starts, starts, largest + 2) and _equal(known.tokens, in_order, size):
+            if (
+                known.size == size
+                and known.width == width
+                and self._has(known.starts, starts, width)
+                and self._has(known.first, in_order, size)
+            ):
                 return known
-        made = ByCount(head(in_order, size), starts)
+        made = ByCount()
+        made.first = self._keep(in_order, size)
+        made.size = size
+        made.starts = self._keep(starts, width)
+        made.width = width
         if size > SPARSE_TOKENS:
-            made.dense = self._made_dense(made.tokens, size)
-            del self._by_counts[: len(self._by_counts) - INDEXES + 1]
+            made.dense = self._made_dense(in_order, 0, size)
             self._by_counts.append(made)
-        self.bytes_used += 4 * (size + largest)
         return made
+
+    def _has(self, first: int, values: array[int], size: int) -> bool:
+        """Whether so many values stand in the pool from `first` on."""
+        for index in range(size):  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if self.pool[first + index] != values[index]:
+                return False
+        return True
 
     def _of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
         """The tables for `C{least,most} R`; `most` -1 is without bound."""
@@ -198,20 +219,21 @@ class CountedMasks(TokenWalks):
         made = TerminalMask()
         made.first_exit, made.last_exit = self._exits_of_count(counted, least, most)
         self.bytes_used += RECORD_BYTES
-        stop = inside.starts[most + 1]
-        more = len(inside.tokens) - stop
+        pool = self.pool
+        stop = inside.first + pool[inside.starts + most + 1]
+        last = inside.first + inside.size
         self._token_size = 0
-        if inside.dense < 0 or stop <= SPARSE_TOKENS:
-            self._append(inside.tokens, 0, stop)
+        if inside.dense < 0 or stop - inside.first <= SPARSE_TOKENS:
+            self._append(pool, inside.first, stop)
         else:
             made.dense = inside.dense
-            if more > REMOVED_TOKENS:
-                made.dense = self._made_dense(inside.tokens, stop)
-            elif more:
-                made.first_removed = self._keep(inside.tokens[stop:], more)
-                made.last_removed = made.first_removed + more
+            if last - stop > REMOVED_TOKENS:
+                made.dense = self._made_dense(pool, inside.first, stop)
+            elif last > stop:
+                made.first_removed = stop
+                made.last_removed = last
         if least <= most:
-            self._append(rest.tokens, rest.starts[least], rest.starts[most + 1])
+            self._append(pool, rest.first + pool[rest.starts + least], rest.first + pool[rest.starts + most + 1])
         made.first_token = self._keep(self._tokens, self._token_size)
         made.last_token = made.first_token + self._token_size
         return made
@@ -222,14 +244,15 @@ class CountedMasks(TokenWalks):
         found: tuple[int, int] | None = counted.exits.get(key)
         if found is None:
             least, most = key
-            counts = np.asarray(counted.exit_counts)
-            allowed = np.flatnonzero((counts >= least) & (counts <= most))
             begin = len(self.exits)
-            if len(allowed) and counted.remainders is not None:
+            self._exit_size = 0
+            for index in range(counted.exit_count):
+                if least <= self.pool[counted.exit_counts + index] <= most:
+                    self._add_exit(self.pool[counted.exit_nodes + index], 0)
+            if self._exit_size and counted.remainders is not None:
                 self.exits.append(Exits(counted.remainders, 0, 1, least, most, None))
-            elif len(allowed):
-                first = self._keep(array_of(np.asarray(counted.exit_nodes)[allowed]), len(allowed))
-                self.exits.append(Exits(self.trie, first, first + len(allowed), 0, 0, None))
+            elif self._exit_size:
+                self.exits.append(self._exits_found(self.trie, 0, 0, None))
             found = counted.exits[key] = (begin, len(self.exits))
         return found
 
@@ -270,13 +293,3 @@ class CountedMasks(TokenWalks):
         merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
         self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
         return Trie(merged, array("i", [count for _, _, count in entries]))
-
-
-def _equal(left: array[int], right: array[int], size: int) -> bool:
-    """Whether `left` is the first `size` of `right`."""
-    if len(left) != size:
-        return False
-    for index in range(size):  # noqa: SIM110  (a generator would not be compiled to a loop)
-        if left[index] != right[index]:
-            return False
-    return True

@@ -1,7 +1,8 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown, grown_pool, zeros
 from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.item_pools cimport ItemPools
 from structgen.engine.rules cimport Rules
 from structgen.engine.texts cimport Texts
 
@@ -10,23 +11,12 @@ cdef int CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, ROOT, UNKNOWN
 cdef int AFTER, CAPTURED, FRESH, NO_TEXT, REFUSING, SUSPECT, UNKNOWN_TEXT
 
 
-cdef class ItemSetStore:
+cdef class ItemSetStore(ItemPools):
     cdef public AutomatonStore automata
     cdef readonly Rules rules
     cdef readonly Texts texts
-    cdef readonly int set_count
     cdef readonly int start_set
     cdef readonly long long steps
-    cdef public int[::1] accepting      # by set: 1 where the text so far is whole
-    cdef public int[::1] first_scan     # by set: its scannable items; -1 until closed
-    cdef public int[::1] last_scan
-    cdef public int[::1] only_byte      # by set, once closed
-    cdef public int[::1] text           # by set: number of its text, or a kind of none
-    cdef public int[::1] captures       # by set, once closed: whether an item is inside of a capture, or begins one
-    cdef public int[::1] group_captures # by group: CAPTURED and FRESH
-    cdef public int[::1] scan_position  # scannable items: dotted rule,
-    cdef public int[::1] scan_state     # automaton state,
-    cdef public int[::1] scan_group     # return address
 
     cdef int _max_sets
     cdef int _max_items
@@ -37,33 +27,6 @@ cdef class ItemSetStore:
     cdef int[::1] _rule_starts
     cdef int[::1] _predicted_at         # by nonterminal: serial of the closure that predicted it last
     cdef int[::1] _predicted_group      # by nonterminal: its group in that closure
-    cdef int[::1] _first_kernel         # by set: its kernel's items in _kernel
-    cdef int[::1] _last_kernel
-    cdef int[::1] _set_hash
-    cdef int[::1] _edge_byte            # by set: one remembered step
-    cdef int[::1] _edge_target
-    cdef int[::1] _row_of               # by set: number of its row of steps, or -1
-    cdef int[::1] _rows                 # rows of 256 sets; -1 not computed yet
-    cdef int _row_count
-    cdef int[::1] _kernel
-    cdef int _kernel_size
-    cdef int[::1] _set_table            # open addressing: set numbers, -1 free
-    cdef int _item_count
-    cdef int[::1] _item_position
-    cdef int[::1] _item_state
-    cdef int[::1] _item_group
-    cdef int[::1] _item_mark            # by item: serial of the step that added it last
-    cdef int[::1] _item_table
-    cdef int _scan_size
-    cdef int _group_count
-    cdef int[::1] _group_first          # by group: its waiting items in _wait_position, _wait_group
-    cdef int[::1] _group_last
-    cdef int[::1] _group_top            # by group: the address after removal of tail calls, -1 unknown
-    cdef int[::1] _group_text           # by group: the text of the set that it was made in
-    cdef int[::1] _group_mark           # by group: serial of the step that completed it last
-    cdef int _wait_size
-    cdef int[::1] _wait_position
-    cdef int[::1] _wait_group
     cdef int[::1] _work
     cdef int _work_size
     cdef int _work_accepting
@@ -83,6 +46,7 @@ cdef class ItemSetStore:
     @cython.locals(scan=int, state=int, automata=AutomatonStore)
     cdef int _step(self, int set_id, int byte) except -1
     cdef void _load_rules(self)
+    cdef void _make_scratch(self)
     @cython.locals(text=int)
     cdef int _text_after(self, int set_id, int byte) except -1
     @cython.locals(scan=int, text=int)
@@ -118,7 +82,6 @@ cdef class ItemSetStore:
     cdef int _rehash_sets(self) except -1
     @cython.locals(set_id=int, index=int)
     cdef int _new_set_from_work(self) except -1
-    cdef int _grow_sets(self, int used) except -1
     @cython.locals(index=int, item=int, number=dict)
     cpdef int adopt(self, ItemSetStore other, int set_id) except -1
     @cython.locals(number=dict, found=list, addresses=list, first_kernel=int, group=int, waiting=int, base=int, pending=int, index="Py_ssize_t", k=int, address=int)

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.engine.arrays import grown, zeros
+from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.grammar import CAPTURES, END, Spelling
+from structgen.engine.item_pools import ItemPools
 from structgen.engine.rules import Rules
 from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, NO_TEXT, SUSPECT, UNKNOWN_TEXT
@@ -36,38 +37,32 @@ __all__ = ["ItemSetStore"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 DEAD_SET = 0
-ROOT = 0  # the group that stands for the end of the whole text
-UNKNOWN = -1
+ROOT = 0  # as in `engine/item_pools.py`
+UNKNOWN = -1  # the same
 CAPTURED = 1  # of a group: it is captured, or waits inside of a capture
 FRESH = 2  # and the capture began after another had ended, of which the text is not known
 REFUSING = 4  # it is captured itself, and some texts are refused where they end
 
 
-class ItemSetStore:
+class ItemSetStore(ItemPools):
     """All Earley sets of one grammar that have been reached, and the steps between them.
 
-    Attributes:
+    Attributes, besides those of `ItemPools`:
         automata: the store that the terminals' states belong to.
         rules: the grammar; other stores may use the same object.
         start_set: the set before the first byte.
-        set_count: sets made so far; set 0 is dead, from which nothing can be accepted.
-        accepting: int32 by set; 1 where the text so far is a whole text of the language.
-        first_scan: int32 by set, -1 until the set is closed; its scannable items are
-            `first_scan[s] .. last_scan[s]` in `scan_position`, `scan_state`, `scan_group`.
-        only_byte: int32 by set, once closed: the one byte that leads on; 256 when none does, -1 when several do.
         steps: how many steps were computed rather than remembered (a work counter for benchmarks).
     """
 
     def __init__(self, rules: Rules, limits: Limits, *, accepts_empty: bool) -> None:
+        super().__init__()
         self.rules = rules
         self.automata = rules.automata
         self.texts = Texts()
         self._max_sets = limits.item_sets
         self._max_items = limits.set_items
-        self._predicted_at = zeros(64)
-        self._predicted_group = zeros(64)
         self._load_rules()
-        self._make_pools()
+        self._make_scratch()
         self.steps = 0
         self._serial = 0
         self._new_set_from_work()  # number 0: the dead set, an empty kernel
@@ -86,52 +81,8 @@ class ItemSetStore:
         self._last_rule = rules.last_rule
         self._rule_starts = rules.rule_starts
 
-    def _make_pools(self) -> None:
-        # Small: most schemas are compiled for one text.
-        # sets
-        self.set_count = 0
-        self.accepting = zeros(64)
-        self.first_scan = zeros(64, UNKNOWN)
-        self.last_scan = zeros(64)
-        self.only_byte = zeros(64, UNKNOWN)
-        self.text = zeros(64)
-        self.captures = zeros(64)
-        self._first_kernel = zeros(64)
-        self._last_kernel = zeros(64)
-        self._set_hash = zeros(64)
-        self._edge_byte = zeros(64, UNKNOWN)  # one remembered step, for sets that see only one byte
-        self._edge_target = zeros(64)
-        self._row_of = zeros(64, UNKNOWN)  # a row of 256 steps, for the others
-        self._rows = zeros(4 * 256)
-        self._row_count = 0
-        self._kernel = zeros(128)
-        self._kernel_size = 0
-        self._set_table = zeros(128, UNKNOWN)
-        # items, interned
-        self._item_count = 0
-        self._item_position = zeros(128)
-        self._item_state = zeros(128)
-        self._item_group = zeros(128)
-        self._item_mark = zeros(128)
-        self._item_table = zeros(256, UNKNOWN)
-        # scannable items by set
-        self._scan_size = 0
-        self.scan_position = zeros(128)
-        self.scan_state = zeros(128)
-        self.scan_group = zeros(128)
-        # groups: the items that wait for one nonterminal in one set
-        self._group_count = 1
-        self._group_first = zeros(128)
-        self._group_last = zeros(128)
-        self._group_top = zeros(128, UNKNOWN)
-        self._group_top[ROOT] = ROOT
-        self._group_mark = zeros(128)
-        self._group_text = zeros(128)
-        self.group_captures = zeros(128)
-        self._wait_size = 0
-        self._wait_position = zeros(128)
-        self._wait_group = zeros(128)
-        # scratch space of one step or closure
+    def _make_scratch(self) -> None:
+        """The space of one step or closure."""
         self._work = zeros(64)
         self._work_size = 0
         self._work_accepting = 0
@@ -141,6 +92,8 @@ class ItemSetStore:
         self._stack = zeros(64)
         self._agenda = zeros(64)
         self._pending = zeros(128)
+        self._predicted_at = zeros(64)
+        self._predicted_group = zeros(64)
 
     # -- one step ---------------------------------------------------------------------------------------------------
 
@@ -188,7 +141,7 @@ class ItemSetStore:
             self._close(set_id)
         row = self._row_count
         if (row + 1) * 256 > len(self._rows):
-            self._rows = grown(self._rows, row * 256)
+            self._rows = grown_pool(self._rows, row * 256)
         base = row * 256
         for byte in range(256):
             self._rows[base + byte] = DEAD_SET
@@ -312,7 +265,7 @@ class ItemSetStore:
                 first = self._group_first[group]
                 last = self._group_last[group]
                 while size + 3 * (last - first) > len(self._stack):
-                    self._stack = grown(self._stack, size)
+                    self._stack = grown_pool(self._stack, size)
                 for waiting in range(first, last):
                     self._stack[size] = self._wait_position[waiting]
                     self._stack[size + 1] = self._wait_group[waiting]
@@ -365,7 +318,7 @@ class ItemSetStore:
             if self._work_size >= self._max_items:
                 raise LimitExceededError("set_items", self._max_items)
             if self._work_size >= len(self._work):
-                self._work = grown(self._work, self._work_size)
+                self._work = grown_pool(self._work, self._work_size)
             self._work[self._work_size] = item
             self._work_size += 1
 
@@ -386,13 +339,11 @@ class ItemSetStore:
             slot = (slot + 1) & mask
         item = self._item_count
         if item >= len(self._item_position):
-            self._item_position = grown(self._item_position, item)
-            self._item_state = grown(self._item_state, item)
-            self._item_group = grown(self._item_group, item)
-            self._item_mark = grown(self._item_mark, item)
+            self._grow_items(item + 1)
         self._item_position[item] = position
         self._item_state[item] = state
         self._item_group[item] = group
+        self._item_mark[item] = 0
         self._item_table[slot] = item
         self._item_count = item + 1
         if 2 * self._item_count > mask:
@@ -400,7 +351,7 @@ class ItemSetStore:
         return item
 
     def _rehash_items(self) -> None:
-        table = zeros(4 * len(self._item_table), UNKNOWN)
+        table = zeros(2 * len(self._item_table), UNKNOWN)
         mask = len(table) - 1
         for item in range(self._item_count):
             h = self._item_position[item] * 73856093 ^ self._item_state[item] * 19349663
@@ -476,7 +427,7 @@ class ItemSetStore:
         return True
 
     def _rehash_sets(self) -> None:
-        table = zeros(4 * len(self._set_table), UNKNOWN)
+        table = zeros(2 * len(self._set_table), UNKNOWN)
         mask = len(table) - 1
         for set_id in range(1, self.set_count):
             h = self._set_hash[set_id]
@@ -491,9 +442,9 @@ class ItemSetStore:
         if set_id >= self._max_sets:
             raise LimitExceededError("item_sets", self._max_sets)
         if set_id >= len(self.accepting):
-            self._grow_sets(set_id)
+            self._grow_sets(set_id + 1)
         while self._kernel_size + self._work_size > len(self._kernel):
-            self._kernel = grown(self._kernel, self._kernel_size)
+            self._kernel = grown_pool(self._kernel, self._kernel_size)
         self._first_kernel[set_id] = self._kernel_size
         for index in range(self._work_size):
             self._kernel[self._kernel_size + index] = self._work[index]
@@ -501,22 +452,11 @@ class ItemSetStore:
         self._last_kernel[set_id] = self._kernel_size
         self.accepting[set_id] = self._work_accepting
         self.text[set_id] = self._work_text
+        self.first_scan[set_id] = UNKNOWN
+        self._edge_byte[set_id] = UNKNOWN
+        self._row_of[set_id] = UNKNOWN
         self.set_count = set_id + 1
         return set_id
-
-    def _grow_sets(self, used: int) -> None:
-        self.accepting = grown(self.accepting, used)
-        self.first_scan = grown(self.first_scan, used, UNKNOWN)
-        self.last_scan = grown(self.last_scan, used)
-        self.only_byte = grown(self.only_byte, used, UNKNOWN)
-        self.text = grown(self.text, used)
-        self.captures = grown(self.captures, used)
-        self._first_kernel = grown(self._first_kernel, used)
-        self._last_kernel = grown(self._last_kernel, used)
-        self._set_hash = grown(self._set_hash, used)
-        self._edge_byte = grown(self._edge_byte, used, UNKNOWN)
-        self._edge_target = grown(self._edge_target, used)
-        self._row_of = grown(self._row_of, used, UNKNOWN)
 
     # -- sets of another store --------------------------------------------------------------------------------------
 
@@ -662,19 +602,19 @@ class ItemSetStore:
         while nonterminal >= len(self._predicted_at):
             used = len(self._predicted_at)
             self._predicted_at = grown(self._predicted_at, used)
-            self._predicted_group = grown(self._predicted_group, used)
+            self._predicted_group = grown_pool(self._predicted_group, used)
         if self._predicted_at[nonterminal] == self._serial:
             return predicted
         self._predicted_at[nonterminal] = self._serial
         self._predicted_group[nonterminal] = group_base + predicted
         if predicted >= len(self._agenda):
-            self._agenda = grown(self._agenda, predicted)
+            self._agenda = grown_pool(self._agenda, predicted)
         self._agenda[predicted] = nonterminal
         return predicted + 1
 
     def _add_pending(self, pending: int, group: int, position: int, address: int) -> int:
         if pending + 3 > len(self._pending):
-            self._pending = grown(self._pending, pending)
+            self._pending = grown_pool(self._pending, pending)
         self._pending[pending] = group
         self._pending[pending + 1] = position
         self._pending[pending + 2] = address
@@ -683,28 +623,21 @@ class ItemSetStore:
     def _add_scan(self, position: int, state: int, group: int) -> None:
         size = self._scan_size
         if size >= len(self.scan_position):
-            self.scan_position = grown(self.scan_position, size)
-            self.scan_state = grown(self.scan_state, size)
-            self.scan_group = grown(self.scan_group, size)
+            self._grow_scans(size + 1)
         self.scan_position[size] = position
         self.scan_state[size] = state
         self.scan_group[size] = group
         self._scan_size = size + 1
 
     def _make_groups(self, group_base: int, count: int, pending: int, text: int) -> None:
-        while group_base + count > len(self._group_first):
-            used = self._group_count
-            self._group_first = grown(self._group_first, used)
-            self._group_last = grown(self._group_last, used)
-            self._group_top = grown(self._group_top, used, UNKNOWN)
-            self._group_mark = grown(self._group_mark, used)
-            self._group_text = grown(self._group_text, used)
-            self.group_captures = grown(self.group_captures, used)
-        while self._wait_size + pending // 3 > len(self._wait_position):
-            self._wait_position = grown(self._wait_position, self._wait_size)
-            self._wait_group = grown(self._wait_group, self._wait_size)
+        if group_base + count > len(self._group_first):
+            self._grow_groups(group_base + count)
+        if self._wait_size + pending // 3 > len(self._wait_position):
+            self._grow_waits(self._wait_size + pending // 3)
         for group in range(group_base, group_base + count):
             self._group_last[group] = 0
+            self._group_top[group] = UNKNOWN
+            self._group_mark[group] = 0
             self._group_text[group] = text
             self.group_captures[group] = 0
         for index in range(0, pending, 3):

@@ -41,8 +41,8 @@ cdef class Exits:
     cdef public int min_count
     cdef public int max_count
     cdef public object removed
-    cdef public dict behind
     cdef public dict after_byte
+    cdef public int number
 
 
 cdef class DenseMask:
@@ -69,8 +69,10 @@ cdef class Leaving:
 
 
 cdef class ByCount:
-    cdef public int[::1] tokens
-    cdef public int[::1] starts
+    cdef public int first
+    cdef public int size
+    cdef public int starts
+    cdef public int width
     cdef public int dense
 
 
@@ -80,8 +82,9 @@ cdef class CountedTerminal:
     cdef public int largest_exit
     cdef public ByCount inside
     cdef public ByCount rest
-    cdef public int[::1] exit_nodes
-    cdef public int[::1] exit_counts
+    cdef public int exit_nodes
+    cdef public int exit_counts
+    cdef public int exit_count
     cdef public Trie remainders
     cdef public dict masks
     cdef public dict exits

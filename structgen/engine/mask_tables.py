@@ -106,8 +106,8 @@ class Exits:
         first, last: where the places stand in `TerminalMasks.pool`, nodes of the trie; -1 is the root.
         min_count, max_count: in a trie of remainders, which tokens are meant, by their `token_count`.
         removed: tokens that are not meant, or None.
-        behind: the tables of what stands behind these exits, by the state of the terminal that comes next.
         after_byte: where the nodes that one more byte leads to stand in `TerminalMasks.pool`, by byte, as asked for.
+        number: a number for `TerminalMasks.behind`; 0 until that is asked for.
     """
 
     def __init__(
@@ -119,8 +119,8 @@ class Exits:
         self.min_count = min_count
         self.max_count = max_count
         self.removed = removed
-        self.behind: dict[int, TerminalMask] = {}
         self.after_byte: dict[int, tuple[int, int]] = {}
+        self.number = 0
 
 
 class DenseMask:
@@ -178,14 +178,15 @@ class ByCount:
     """Tokens by a count, the same for many states: those that differ in what follows a string, say.
 
     Attributes:
-        tokens: int32, sorted by count.
-        starts: int32, by count from 0 to one more than the largest: how many tokens have a smaller one.
+        first, size: where the tokens stand in `TerminalMasks.pool`, sorted by count, and how many they are.
+        starts, width: where it stands there, by count from 0 to one more than the largest, how many tokens have a
+            smaller count; and how many counts these are.
         dense: number in `TerminalMasks.dense` of a mask of all of them; -1 where they are few.
     """
 
-    def __init__(self, tokens: array[int], starts: array[int]) -> None:
-        self.tokens = tokens
-        self.starts = starts
+    def __init__(self) -> None:
+        self.first = self.size = 0
+        self.starts = self.width = 0
         self.dense = -1
 
 
@@ -197,7 +198,9 @@ class CountedTerminal:
         absorbs: whether R goes on with any number of C, so that a greatest count n says nothing.
         inside: tokens that stay among the `C`.
         rest: tokens that go on into `R`.
-        exit_nodes, exit_counts: int32, where in the vocabulary's trie the terminal may end within a token.
+        exit_nodes, exit_counts: where it stands in `TerminalMasks.pool` at which nodes of the vocabulary's trie the
+            terminal may end within a token, and after how many characters.
+        exit_count: how many these are.
         remainders: what is left after the exits as one trie, or None.
         largest_exit: the largest count at an exit.
         masks: the tables made so far, by (m, n) capped at `largest`.
@@ -211,6 +214,6 @@ class CountedTerminal:
         self.absorbs = False
         self.largest_exit = 0
         self.exits: dict[tuple[int, int], tuple[int, int]] = {}
-        self.exit_nodes = self.exit_counts = zeros(0)
+        self.exit_nodes = self.exit_counts = self.exit_count = 0
         self.remainders: Trie | None = None
         self.masks: dict[tuple[int, int], TerminalMask] = {}

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.mask_tables cimport DenseMask, Exits, Marks, TerminalMask, Trie

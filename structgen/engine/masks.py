@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from structgen.engine.arrays import grown, zeros
+from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.grammar import Spelling
 from structgen.engine.mask_tables import Exits, TerminalMask, Trie
@@ -77,12 +77,12 @@ class SetMasks:
         self.terminals = terminals
         self.nodes_visited = 0
         self._masks: list[SetMask | None] = []
-        self.empty = np.zeros(terminals.words, dtype=np.uint32)
+        self.empty = terminals.empty
         self.pool = zeros(256)
         self._pool_size = 0
         self._parts: list[TerminalMask] = []
         self._set_at = zeros(terminals.trie.max_depth + 2)
-        self._found = zeros(1024)
+        self._found = zeros(256)
         self._found_size = 0
         self._ranges = zeros(64)
         self._range_size = 0
@@ -197,7 +197,7 @@ class SetMasks:
     def _keep(self, token: int) -> None:
         """Appends a token to the pool."""
         if self._pool_size >= len(self.pool):
-            self.pool = grown(self.pool, self._pool_size)
+            self.pool = grown_pool(self.pool, self._pool_size)
         self.pool[self._pool_size] = token
         self._pool_size += 1
 
@@ -320,7 +320,7 @@ class SetMasks:
 
     def _add(self, token: int) -> None:
         if self._found_size >= len(self._found):
-            self._found = grown(self._found, self._found_size)
+            self._found = grown_pool(self._found, self._found_size)
         self._found[self._found_size] = token
         self._found_size += 1
 
@@ -333,7 +333,7 @@ class SetMasks:
             self._add_between(first, last)
             return
         if self._range_size + 2 > len(self._ranges):
-            self._ranges = grown(self._ranges, self._range_size)
+            self._ranges = grown_pool(self._ranges, self._range_size)
         self._ranges[self._range_size] = first
         self._ranges[self._range_size + 1] = last
         self._range_size += 2

@@ -91,7 +91,7 @@ class TermTable:
         self.tail = enlarged(array("i"), "i", capacity)
         self.min_len = enlarged(array("q"), "q", capacity)
         self.counted = enlarged(array("B"), "B", capacity)
-        self.payload: list[Any] = []
+        self.payload: list[Any] = [None] * capacity
         self._mark_of = zeros(capacity)  # a hash of each term's key
         self._table = zeros(_power_of_two(2 * capacity))  # open addressing: one more than a term, or FREE
         self._classes: list[tuple[ByteRanges, ...]] = []
@@ -122,6 +122,7 @@ class TermTable:
         ):
             setattr(self, name, enlarged(getattr(self, name), code, self._capacity))
         self._mark_of = grown(self._mark_of, len(self._mark_of))
+        self.payload.extend([None] * (self._capacity - len(self.payload)))
 
     def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
         """The number of a term in normal form; a new one if it was not seen before."""
@@ -144,7 +145,7 @@ class TermTable:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
         if term >= self._capacity:
             self._grow()
-        self.payload.append(payload)
+        self.payload[term] = payload
         self.accepting[term] = accepting
         self.kind[term] = kind
         self.hard[term] = hard

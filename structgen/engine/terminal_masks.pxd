@@ -1,17 +1,20 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, head, zeros
+from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.counted_masks cimport CountedMasks
 from structgen.engine.counts cimport least_count, lessened, most_counted
 from structgen.engine.mask_tables cimport CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.pairs cimport PairTable
 
 cdef int EMPTY, FEW_BYTES, K_BYTES, LEAVING_TOKENS, LEAVINGS_FROM, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, RECORD_BYTES, ROOM, UNKNOWN, WIDE
 
 
 cdef class TerminalMasks(CountedMasks):
-    cdef int[::1] _record_of        # by state: index in _records, or -1
+    cdef int[::1] _record_of        # by state: one more than its index in _records, or 0
     cdef list _records
+    cdef PairTable _behind          # by number of exits and state: index in _records
+    cdef int _exits_numbered
     cdef dict _counted
     cdef readonly Marks seen_states, states_behind, refused_tokens
     cdef dict _united
@@ -38,7 +41,7 @@ cdef class TerminalMasks(CountedMasks):
     cdef TerminalMask _joined(self, list parts)
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
-    @cython.locals(made=TerminalMask)
+    @cython.locals(made=TerminalMask, record=int)
     cpdef TerminalMask behind(self, Exits exits, int state)
     @cython.locals(made=TerminalMask, part=TerminalMask)
     cpdef TerminalMask united(self, list parts)

@@ -26,11 +26,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from structgen.engine.arrays import grown, head, zeros
+from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.counted_masks import CountedMasks
 from structgen.engine.counts import least_count, lessened, most_counted
 from structgen.engine.mask_tables import CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.pairs import PairTable
 from structgen.engine.term_kinds import EMPTY, K_BYTES
 from structgen.engine.vocabulary import Vocabulary
 
@@ -66,8 +67,10 @@ class TerminalMasks(CountedMasks):
         self.seen_states = Marks()
         self.states_behind = Marks()
         self.refused_tokens = Marks()
-        self._record_of = zeros(1024, UNKNOWN)
+        self._record_of = zeros(1024)
         self._records: list[TerminalMask] = []
+        self._behind = PairTable()
+        self._exits_numbered = 0
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
@@ -82,14 +85,14 @@ class TerminalMasks(CountedMasks):
         """The tables of a state, made when first asked for."""
         if state < len(self._record_of):
             record = self._record_of[state]
-            if record >= 0:
-                return self._records[record]
+            if record:
+                return self._records[record - 1]
         else:
             while state >= len(self._record_of):
-                self._record_of = grown(self._record_of, len(self._record_of), UNKNOWN)
+                self._record_of = grown(self._record_of, len(self._record_of))
         made = self._make(state)
-        self._record_of[state] = len(self._records)
         self._records.append(made)
+        self._record_of[state] = len(self._records)
         return made
 
     def _make(self, state: int) -> TerminalMask:
@@ -144,7 +147,7 @@ class TerminalMasks(CountedMasks):
         self._walk(whole, state)
         remainders = None
         if self._exit_size >= MERGED_EXITS and (leaving is not None or self._token_size >= MERGED_TOKENS):
-            remainders = self._merge(whole.trie, head(self._exits, self._exit_size), None)
+            remainders = self._merge(whole.trie, self._exits[: self._exit_size], None)
         made = self._record()
         if leaving is not None:
             made = self._joined([leaving.table, made])
@@ -196,7 +199,7 @@ class TerminalMasks(CountedMasks):
         made.first_token, made.last_token = table.first_token, table.last_token
         count = table.last_token - table.first_token
         if table.dense < 0 and count > LISTED:
-            made.dense = self._made_dense(self.pool[table.first_token : table.last_token], count)
+            made.dense = self._made_dense(self.pool, table.first_token, table.last_token)
             made.last_token = made.first_token
         return made
 
@@ -296,14 +299,19 @@ class TerminalMasks(CountedMasks):
 
     def behind(self, exits: Exits, state: int) -> TerminalMask:
         """The tables of what stands behind some exits when a terminal in `state` comes next."""
-        made = exits.behind.get(state)
-        if made is None:
-            self._walk(exits, state)
-            made = self._record()
-            if self._exit_size:
-                found = self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)
-                self._add_exits(made, found)
-            exits.behind[state] = made
+        if not exits.number:
+            self._exits_numbered += 1
+            exits.number = self._exits_numbered
+        record = self._behind.get(exits.number, state)
+        if record >= 0:
+            return self._records[record]
+        self._walk(exits, state)
+        made = self._record()
+        if self._exit_size:
+            found = self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)
+            self._add_exits(made, found)
+        self._behind.put(exits.number, state, len(self._records))
+        self._records.append(made)
         return made
 
     def united(self, parts: list[TerminalMask]) -> TerminalMask:

@@ -1,4 +1,5 @@
 cimport cython
+from structgen.engine.pairs cimport PairTable
 from structgen.engine.term_table cimport TermTable
 
 # The numbers of structgen/engine/term_kinds.py.
@@ -11,9 +12,11 @@ cdef long long FAR
 
 cdef class Terms(TermTable):
     cdef dict _unions        # parts, sorted -> their union
-    cdef dict _appended      # (term, tail) -> term
     cdef dict _made_of       # (term, C) -> whether all texts of the one are seen to be made of the other's
     cdef dict _made_of_star  # (term, C*·R) -> whether all texts of the one are seen to be texts of the other
+    cdef PairTable _unions_of_two
+    cdef PairTable _intersections_of_two
+    cdef PairTable _appended # term, tail -> term
     cdef int _factoring      # how deep in factoring unions
 
     @cython.locals(size="Py_ssize_t", following=bytes)
@@ -41,12 +44,17 @@ cdef class Terms(TermTable):
     @cython.locals(texts=tuple, ends=bint, accepting=int)
     cpdef int table(self, int number, int low, int high, int depth, int tail) except -1
     cpdef int substrings(self, int number, int state, int tail) except -1
-    @cython.locals(done=dict, stack=list, top=int, after=int, result=int)
+    @cython.locals(done=PairTable, stack=list, top=int, after=int, result=int, t=int)
     cpdef int append(self, int term, int tail) except -1
     @cython.locals(kind=int)
     cpdef int with_tail(self, int term, int tail) except -1
-    @cython.locals(found=set, part=int, key=tuple)
+    @cython.locals(found=set, part=int, key=tuple, left=int, right=int)
     cpdef int union(self, object parts) except -1
+    cpdef int unite(self, int left, int right) except -1
+    @cython.locals(done=int)
+    cdef int _union_of_two(self, int left, int right) except -1
+    @cython.locals(done=int)
+    cpdef int intersect(self, int left, int right) except -1
     @cython.locals(repeats=int, heads=dict, tails=dict, shared_heads=bint, shared_tails=bint, term=int, kind=int,
                    same=list, before=int, accepting=int, hard=int, least="long long")
     cpdef int _normal_union(self, set found) except -1

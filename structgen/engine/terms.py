@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from structgen.engine.covers import is_made_of, is_spelled
+from structgen.engine.pairs import PairTable
 from structgen.engine.term_kinds import (
     ALL,
     EMPTY,
@@ -53,9 +54,11 @@ class Terms(TermTable):
     def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
         super().__init__(limits, capacity)
         self._unions: dict[tuple[int, ...], int] = {}
-        self._appended: dict[tuple[int, int], int] = {}
         self._made_of: dict[tuple[int, int], bool] = {}
         self._made_of_star: dict[tuple[int, int], bool] = {}
+        self._unions_of_two = PairTable()
+        self._intersections_of_two = PairTable()
+        self._appended = PairTable()
         self._factoring = 0
 
     def literal(self, data: bytes, tail: int) -> int:
@@ -232,6 +235,18 @@ class Terms(TermTable):
         return self._intern(
             K_INTERSECTION, tuple(sorted(found)), tail, accepting, 1, self._sum(least, self.min_len[tail])
         )
+
+    def intersect(self, left: int, right: int) -> int:
+        """What both of two terms match."""
+        if left == NOTHING or right == NOTHING:
+            return NOTHING
+        if left > right:
+            left, right = right, left
+        done = self._intersections_of_two.get(left, right)
+        if done < 0:
+            done = self.intersection((left, right), EMPTY)
+            self._intersections_of_two.put(left, right, done)
+        return done
 
     def _drop_covering(self, found: set[int]) -> None:
         """Leaves out the parts of an intersection that are a star over all that some other part is made of."""
@@ -453,30 +468,33 @@ class Terms(TermTable):
         if self.kind[term] != K_UNION and self.tail[term] == EMPTY:
             return self.with_tail(term, tail)
         done = self._appended
+        result = done.get(term, tail)
+        if result >= 0:
+            return result
         stack = [term]
         while stack:
             top = stack[len(stack) - 1]
-            if (top, tail) in done:
+            if done.get(top, tail) >= 0:
                 stack.pop()
                 continue
             if self.kind[top] == K_UNION:
-                missing = [t for t in self.payload[top] if t != EMPTY and (t, tail) not in done]
+                missing = [t for t in self.payload[top] if t != EMPTY and done.get(t, tail) < 0]
                 if missing:
                     stack.extend(missing)
                     continue
-                result = self.union([tail if t == EMPTY else done[(t, tail)] for t in self.payload[top]])
+                result = self.union([tail if t == EMPTY else done.get(t, tail) for t in self.payload[top]])
             else:
                 after = self.tail[top]
                 if after == EMPTY:
                     result = self.with_tail(top, tail)
-                elif (after, tail) in done:
-                    result = self.with_tail(top, done[(after, tail)])
+                elif done.get(after, tail) >= 0:
+                    result = self.with_tail(top, done.get(after, tail))
                 else:
                     stack.append(after)
                     continue
-            done[(top, tail)] = result
+            done.put(top, tail, result)
             stack.pop()
-        return done[(term, tail)]
+        return done.get(term, tail)
 
     def with_tail(self, term: int, tail: int) -> int:
         """The head of a sequence before another tail."""
@@ -522,10 +540,33 @@ class Terms(TermTable):
                 found.add(part)
         if len(found) < 2:
             return found.pop() if found else NOTHING
+        if len(found) == 2:
+            left, right = found
+            return self._union_of_two(left, right)
         key = tuple(sorted(found))
         done = self._unions.get(key)
         if done is None:
             done = self._unions[key] = self._normal_union(found)
+        return done
+
+    def unite(self, left: int, right: int) -> int:
+        """Either of two terms."""
+        if left == right or right == NOTHING:
+            return left
+        if left == NOTHING:
+            return right
+        if left == ALL or right == ALL or self.kind[left] == K_UNION or self.kind[right] == K_UNION:
+            return self.union((left, right))
+        return self._union_of_two(left, right)
+
+    def _union_of_two(self, left: int, right: int) -> int:
+        """The union of two different terms, neither of them a union, nothing or everything."""
+        if left > right:
+            left, right = right, left
+        done = self._unions_of_two.get(left, right)
+        if done < 0:
+            done = self._normal_union({left, right})
+            self._unions_of_two.put(left, right, done)
         return done
 
     def _normal_union(self, found: set[int]) -> int:

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown_pool, zeros
 
 cdef int EMPTY_TEXT, FREE
 

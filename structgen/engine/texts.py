@@ -6,7 +6,7 @@ equal numbers, so that sets stay values.
 
 from __future__ import annotations
 
-from structgen.engine.arrays import grown, zeros
+from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.text_kinds import EMPTY_TEXT
 
 __all__ = ["Texts"]
@@ -23,9 +23,9 @@ class Texts:
 
     def __init__(self) -> None:
         self.count = EMPTY_TEXT + 1
-        self._parent = zeros(256)
-        self._byte = zeros(256)
-        self._table = zeros(1024, FREE)
+        self._parent = zeros(32)
+        self._byte = zeros(32)
+        self._table = zeros(64, FREE)
 
     def append(self, text: int, byte: int) -> int:
         """The number of a text and one more byte."""
@@ -40,8 +40,8 @@ class Texts:
             slot = (slot + 1) & mask
         found = self.count
         if found >= len(self._parent):
-            self._parent = grown(self._parent, found)
-            self._byte = grown(self._byte, found)
+            self._parent = grown_pool(self._parent, found)
+            self._byte = grown_pool(self._byte, found)
         self._parent[found] = text
         self._byte[found] = byte
         self._table[slot] = found
@@ -63,7 +63,7 @@ class Texts:
         return text * 40503 ^ byte * 19349663 ^ (text >> 7)
 
     def _rehash(self) -> None:
-        table = zeros(4 * len(self._table), FREE)
+        table = zeros(2 * len(self._table), FREE)
         mask = len(table) - 1
         for text in range(EMPTY_TEXT + 1, self.count):
             slot = self._hash(self._parent[text], self._byte[text]) & mask

@@ -18,7 +18,7 @@ from structgen.engine.vocabulary import Vocabulary
 __all__ = ["TokenWalks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-POOL = 4_000_000  # so many numbers the tables of a thousand schemas refer to
+POOL = 16_000_000  # so many numbers the tables of a thousand schemas refer to
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 MANY_PLACES = 16  # from so many, where a byte leads to is remembered
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.

@@ -1,0 +1,20 @@
+cimport cython
+
+from structgen.engine.arrays cimport zeros
+
+cdef int FREE, WIDTH
+
+
+@cython.final
+cdef class PairTable:
+    cdef int _count
+    cdef long long _mask
+    cdef int[::1] _places
+
+    cpdef int get(self, int first, int second) noexcept
+    @cython.locals(at="Py_ssize_t")
+    cpdef int put(self, int first, int second, int number) except -1
+    @cython.locals(mixed="long long", place="long long", at="Py_ssize_t")
+    cdef Py_ssize_t _find(self, long long first, long long second) noexcept
+    @cython.locals(old="int[::1]", at="Py_ssize_t", new="Py_ssize_t")
+    cdef int _grow(self) except -1
