@@ -52,7 +52,7 @@ def _has_head_of(table: Terms, term: int, body: int, cover: int) -> bool:
     """Whether the head of a sequence is made of texts of `body`."""
     kind = table.kind[term]
     if kind == K_REPEAT:
-        return is_made_of(table, table.payload[term][0], body, cover)
+        return table.is_made_of(table.payload[term][0], body)
     return kind in (K_LITERAL, K_BYTES, K_CHARS) and table.head_alphabet(term) & ~cover == 0
 
 

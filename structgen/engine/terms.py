@@ -159,6 +159,15 @@ class Terms(TermTable):
             if merged is None:
                 break
             body, low, high = merged
+        if self.kind[tail] == K_REPEAT and not self.hard[body]:
+            follows, more, most = self.payload[tail]
+            if more == 0 and most < 0 and follows != body and self.is_made_of(body, follows):
+                # What stands before any number of C is one of them: how often it may come says nothing.
+                if low == 0:
+                    return tail
+                high = -1
+            elif low == 0 and high < 0 and more != most and follows != body and self.is_made_of(follows, body):
+                tail = self.repeat(follows, more, more, self.tail[tail])
         if low == 1 and high == 1:
             return self.append(body, tail)
         if self.kind[tail] == K_REPEAT and self.payload[tail][0] == body:
@@ -166,13 +175,6 @@ class Terms(TermTable):
             low = self._sum(low, more)
             high = -1 if high < 0 or most < 0 else self._sum(high, most)
             tail = self.tail[tail]
-        elif self.kind[tail] == K_REPEAT and not self.hard[body]:
-            follows, more, most = self.payload[tail]
-            if more == 0 and most < 0 and low != high and self._is_made_of(body, follows):
-                # What may come before any number of C is one of them: it comes no more often than it must.
-                return self.repeat(body, low, low, tail)
-            if low == 0 and high < 0 and more != most and not self.hard[follows] and self._is_made_of(follows, body):
-                tail = self.repeat(follows, more, more, self.tail[tail])
         least = self.min_len[body]
         least = 0 if low == 0 or least == 0 else FAR if low > FAR // least else low * least
         return self._intern(
@@ -269,7 +271,7 @@ class Terms(TermTable):
             found = self._made_of_star[key] = is_spelled(self, term, body, rest, cover)
         return found
 
-    def _is_made_of(self, term: int, body: int) -> bool:
+    def is_made_of(self, term: int, body: int) -> bool:
         """Whether all texts of a term are made of texts of `body`, as far as its form shows it."""
         key = (term, body)
         found = self._made_of.get(key)
