@@ -18,8 +18,11 @@ cdef class AutomatonStore(LivingTerms):
     cdef dict _ever_endless              # by state: see is_ever_endless
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
-    @cython.locals(data=bytes, target=int, class_map=int, start=int, live=int, alive=int, number=int)
-    cpdef void expand(self, int state) except *
+    cpdef int expand(self, int state) except -1
+    @cython.locals(data=bytes, target=int)
+    cdef int _expand_literal(self, int state) except -1
+    @cython.locals(target=int, class_map=int, start=int, live=int, alive=int, number=int)
+    cdef int _expand_others(self, int state) except -1
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     @cython.locals(only=int)
