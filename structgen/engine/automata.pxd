@@ -23,8 +23,11 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int add(self, regex) except -1
     @cython.locals(known=tuple)
     cdef int _state_of(self, regex) except -1
-    @cython.locals(data=bytes, target=int, class_map=int, start=int, live=int, alive=int, number=int)
-    cpdef void expand(self, int state) except *
+    cpdef int expand(self, int state) except -1
+    @cython.locals(data=bytes, target=int)
+    cdef int _expand_literal(self, int state) except -1
+    @cython.locals(target=int, class_map=int, start=int, live=int, alive=int, number=int)
+    cdef int _expand_others(self, int state) except -1
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     @cython.locals(only=int)

@@ -125,17 +125,22 @@ class AutomatonStore(LivingTerms):
         Raises:
             LimitExceededError: automaton_states.
         """
-        if self.only_byte[state] != NOT_EXPANDED:
-            return
-        if self.kind[state] == K_LITERAL:
-            data = self.payload[state]
-            target = self.literal(data[1:], self.tail[state])
-            if self.hard[target]:
-                target = self._pruned(target)
-            self.only_target[state] = target
-            self.only_byte[state] = data[0] if target else NO_BYTE
-            self._keep_only(state, data[0], target)
-            return
+        if self.only_byte[state] == NOT_EXPANDED:
+            if self.kind[state] == K_LITERAL:
+                self._expand_literal(state)
+            else:
+                self._expand_others(state)
+
+    def _expand_literal(self, state: int) -> None:
+        data = self.payload[state]
+        target = self.literal(data[1:], self.tail[state])
+        if self.hard[target]:
+            target = self._pruned(target)
+        self.only_target[state] = target
+        self.only_byte[state] = data[0] if target else NO_BYTE
+        self._keep_only(state, data[0], target)
+
+    def _expand_others(self, state: int) -> None:
         self._derive_within(state)
         class_map = self.map_at[state]
         start = self.targets_at[state]

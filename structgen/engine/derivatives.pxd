@@ -17,8 +17,9 @@ cdef class DerivativeTable(PartitionTable):
     cpdef list targets(self, int term)
     @cython.locals(first=int, last=int, at=int)
     cpdef bint reaches(self, int term, int other) except -1
+    cpdef int _derive_within(self, int term) except -1
     @cython.locals(stack=list, top=int, heads=list, missing=list)
-    cpdef void _derive_within(self, int term) except *
+    cdef int _derive(self, int term) except -1
     @cython.locals(kind=int, seen=set, stack=list, heads=list, top=int, inner=int)
     cpdef list _active(self, int term)
     @cython.locals(kind=int)

@@ -67,9 +67,12 @@ class DerivativeTable(PartitionTable):
         return False
 
     def _derive_within(self, term: int) -> None:
-        """Remembers the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
-        if self.map_at[term] != NO_MAP:
-            return
+        """Makes the derivatives of a term, if they are not made yet."""
+        if self.map_at[term] == NO_MAP:
+            self._derive(term)
+
+    def _derive(self, term: int) -> None:
+        """Makes the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
         stack = [term]
         while stack:
             top = stack[len(stack) - 1]

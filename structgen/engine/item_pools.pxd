@@ -48,15 +48,15 @@ cdef class ItemPools:
 
     cdef void _make_root(self)
     @cython.locals(used=int, size=int, columns="int[::1]")
-    cdef void _grow_sets(self, int needed) except *
+    cdef int _grow_sets(self, int needed) except -1
     @cython.locals(used=int, size=int, columns="int[::1]")
-    cdef void _grow_items(self, int needed) except *
+    cdef int _grow_items(self, int needed) except -1
     @cython.locals(used=int, size=int, columns="int[::1]")
-    cdef void _grow_scans(self, int needed) except *
+    cdef int _grow_scans(self, int needed) except -1
     @cython.locals(used=int, size=int, columns="int[::1]")
-    cdef void _grow_groups(self, int needed) except *
+    cdef int _grow_groups(self, int needed) except -1
     @cython.locals(used=int, size=int, columns="int[::1]")
-    cdef void _grow_waits(self, int needed) except *
+    cdef int _grow_waits(self, int needed) except -1
 
 
 @cython.locals(size=int)

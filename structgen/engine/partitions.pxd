@@ -43,8 +43,8 @@ cdef class PartitionTable(Terms):
     @cython.locals(work="int[::1]", places="int[::1]", width=int, different=int, place=int, target=int, new=int, classes=bytearray, byte=int)
     cdef int _reduced(self, int number, int base) except -1
     @cython.locals(count=int, size=int, base=int, place=int)
-    cdef void _keep(self, int term, int number) except *
-    cdef void _keep_only(self, int term, int byte, int target) except *
+    cdef int _keep(self, int term, int number) except -1
+    cdef int _keep_only(self, int term, int byte, int target) except -1
     @cython.locals(target=int)
     cpdef int forced(self, int at) except -1
     @cython.locals(number=int)

@@ -252,6 +252,21 @@ def test_the_transitions_that_walks_read_are_those_of_next() -> None:
     assert store.only_byte[end] == 256 and store.is_accepting(end) and not store.has_next(end)
 
 
+@settings(max_examples=100, deadline=None)
+@given(trees)
+def test_no_class_of_bytes_is_without_bytes(regex: Regex) -> None:
+    store = AutomatonStore()
+    waiting = [store.add(regex)]
+    seen: set[int] = set()
+    while waiting and len(seen) < 30:
+        state = waiting.pop()
+        seen.add(state)
+        reached = {store.next(state, byte) for byte in range(256)}
+        assert set(store.targets(state)) == reached
+        assert all(store.reaches(state, target) for target in reached)
+        waiting.extend(reached - seen)
+
+
 def test_arrays_survive_growing() -> None:
     store = AutomatonStore()
     starts = {text: store.add(Literal(text)) for text in (b"text-%d" % n for n in range(3000))}
