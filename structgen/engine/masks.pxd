@@ -77,7 +77,7 @@ cdef class SetMasks:
     cdef void _walk(self, Exits exits, int set_id) except *
     @cython.locals(trie=Trie)
     cdef void _add_meant(self, Exits exits, int index, bint is_suspect) except *
-    @cython.locals(sets=ItemSetStore, target=int, token=int, byte=int)
+    @cython.locals(sets=ItemSetStore, spellings=tuple, text=bytes, target=int, token=int, index="Py_ssize_t")
     cdef void _add_suspects(self, int set_id) except *
     @cython.locals(index=int)
     cdef void _suspect_all(self, TerminalMask terminal) except *

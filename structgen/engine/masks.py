@@ -354,11 +354,12 @@ class SetMasks:
     def _add_suspects(self, set_id: int) -> None:
         """Adds those of the suspects that the grammar allows."""
         sets = self.sets
-        token_bytes = self.terminals.vocabulary.token_bytes
+        spellings = self.terminals.vocabulary.spellings
         for token in self._suspects:
             target = set_id
-            for byte in token_bytes(token) or b"":
-                target = sets.goto(target, byte)
+            text = spellings[token]
+            for index in range(len(text)):
+                target = sets.goto(target, text[index])
                 if not target:
                     break
             if target:

@@ -51,6 +51,7 @@ LEAVINGS_FROM = 5  # a trie for the tokens that leave C* is made when it is aske
 ROOM = 4
 MOST_ROOM = 16
 NO_UTF8 = b"\xff"
+NOTHING_BEHIND = 0  # which of the tables are empty
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
 
 
@@ -68,7 +69,7 @@ class TerminalMasks(CountedMasks):
         self.states_behind = Marks()
         self.refused_tokens = Marks()
         self._record_of = zeros(1024)
-        self._records: list[TerminalMask] = []
+        self._records = [TerminalMask()]  # the first is empty: most keys do not go on with what is left of a token
         self._behind = PairTable()
         self._exits_numbered = 0
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
@@ -306,6 +307,9 @@ class TerminalMasks(CountedMasks):
         if record >= 0:
             return self._records[record]
         self._walk(exits, state)
+        if not self._token_size and not self._exit_size:
+            self._behind.put(exits.number, state, NOTHING_BEHIND)
+            return self._records[NOTHING_BEHIND]
         made = self._record()
         if self._exit_size:
             found = self._exits_found(exits.trie, exits.min_count, exits.max_count, exits.removed)
