@@ -88,8 +88,9 @@ class SetMasks:
         self._range_size = 0
         self._suspects: set[int] = set()
         self._removed: list[int] = []
-        # By exits and spellings, which are kept alive here: see `_ends_of`.
-        self._ends: dict[tuple[int, int], tuple[Exits, Sequence[Spelling], set[int]]] = {}
+        self._ends: dict[tuple[int, int], set[int]] = {}  # by exits and spellings: see `_ends_of`
+        self._no_ends: set[int] = set()
+        self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as exits are by the tables
         self._followed = 0
 
     def get(self, set_id: int) -> SetMask:
@@ -263,12 +264,13 @@ class SetMasks:
     def _ends_of(self, exits: Exits, spellings: Sequence[Spelling]) -> set[int]:
         """The nodes that spellings lead to from behind some exits, remembered."""
         key = (id(exits), id(spellings))
-        kept = self._ends.get(key)
-        if kept is None:
-            found: set[int] = set()
+        found = self._ends.get(key)
+        if found is None:
+            found = set()
             self._find_spellings(exits, spellings, found)
-            kept = self._ends[key] = (exits, spellings, found)
-        return kept[2]
+            self._ends[key] = found = found or self._no_ends
+            self._spellings[id(spellings)] = spellings
+        return found
 
     def _find_spellings(self, exits: Exits, spellings: Sequence[Spelling], found: set[int]) -> None:
         for spelling in spellings:

@@ -57,8 +57,20 @@ class State(NamedTuple):
     avoid: frozenset[Value] = _NONE
 
 
-_KeyTaken = tuple[int, State, frozenset[str]]
+_Written = State | int
+"""A state; if only its place matters, that alone. Rules are named by states, and Python's garbage collector does not go
+through numbers."""
+
+_KeyTaken = tuple[int, _Written, frozenset[str]]
 """After a key of a class: its number, the state before it, and the keys that are taken."""
+
+
+def _short(state: State) -> _Written:
+    return state if state.written or state.given or state.seen or state.avoid else state.place
+
+
+def _whole(state: _Written) -> State:
+    return State(state) if isinstance(state, int) else state
 
 
 class _Property(NamedTuple):
@@ -322,9 +334,10 @@ class ObjectPlaces:
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def bodies(self, kind: str, state: State) -> Sequence[Sequence[Symbol]]:
+    def bodies(self, kind: str, written: _Written) -> Sequence[Sequence[Symbol]]:
         """See `Places`."""
         layout = self._layout
+        state = _whole(written)
         if kind == "pair":
             return self._pair_bodies(state)
         if kind.startswith("value"):
@@ -372,7 +385,7 @@ class ObjectPlaces:
         return (*body, self._lazy_place("then", self._normal(after)))
 
     def _lazy_place(self, kind: str, state: State) -> Lazy:
-        return Lazy((self._number, kind, state))
+        return Lazy((self._number, kind, _short(state)))
 
     def _pair_bodies(self, state: State) -> list[Sequence[Symbol]]:
         found: list[Sequence[Symbol]] = []
@@ -401,7 +414,7 @@ class ObjectPlaces:
         node = self.properties[place].node
         after = State(place + 1)
         found: list[Sequence[Symbol]] = [
-            (self._key(place), self._lazy.symbol(node), self._lazy_place("then", after)),
+            (self._layout.key(self.properties[place].key), self._lazy.symbol(node), self._lazy_place("then", after)),
         ]
         if after.place < len(self.properties) or self.classes:
             found.append((self._lazy_place("pair", after),))
@@ -439,7 +452,8 @@ class ObjectPlaces:
         if not self._lazy.captures:
             return [*out, *self._repeatable(index, state)]
         taken = state.seen.union(expected) if expected else state.seen
-        then = (self._number, (index, State(state.place, state.written, state.given, state.seen), taken))
+        before = _short(State(state.place, state.written, state.given, state.seen))
+        then = (self._number, (index, before, taken))
         return [*out, (Capture(self._first_keys[index], then, found.is_endless, refuses=True),)]
 
     def _repeatable(self, index: int, state: State) -> list[Sequence[Symbol]]:
@@ -457,15 +471,16 @@ class ObjectPlaces:
             if self._goes_on(pair)
         ]
 
-    def after(self, then: _KeyTaken, text: bytes | None) -> tuple[str, State] | None:
+    def after(self, then: _KeyTaken, text: bytes | None) -> tuple[str, _Written] | None:
         """See `Places`: after a key that the schema does not name."""
-        index, state, taken = then
+        index, before, taken = then
+        state = _whole(before)
         if text is not None:
             key = json.loads(text) if b"\\" in text else text[1:-1].decode()
             if key in taken or key in self._names:
                 return None
             state = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
-        return f"value{index}", state
+        return f"value{index}", _short(state)
 
     def refusals(self, then: _KeyTaken, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`: keys that the schema names, and those that were written before."""

@@ -166,10 +166,11 @@ class _Writer:
 
     def _name(self, key: Any, node: Node) -> str:
         base = _ANY_VALUE if node == ANY else self._base_name(node)
-        number, kind, *state = key
+        number, kind, *states = key
         if not isinstance(number, int) or kind == "first":
             return base
-        return f"{base}_{kind}_{state[0][0]}"
+        place = states[0] if isinstance(states[0], int) else states[0][0]
+        return f"{base}_{kind}_{place}"
 
     def _base_name(self, node: Node) -> str:
         place = self.lazy.space.place(node)
