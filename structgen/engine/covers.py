@@ -18,7 +18,7 @@ __all__ = ["is_made_of", "is_spelled"]
 FEW_TERMS = 100
 
 
-def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int) -> bool:
+def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int, known: dict[int, bool]) -> bool:
     """Whether all texts of a term are made of texts of `body`, and end as `rest`. False may mean that it is not seen.
 
     Args:
@@ -27,24 +27,22 @@ def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int) -> boo
         body: C.
         rest: R.
         cover: the alphabet each of whose characters is a text of `body`, as `TermTable.head_alphabet` has it.
+        known: what was found for terms, with this body and rest; what is found is added.
     """
     seen = {term}
     waiting = [term]
     while waiting:
         top = waiting.pop()
-        kind = table.kind[top]
-        if top == rest:
+        if top == rest or known.get(top):
             continue
-        if len(seen) > FEW_TERMS:
+        is_union = table.kind[top] == K_UNION
+        if top in known or len(seen) > FEW_TERMS or not (is_union or _has_head_of(table, top, body, cover)):
+            known[term] = False
             return False
-        if kind == K_UNION:
-            following = table.payload[top]
-        elif _has_head_of(table, top, body, cover):
-            following = (table.tail[top],)
-        else:
-            return False
+        following: tuple[int, ...] = table.payload[top] if is_union else (table.tail[top],)
         waiting.extend([part for part in following if part not in seen])
         seen.update(following)
+    known.update(dict.fromkeys(seen, True))
     return True
 
 
@@ -62,7 +60,7 @@ def is_made_of(table: Terms, term: int, body: int, cover: int) -> bool:
         return True
     if table.kind[term] == K_UNION:
         return all(is_made_of(table, part, body, cover) for part in table.payload[term])
-    return is_narrower(table, term, body, 0) or is_spelled(table, term, body, EMPTY, cover)
+    return is_narrower(table, term, body, 0) or is_spelled(table, term, body, EMPTY, cover, {EMPTY: True})
 
 
 def is_narrower(table: Terms, term: int, other: int, depth: int) -> bool:

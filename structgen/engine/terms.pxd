@@ -13,7 +13,7 @@ cdef long long FAR
 cdef class Terms(TermTable):
     cdef dict _unions        # parts, sorted -> their union
     cdef dict _made_of       # (term, C) -> whether all texts of the one are seen to be made of the other's
-    cdef dict _made_of_star  # (term, C*·R) -> whether all texts of the one are seen to be texts of the other
+    cdef dict _made_of_star  # C*·R -> term -> whether all texts of the one are seen to be texts of the other
     cdef PairTable _unions_of_two
     cdef PairTable _intersections_of_two
     cdef PairTable _appended # term, tail -> term

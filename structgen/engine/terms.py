@@ -55,7 +55,7 @@ class Terms(TermTable):
         super().__init__(limits, capacity)
         self._unions: dict[tuple[int, ...], int] = {}
         self._made_of: dict[tuple[int, int], bool] = {}
-        self._made_of_star: dict[tuple[int, int], bool] = {}
+        self._made_of_star: dict[int, dict[int, bool]] = {}
         self._unions_of_two = PairTable()
         self._intersections_of_two = PairTable()
         self._appended = PairTable()
@@ -265,11 +265,9 @@ class Terms(TermTable):
         cover = self._cover(body)
         if rest == EMPTY:
             return cover != 0 and self._alphabet(term) & ~cover == 0
-        key = (term, star)
-        found = self._made_of_star.get(key)
-        if found is None:
-            found = self._made_of_star[key] = is_spelled(self, term, body, rest, cover)
-        return found
+        known = self._made_of_star.setdefault(star, {})
+        found = known.get(term)
+        return is_spelled(self, term, body, rest, cover, known) if found is None else found
 
     def is_made_of(self, term: int, body: int) -> bool:
         """Whether all texts of a term are made of texts of `body`, as far as its form shows it."""

@@ -71,10 +71,10 @@ class TokenTrie:
         is_kept = chosen_before[starts[ends]] > chosen_before[starts[:-1]]
         kept_before = np.concatenate(([0], np.cumsum(is_kept)))
         part = TokenTrie([], [])
-        part.node_count = int(kept_before[-1])
+        part.node_count = int(np.count_nonzero(is_kept))
         part.max_depth = self.max_depth
         part.tokens = array_of(tokens[is_chosen])
-        part.token_start = array_of(np.append(chosen_before[starts[:-1][is_kept]], chosen_before[-1]))
+        part.token_start = array_of(np.append(chosen_before[starts[:-1][is_kept]], np.count_nonzero(is_chosen)))
         part.node_byte = array_of(np.asarray(self.node_byte)[is_kept])
         part.node_depth = array_of(np.asarray(self.node_depth)[is_kept])
         part.node_end = array_of(kept_before[ends[is_kept]])

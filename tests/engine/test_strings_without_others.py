@@ -107,7 +107,7 @@ def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
         state = automata.add(quoted(pattern(rng)))
         for byte in rng.choice((b'"', b'"a', b'"z1', b'"\\u00', b'"-\\')):
             state = automata.step(state, byte)
-        if is_spelled(automata, state, body, automata.tail[star], automata._cover(body)):
+        if is_spelled(automata, state, body, automata.tail[star], automata._cover(body), {}):
             others = automata.complement(star, EMPTY)
             assert automata._pruned(automata.intersection([state, others], EMPTY)) == DEAD
 
