@@ -103,13 +103,10 @@ class ItemSetStore(ItemPools):
         Raises:
             LimitExceededError: a set is too large, there are too many, or the automata have grown too large.
         """
-        if self._edge_byte[set_id] == byte:
-            return self._edge_target[set_id]
+        target = self.known_step(set_id, byte)
+        if target != UNKNOWN:
+            return target
         row = self._row_of[set_id]
-        if row >= 0:
-            target = self._rows[row * 256 + byte]
-            if target != UNKNOWN:
-                return target
         if self.first_scan[set_id] < 0:
             self._close(set_id)
         only = self.only_byte[set_id]
@@ -124,6 +121,13 @@ class ItemSetStore(ItemPools):
             row = self._make_row(set_id)
         self._rows[row * 256 + byte] = target
         return target
+
+    def known_step(self, set_id: int, byte: int) -> int:
+        """The set after one more byte, or 0, if that was found before; else -1."""
+        if self._edge_byte[set_id] == byte:
+            return self._edge_target[set_id]
+        row = self._row_of[set_id]
+        return self._rows[row * 256 + byte] if row >= 0 else UNKNOWN
 
     def row(self, set_id: int) -> int:
         """Makes sure that the set has a row of steps, in which the bytes that lead nowhere are known.

@@ -45,6 +45,7 @@ cdef class SetMasks:
     cdef int _followed          # exits followed for the mask in the making
 
     cpdef SetMask get(self, int set_id)
+    cdef bint knows(self, int set_id) noexcept
     @cython.locals(sets=ItemSetStore, scan=int, group=int, mask=SetMask)
     cdef SetMask _shared(self, int set_id)
     @cython.locals(mask=SetMask, pool="int[::1]", tokens="int[::1]", index=int, at=int, token=int, one="unsigned int")

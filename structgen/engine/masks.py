@@ -105,6 +105,10 @@ class SetMasks:
             self._masks[set_id] = mask
         return mask
 
+    def knows(self, set_id: int) -> bool:
+        """Whether the mask of a set is made."""
+        return set_id < len(self._masks) and self._masks[set_id] is not None
+
     def _shared(self, set_id: int) -> SetMask | None:
         """The mask of the same items whatever their text, where this text makes no difference."""
         sets = self.sets

@@ -7,6 +7,7 @@ from structgen.engine.earley cimport ItemSetStore
 
 cdef int STALE
 cdef unsigned int FULL
+cdef bint IS_COMPILED
 
 
 cdef class Matcher:
@@ -22,8 +23,10 @@ cdef class Matcher:
     cdef object __weakref__
 
     cpdef fill_next_token_bitmask(self, mask, int row=*)
-    @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int)
+    @cython.locals(compiled=CompiledGrammar, is_of_epoch=bint)
     cdef int _fill(self, unsigned int[::1] words) except -1
+    @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int)
+    cdef int _write(self, unsigned int[::1] words) except -1
     @cython.locals(sets=ItemSetStore, place=int, byte=int)
     cdef int _follow_forced(self, bytearray out) except -1
     cdef bint _may_end(self) noexcept
@@ -33,6 +36,9 @@ cdef class Matcher:
     cdef int _accept_end(self, token_id) except -1
     @cython.locals(compiled=CompiledGrammar, accepted=int)
     cdef int _move(self, bytes text) except -1
+    cdef int _advance(self, bytes text) except -1
+    @cython.locals(sets=ItemSetStore, place=int, index=int)
+    cdef bint _follow_known(self, bytes text) noexcept
     @cython.locals(sets=ItemSetStore, place=int, index=int)
     cdef int _follow(self, bytes text) except -1
     @cython.locals(compiled=CompiledGrammar)

@@ -18,6 +18,9 @@ STALE = -1  # a set in the history that was dropped
 NO_MASK = object()
 FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
 FULL = 0xFFFFFFFF
+# Compiled, what was found before is read without the lock, which takes longer than that: until it is read, no other
+# thread can run. (An epoch's tables only grow, and what is in them stays.)
+IS_COMPILED = not __file__.endswith(".py")
 
 
 class Matcher:
@@ -73,21 +76,30 @@ class Matcher:
     def _fill(self, words: Any) -> None:
         """Writes which tokens may come next into uint32[words]."""
         compiled = self._compiled
-        with compiled.lock:
-            if self._epoch != compiled.epoch or compiled.shared.is_full():
-                self._refresh()
-            if self._ended:
-                words[:] = compiled.masks.empty
-            else:
+        is_of_epoch = IS_COMPILED and self._epoch == compiled.epoch and not compiled.shared.is_full()
+        if is_of_epoch and (self._ended or compiled.masks.knows(self._set)):
+            self._write(words)
+        else:
+            with compiled.lock:
+                if self._epoch != compiled.epoch or compiled.shared.is_full():
+                    self._refresh()
                 try:
-                    compiled.masks.fill(self._set, words)
+                    self._write(words)
                 except LimitExceededError as error:
                     self._renew_after(error)
-                    compiled.masks.fill(self._set, words)
-            if self._may_end():
-                one = 1
-                for token in compiled.vocabulary.eos_token_ids:
-                    words[token >> 5] |= one << (token & 31)
+                    self._write(words)
+
+    def _write(self, words: Any) -> None:
+        """The same, where the place is of this epoch."""
+        compiled = self._compiled
+        if self._ended:
+            words[:] = compiled.masks.empty
+        else:
+            compiled.masks.fill(self._set, words)
+        if self._may_end():
+            one = 1
+            for token in compiled.vocabulary.eos_token_ids:
+                words[token >> 5] |= one << (token & 31)
 
     def allowed_token_ids(self) -> list[int]:
         """The tokens that may come next, in ascending order."""
@@ -200,6 +212,9 @@ class Matcher:
     def _move(self, text: bytes) -> int:
         """Follows the bytes; moves only if all are allowed. Returns how many are."""
         compiled = self._compiled
+        if IS_COMPILED and self._epoch == compiled.epoch and self._follow_known(text):
+            self._advance(text)
+            return len(text)
         with compiled.lock:
             if self._epoch != compiled.epoch:
                 self._refresh()
@@ -209,11 +224,26 @@ class Matcher:
                 self._renew_after(error)
                 accepted = self._follow(text)
             if accepted == len(text):
-                self._history.append((self._set, text, self._ended))
-                self._set = self._reached
-                if compiled.eager and text and compiled.sets.accepting[self._set]:
-                    self._ended = True
+                self._advance(text)
         return accepted
+
+    def _advance(self, text: bytes) -> None:
+        """Moves to the set that was reached by some bytes."""
+        self._history.append((self._set, text, self._ended))
+        self._set = self._reached
+        if self._compiled.eager and text and self._compiled.sets.accepting[self._set]:
+            self._ended = True
+
+    def _follow_known(self, text: bytes) -> bool:
+        """Whether all of the bytes are allowed by steps that were taken before; leaves the last set in `_reached`."""
+        sets = self._compiled.sets
+        place = self._set
+        for index in range(len(text)):
+            place = sets.known_step(place, text[index])
+            if place <= 0:
+                return False
+        self._reached = place
+        return True
 
     def _follow(self, text: bytes) -> int:
         """How many of the bytes are allowed; leaves the set after them in `_reached`."""
