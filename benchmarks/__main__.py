@@ -25,7 +25,7 @@ FULL = {
     "end_to_end": ["--prompts", "50"],
     "growth": ["--full", "--rounds", "3", "--seconds", "60"],
     "json_schema": [],
-    "masks": ["--rounds", "5", "--slow", "20"],
+    "masks": ["--rounds", "5", "--slow", "50"],
     "memory": ["--schemas", "1000", "--generations", "100000"],
 }
 """Arguments of the long form; the others have one form."""

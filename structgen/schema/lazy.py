@@ -79,7 +79,8 @@ class LazyRules:
         self._deadline = space.limits.deadline()
         self._places_of = places_of
         self._places: list[Places] = []
-        self._numbers: dict[int, tuple[ArraySet | ObjectSet, int]] = {}
+        self._numbers: dict[int, int] = {}  # by the identity of a part, which is kept alive in _parts
+        self._parts: list[ArraySet | ObjectSet] = []
         self._symbols: dict[Node, Symbol] = {}
         self._consts: dict[Value, Node] = {}
         self._alternatives: dict[tuple[Node, frozenset[Value]], list[Symbol]] = {}
@@ -186,12 +187,12 @@ class LazyRules:
 
     def places(self, part: ArraySet | ObjectSet) -> tuple[Places, int]:
         """The rules of a set of arrays or of objects, and their number."""
-        known = self._numbers.get(id(part))
-        if known is None:
-            number = len(self._places)
-            known = self._numbers[id(part)] = (part, number)
+        number = self._numbers.get(id(part))
+        if number is None:
+            number = self._numbers[id(part)] = len(self._places)
+            self._parts.append(part)
             self._places.append(self._places_of(self, part, number))
-        return self.numbered(known[1]), known[1]
+        return self.numbered(number), number
 
     def numbered(self, number: int) -> Places:
         """The rules of a set by their number."""

@@ -149,30 +149,30 @@ class ObjectPlaces:
         ]
         if self.high is not None and self.high <= len(needed):
             self.properties = [entry for entry in self.properties if entry.is_required]
-        self._names = nodes.keys()
+        self._names = nodes
         self._sorted_names: dict[int, list[str]] = {}
-        self._names_begun: dict[tuple[int, bytes], Sequence[Spelling]] = {}
-        self.classes = self._classes(part) if self.high is None or self.high > len(needed) else []
+        self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}
+        self.classes = self._classes(part) if self.high is None or self.high > len(needed) else ()
         self._keys: dict[int, Regex] = {}
-        self._first_keys = [key_regex(found.keys, []) for found in self.classes]
+        self._first_keys = tuple([key_regex(found.keys, []) for found in self.classes])
         self.counts = self.low > len(needed) or self.high is not None
         self._is_plain = not (self.any_order or self._asked or self.counts)
         required = [entry.is_required for entry in self.properties]
         self._required = sum(1 << index for index, it_is in enumerate(required) if it_is) if self.any_order else 0
-        self._required_from = [*accumulate(reversed(required), initial=0)][::-1]
+        self._required_from = tuple(accumulate(reversed(required), initial=0))[::-1]
         self._alive: dict[State, bool] = {}
 
     def _held(self, cases: list[Case]) -> list[Case]:
         return [case for case in cases if self._lazy.holds(case[1])]
 
-    def _classes(self, part: ObjectSet) -> list[_Class]:
+    def _classes(self, part: ObjectSet) -> tuple[_Class, ...]:
         found: list[_Class] = []
         for keys, cases in part.key_cases():
             held = self._held(cases)
             size = self._unnamed_count(keys) if held else 0
             if size:
                 found.append(_Class(keys, held, size, f"\0{len(found)}:"))
-        return found
+        return tuple(found)
 
     def _unnamed_count(self, keys: StringSet) -> int:
         """How many of some keys have no property."""
@@ -329,7 +329,7 @@ class ObjectPlaces:
         """Keys of a class that objects to avoid have, and were not written yet."""
         if not state.avoid:
             return []
-        keys = {key for other in state.avoid for key in members(other)} - state.seen - self._names
+        keys = {key for other in state.avoid for key in members(other)} - state.seen - self._names.keys()
         return sorted(key for key in keys if found.keys.contains(key))
 
     # --- rules -------------------------------------------------------------------------------------------------------
@@ -495,7 +495,7 @@ class ObjectPlaces:
             if not always:
                 return _NOTHING_REFUSED, others
             if len(self._names_begun) >= _BEGINNINGS_KEPT:
-                return _NOTHING_REFUSED, [*always, *others]
+                return _NOTHING_REFUSED, (*always, *others)
             self._names_begun[index, begun] = always
         return always, others
 
@@ -524,17 +524,17 @@ class ObjectPlaces:
         return [(colon, *self._rest(pair)) for pair in pairs if self._goes_on(pair)]
 
 
-def _rests(keys: Collection[str], begun: bytes) -> Sequence[Spelling]:
+def _rests(keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
     """How the spellings of those keys go on that begin so; `keys` may be a sorted list."""
     if not begun:
-        return [spelling(key) for key in keys]
+        return tuple([spelling(key) for key in keys])
     text = begun[1:]
     if b"\\" in text or not text.isascii():
-        return [rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None]
+        return tuple([rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None])
     start, size = text.decode(), len(begun)
     if type(keys) is list and len(keys) > _FEW_KEYS:
         first = last = bisect_left(keys, start)
         while last < len(keys) and keys[last].startswith(start):
             last += 1
         keys = keys[first:last]
-    return [spelling(key)[size:] for key in keys if key.startswith(start)]  # each character of it is one byte
+    return tuple([spelling(key)[size:] for key in keys if key.startswith(start)])  # each character of it is one byte
