@@ -15,12 +15,15 @@ class PairTable:
     """A number, not negative, for each of some pairs of numbers.
 
     Open addressing; at most half of the places are taken.
+
+    Args:
+        places: a power of two, for half as many pairs at first: what is to hold many is spared being made anew then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = 64) -> None:
         self._count = 0
-        self._mask = 63
-        self._places = zeros(64 * WIDTH)
+        self._mask = places - 1
+        self._places = zeros(places * WIDTH)
 
     def __len__(self) -> int:
         return self._count

@@ -38,7 +38,7 @@ from structgen.engine.utf8 import ByteRanges
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["ASCII_MASK", "BROKEN_CHARS", "FULL_MASK", "OTHER_CHARS", "TermTable"]
+__all__ = ["ASCII_MASK", "BROKEN_CHARS", "FULL_MASK", "OTHER_CHARS", "TermTable", "power_of_two"]
 
 FULL_MASK = (1 << 256) - 1
 ASCII_MASK = (1 << 128) - 1
@@ -55,7 +55,8 @@ def _mix(value: int, kind: int, tail: int) -> int:
     return mixed ^ (mixed >> 15)
 
 
-def _power_of_two(at_least: int) -> int:
+def power_of_two(at_least: int) -> int:
+    """The smallest power of two that is not smaller."""
     size = 1
     while size < at_least:
         size *= 2
@@ -93,7 +94,7 @@ class TermTable:
         self.counted = enlarged(array("B"), "B", capacity)
         self.payload: list[Any] = [None] * capacity
         self._mark_of = zeros(capacity)  # a hash of each term's key
-        self._table = zeros(_power_of_two(2 * capacity))  # open addressing: one more than a term, or FREE
+        self._table = zeros(power_of_two(2 * capacity))  # open addressing: one more than a term, or FREE
         self._classes: list[tuple[ByteRanges, ...]] = []
         self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
         self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}

@@ -51,6 +51,7 @@ LEAVINGS_FROM = 5  # a trie for the tokens that leave C* is made when it is aske
 ROOM = 4
 MOST_ROOM = 16
 NO_UTF8 = b"\xff"
+PLACES_BEHIND = 1 << 17  # for what the exits and states of some hundred schemas need
 NOTHING_BEHIND = 0  # which of the tables are empty
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
 
@@ -70,7 +71,7 @@ class TerminalMasks(CountedMasks):
         self.refused_tokens = Marks()
         self._record_of = zeros(1024)
         self._records = [TerminalMask()]  # the first is empty: most keys do not go on with what is left of a token
-        self._behind = PairTable()
+        self._behind = PairTable(PLACES_BEHIND)
         self._exits_numbered = 0
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.

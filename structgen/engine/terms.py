@@ -38,7 +38,7 @@ from structgen.engine.term_kinds import (
     K_UNION,
     NOTHING,
 )
-from structgen.engine.term_table import BROKEN_CHARS, OTHER_CHARS, TermTable
+from structgen.engine.term_table import BROKEN_CHARS, OTHER_CHARS, TermTable, power_of_two
 from structgen.engine.utf8 import ByteRanges, byte_sequences
 from structgen.limits import Limits
 
@@ -56,9 +56,10 @@ class Terms(TermTable):
         self._unions: dict[tuple[int, ...], int] = {}
         self._made_of: dict[tuple[int, int], bool] = {}
         self._made_of_star: dict[int, dict[int, bool]] = {}
-        self._unions_of_two = PairTable()
-        self._intersections_of_two = PairTable()
-        self._appended = PairTable()
+        places = power_of_two(capacity)
+        self._unions_of_two = PairTable(places)
+        self._intersections_of_two = PairTable(places)
+        self._appended = PairTable(places)
         self._factoring = 0
 
     def literal(self, data: bytes, tail: int) -> int:
