@@ -132,7 +132,7 @@ class CompiledGrammar:
         self.spellings = vocabulary.spellings  # here, too: each token is looked up
         self.eager = eager
         self.limits = limits
-        self.epoch = 0
+        self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
         self.previous: ItemSetStore | None = None
         self._begin()
@@ -147,9 +147,18 @@ class CompiledGrammar:
                     raise
                 shared = SharedTables(self.vocabulary, self.limits, self.lock)  # it may fit where nothing else is
                 sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
-            self.shared = shared
-            self.sets = sets
-            self.masks = SetMasks(sets, shared.terminals)
+            self._take(shared, sets, None)
+
+    def _take(self, shared: SharedTables, sets: ItemSetStore, previous: ItemSetStore | None) -> None:
+        """Goes on with other tables in a new epoch, which matchers look at before they read without the lock: so it is
+        first, and nothing that makes an object comes between (the garbage collector may let other threads run).
+        """
+        masks = SetMasks(sets, shared.terminals)
+        self.epoch += 1
+        self.shared = shared
+        self.sets = sets
+        self.masks = masks
+        self.previous = previous
 
     def _new_sets(self, rules: Rules) -> ItemSetStore:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
@@ -157,17 +166,11 @@ class CompiledGrammar:
     def renew(self) -> None:
         """Drops automata, lazy rules, sets and masks; matchers find their place again by themselves."""
         self._begin()
-        self.previous = None
-        self.epoch += 1
 
     def renew_sets(self) -> None:
         """Drops the sets and their masks only. Those of one epoch are kept, for matchers to take their place along."""
         with self.lock:
-            sets = self._new_sets(self.sets.rules)
-            self.previous = self.sets
-            self.sets = sets
-            self.masks = SetMasks(sets, self.shared.terminals)
-            self.epoch += 1
+            self._take(self.shared, self._new_sets(self.sets.rules), self.sets)
 
     def matcher(self) -> Matcher:
         """A new matcher, before the first token."""

@@ -60,25 +60,36 @@ def is_made_of(table: Terms, term: int, body: int, cover: int) -> bool:
         return True
     if table.kind[term] == K_UNION:
         return all(is_made_of(table, part, body, cover) for part in table.payload[term])
-    return is_narrower(table, term, body, 0) or is_spelled(table, term, body, EMPTY, cover, {EMPTY: True})
+    return is_narrower(table, term, body) or is_spelled(table, term, body, EMPTY, cover, {EMPTY: True})
 
 
-def is_narrower(table: Terms, term: int, other: int, depth: int) -> bool:
+def is_narrower(table: Terms, term: int, other: int) -> bool:
     """Whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
-    if term == other:
-        return True
-    if depth > FEW_TERMS:
-        return False
-    if table.kind[term] == K_UNION:
-        return all(is_narrower(table, part, other, depth + 1) for part in table.payload[term])
+    seen = {(term, other)}
+    waiting = [(term, other)]
+    while waiting:
+        left, right = waiting.pop()
+        if left == right:
+            continue
+        if table.kind[left] == K_UNION:
+            following = [(part, right) for part in table.payload[left]]
+        else:
+            following = _after_first_byte(table, left, right)
+        if not following or len(seen) > FEW_TERMS:
+            return False
+        waiting.extend([pair for pair in following if pair not in seen])
+        seen.update(following)
+    return True
+
+
+def _after_first_byte(table: Terms, term: int, other: int) -> list[tuple[int, int]]:
+    """What is left of a sequence after its first byte, and of a part of `other` that takes the same bytes, if any."""
     first, rest = _first_byte(table, term)
-    if not first:
-        return False
     for part in table.payload[other] if table.kind[other] == K_UNION else (other,):
         wider, its_rest = _first_byte(table, part)
-        if first & ~wider == 0:
-            return is_narrower(table, rest, its_rest, depth + 1)
-    return False
+        if first and first & ~wider == 0:
+            return [(rest, its_rest)]
+    return []
 
 
 def _first_byte(table: Terms, term: int) -> tuple[int, int]:

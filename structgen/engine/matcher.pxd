@@ -36,6 +36,7 @@ cdef class Matcher:
     cdef int _accept_end(self, token_id) except -1
     @cython.locals(compiled=CompiledGrammar, accepted=int)
     cdef int _move(self, bytes text) except -1
+    @cython.locals(ends=bint)
     cdef int _advance(self, bytes text) except -1
     @cython.locals(sets=ItemSetStore, place=int, index=int)
     cdef bint _follow_known(self, bytes text) noexcept

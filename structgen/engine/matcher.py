@@ -18,8 +18,8 @@ STALE = -1  # a set in the history that was dropped
 NO_MASK = object()
 FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
 FULL = 0xFFFFFFFF
-# Compiled, what was found before is read without the lock, which takes longer than that: until it is read, no other
-# thread can run. (An epoch's tables only grow, and what is in them stays.)
+# Compiled, what was found before is read without the lock, which takes longer than that: no other thread can run from
+# where the epoch is looked at until the last read, as no object is made there. An epoch's tables only grow.
 IS_COMPILED = not __file__.endswith(".py")
 
 
@@ -229,9 +229,10 @@ class Matcher:
 
     def _advance(self, text: bytes) -> None:
         """Moves to the set that was reached by some bytes."""
+        ends = self._compiled.eager and text and self._compiled.sets.accepting[self._reached]
         self._history.append((self._set, text, self._ended))
         self._set = self._reached
-        if self._compiled.eager and text and self._compiled.sets.accepting[self._set]:
+        if ends:
             self._ended = True
 
     def _follow_known(self, text: bytes) -> bool:

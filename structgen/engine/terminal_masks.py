@@ -32,7 +32,7 @@ from structgen.engine.counted_masks import CountedMasks
 from structgen.engine.counts import least_count, lessened, most_counted
 from structgen.engine.mask_tables import CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
 from structgen.engine.pairs import PairTable
-from structgen.engine.term_kinds import EMPTY, K_BYTES
+from structgen.engine.term_kinds import EMPTY, K_BYTES, K_LITERAL
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TerminalMasks"]
@@ -110,7 +110,7 @@ class TerminalMasks(CountedMasks):
                 leaving = self._leaving(char_state)
                 if leaving is not None and self.automata.ends_apart(state, leaving.star):
                     return self._made(state, leaving)
-            if self._is_narrow(char_state) and not self.automata.accepting[rest_state]:
+            if self._is_narrow(char_state) and self.automata.kind[rest_state] in (K_LITERAL, K_BYTES):
                 return self._behind_repeated(self.automata.repeat(char_state, least, most, EMPTY), rest_state)
             key = (char_state, rest_state)
             if key not in self._counted:
@@ -183,7 +183,9 @@ class TerminalMasks(CountedMasks):
         return self.automata.kind[char_state] == K_BYTES and self.automata.payload[char_state].bit_count() <= FEW_BYTES
 
     def _behind_repeated(self, repeated: int, rest_state: int) -> TerminalMask:
-        """The tables of C{m,n} R, where R has no empty text, by way of those of C{m,n}, which many R share."""
+        """The tables of C{m,n} R, by way of those of C{m,n}, which many R share. R begins with certain bytes: it is no
+        repetition itself, nor has it an empty text.
+        """
         if repeated not in self._repeated:
             self._repeated[repeated] = self._inside_alone(self.get(repeated))
         table = self.get(repeated)

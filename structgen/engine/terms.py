@@ -254,14 +254,19 @@ class Terms(TermTable):
     def _drop_covering(self, found: set[int]) -> None:
         """Leaves out the parts of an intersection that are a star over all that some other part is made of."""
         for star in sorted(found):
-            if self.kind[star] == K_REPEAT and any(self._is_within(other, star) for other in found if other != star):
+            if self._is_star(star) and any(self._is_within(other, star) for other in found if other != star):
                 found.discard(star)
 
-    def _is_within(self, term: int, star: int) -> bool:
-        """Whether a repetition is C*·R, and all texts of a term are texts of it, as far as its form shows it."""
-        body, low, high = self.payload[star]
-        if low != 0 or high != -1:
+    def _is_star(self, term: int) -> bool:
+        """Whether a term is C*·R."""
+        if self.kind[term] != K_REPEAT:
             return False
+        _, low, high = self.payload[term]
+        return bool(low == 0 and high == -1)
+
+    def _is_within(self, term: int, star: int) -> bool:
+        """Whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
+        body, _, _ = self.payload[star]
         rest = self.tail[star]
         cover = self._cover(body)
         if rest == EMPTY:
@@ -612,7 +617,7 @@ class Terms(TermTable):
 
     def _absorb_into_stars(self, found: set[int]) -> None:
         """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats, and end as it does."""
-        for star in [t for t in found if self.kind[t] == K_REPEAT]:
+        for star in [t for t in found if self._is_star(t)]:
             if star in found:
                 found.difference_update([t for t in found if t != star and self._is_within(t, star)])
 

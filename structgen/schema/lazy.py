@@ -189,9 +189,10 @@ class LazyRules:
         """The rules of a set of arrays or of objects, and their number."""
         number = self._numbers.get(id(part))
         if number is None:
-            number = self._numbers[id(part)] = len(self._places)
+            number = len(self._places)
+            self._places.append(self._places_of(self, part, number))  # an error leaves nothing half made
             self._parts.append(part)
-            self._places.append(self._places_of(self, part, number))
+            self._numbers[id(part)] = number
         return self.numbered(number), number
 
     def numbered(self, number: int) -> Places:

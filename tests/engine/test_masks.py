@@ -264,6 +264,12 @@ def test_tables_do_not_depend_on_how_much_room_the_automata_began_with() -> None
         assert found[0] == found[1]
 
 
+def test_a_long_chain_of_optional_characters_is_neither_deep_nor_dear() -> None:
+    chain = rx.sequence(*[rx.optional(chars(letters)) for letters in ("ab", "né") * 300], QUOTE)
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(chain)),))), WIDE)
+    check_walk(compiled, random.Random(1), 1)
+
+
 def test_tables_united_with_one_that_is_forgotten_are_not_taken_for_another_union() -> None:
     """Unions are found again by the identity of their parts, and a part that is gone leaves its identity to others."""
     automata = AutomatonStore()

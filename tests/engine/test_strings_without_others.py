@@ -145,3 +145,12 @@ def test_any_characters_leave_nothing_to_say_beside_them(pattern: str, same: str
 def test_fewer_characters_do_not(pattern: str, other: str) -> None:
     automata = AutomatonStore()
     assert automata.add(parse_regex(pattern)) != automata.add(parse_regex(other))
+
+
+def test_many_ways_through_what_is_repeated_are_not_followed_one_by_one() -> None:
+    automata = AutomatonStore()
+    some, more = "(?:ab|cd)" * 40, "(?:ab|cd|ef)" * 40
+    state = automata.add(parse_regex(f"(?:{some}){{2,3}}(?:{more})*"))
+    assert automata.matches(state, b"ab" * 80)
+    assert automata.matches(state, b"ab" * 80 + b"ef" * 40)
+    assert not automata.matches(state, b"ef" * 40)
