@@ -417,10 +417,12 @@ class AutomatonStore(LivingTerms):
         if star == EMPTY:
             return False
         body = self.payload[star][0]
+        if not self._is_code(body):  # else C might swallow what is added together with what follows
+            return False
         needed = self._alphabet(self.tail[star])
         for other in others:
-            alphabet = 0 if self._holds_few(other) else self._alphabet_between(other, body)
-            needed |= alphabet
+            if not self._holds_few(other):
+                needed |= self._alphabet_between(other, body)
         return self._cover(body) & ASCII_MASK & ~needed != 0
 
     def _star_within(self, term: int) -> int:

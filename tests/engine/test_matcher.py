@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -472,3 +475,41 @@ def test_grammars_compiled_at_the_same_time_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda at: walk(compiled_from(texts[at], vocabulary), at), range(len(texts))))
     assert found == [walk(compiled_from(text, vocabulary), seed) for seed, text in enumerate(texts)]
+
+
+def test_a_renewal_is_seen_whole_by_other_threads() -> None:
+    """The garbage collector may let another thread run wherever an object is made, in the middle of a renewal too."""
+    vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b", 2: b"c", 3: b"d", 4: b"</s>"}, eos_token_ids=[4])
+    compiled = compiled_from("start ::= #'(?:a|b){3,400}c';", vocabulary)
+    begun = compiled.matcher()
+    begun.accept_bytes(b"a" * 40)
+    begun.allowed_token_ids()
+    wrong: list[list[int]] = []
+    renewed = threading.Event()
+
+    def read() -> None:
+        while not renewed.is_set():
+            matcher = compiled.matcher()
+            matcher.accept_bytes(b"aaab")
+            allowed = matcher.allowed_token_ids()
+            if allowed != [0, 1, 2]:
+                wrong.append(allowed)
+
+    def let_others_run(phase: str, info: dict[str, int]) -> None:
+        time.sleep(0.0002)
+
+    reader = threading.Thread(target=read)
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(let_others_run)
+    try:
+        gc.set_threshold(1)
+        reader.start()
+        for _ in range(600):
+            with compiled.lock:
+                compiled.renew_sets()
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(let_others_run)
+        renewed.set()
+        reader.join()
+    assert not wrong
