@@ -7,12 +7,19 @@ cdef int K_BOUNDED, K_COUNTING, K_INTERSECTION, K_UNION
 
 
 cdef class LivingTerms(DerivativeTable):
+    cdef public long long terms_searched           # terms looked at by searches so far
     cdef public unsigned char[::1] _life           # by term: 0 unknown, 1 alive, 2 matches nothing
     cdef public int[::1] _least_begun              # by counting term: the least number of what it counts still to begin, or -1
+    cdef public int[::1] _begun_at_least           # by counting term: no text of it begins fewer, as far as is known
 
     cpdef int _pruned(self, int term) except -1
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
-                   last=int, top=int, target=int, seen=int)
+                   bound=int, last=int, top=int, target=int, seen=int)
     cpdef int least_begun(self, int term) except -1
-    @cython.locals(top=int, target=int, order=int, came_from=dict, queue=list, seen=int)
+    @cython.locals(top=int, target=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int)
     cpdef bint _is_alive(self, int term) except -1
+    cpdef bint _is_known_alive(self, int term) except -1
+    @cython.locals(before=dict, living=list, term=int, target=int)
+    cpdef _conclude(self, dict seen, set waiting)
+    cpdef list _successors(self, int term)
+    cpdef long long _spread(self, int term) except -1
