@@ -53,6 +53,9 @@ class Engine(Protocol):
     def fill_mask(self) -> None:
         """Writes which tokens may come next into `row`."""
 
+    def is_stopped(self) -> bool:
+        """Whether it has ended the text by itself, where nothing can follow, and gives no more masks."""
+
     def commit(self, token: int) -> bool:
         """Moves on by a token that the mask allows; False where it does not."""
 
@@ -69,6 +72,9 @@ class Structgen:
         tokenizer: of transformers.
         width: of the logits.
         options: keyword arguments of `structgen.compile`.
+
+    Attributes:
+        options: may be changed before a schema is compiled.
     """
 
     name = "structgen"
@@ -77,8 +83,8 @@ class Structgen:
         import structgen
 
         self._structgen = structgen
-        self._options = options or {}
-        self.settings = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        self.options = options or {}
+        self.settings = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
         self.vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=width)
         self.mask = structgen.allocate_token_bitmask(1, width)
         self.row = self.mask[0]
@@ -90,13 +96,16 @@ class Structgen:
         self._structgen.clear_cache()
 
     def compile(self, schema: Any) -> None:
-        self.compiled = self._structgen.compile(schema, self.vocabulary, **self._options)
+        self.compiled = self._structgen.compile(schema, self.vocabulary, **self.options)
 
     def reset(self) -> None:
         self.matcher = self.compiled.matcher()
 
     def fill_mask(self) -> None:
         self.matcher.fill_next_token_bitmask(self.mask, 0)
+
+    def is_stopped(self) -> bool:
+        return False
 
     def commit(self, token: int) -> bool:
         if not is_allowed(self.row, token):
@@ -136,6 +145,9 @@ class Llguidance:
 
     def fill_mask(self) -> None:
         self._fill(self.matcher, self.mask, 0)
+
+    def is_stopped(self) -> bool:
+        return bool(self.matcher.is_stopped())
 
     def commit(self, token: int) -> bool:
         if is_allowed(self.row, token):
@@ -179,6 +191,9 @@ class Xgrammar:
 
     def fill_mask(self) -> None:
         self.matcher.fill_next_token_bitmask(self.mask)
+
+    def is_stopped(self) -> bool:
+        return bool(self.matcher.is_terminated())
 
     def commit(self, token: int) -> bool:
         return bool(self.matcher.accept_token(token))

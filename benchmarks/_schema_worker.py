@@ -13,139 +13,23 @@ Speaks JSON, one message a line. First it says `{"version": …, "settings": …
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-__all__ = ["ENGINES", "EmptyError"]
+from _peers import Engine, Structgen, is_allowed, load_tokenizer, make_engine, version
 
-
-class EmptyError(Exception):
-    """An engine says that nothing satisfies the schema."""
-
-
-class Engine(Protocol):
-    """What is asked of an engine."""
-
-    settings: str
-
-    def compile(self, schema: Any, options: dict[str, Any]) -> None:
-        """Prepares a schema; any error means that it is refused."""
-
-    def allows(self, token_ids: list[int]) -> bool:
-        """Whether the masks of the schema let these tokens through, one after another, and then the end."""
-
-
-def is_allowed(row: Any, token_id: int) -> bool:
-    """Whether a mask of 32-bit words allows a token."""
-    return bool(int(row[token_id // 32]) >> (token_id % 32) & 1)
-
-
-class Structgen:
-    """structgen itself."""
-
-    settings = 'property_order="any", the rest as it is by default; formats="annotate" for the suite\'s file `format`'
-
-    def __init__(self, tokenizer: Any, remotes: str) -> None:
-        import structgen
-
-        self._structgen = structgen
-        self._vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
-        self._mask = structgen.allocate_token_bitmask(1, self._vocabulary.size)
-        self._end = tokenizer.eos_token_id
-        self._registry = registry_of(Path(remotes)) if remotes else None
-
-    def compile(self, schema: Any, options: dict[str, Any]) -> None:
-        try:
-            self._constraint = self._structgen.compile(schema, self._vocabulary, registry=self._registry, **options)
-        except self._structgen.UnsatisfiableSchemaError as error:
-            raise EmptyError from error
-
-    def allows(self, token_ids: list[int]) -> bool:
-        matcher = self._constraint.matcher()
-        for token_id in [*token_ids, self._end]:
-            matcher.fill_next_token_bitmask(self._mask, 0)
-            if not is_allowed(self._mask[0], token_id):
-                return False
-            matcher.accept_token(token_id)
-        return True
-
-
-class Llguidance:
-    """llguidance, by its matcher."""
-
-    settings = "as it is by default"
-
-    def __init__(self, tokenizer: Any, remotes: str) -> None:
-        import llguidance
-        import llguidance.hf
-        import llguidance.numpy
-
-        self._matcher = llguidance.LLMatcher
-        self._fill = llguidance.numpy.fill_next_token_bitmask
-        self._tokenizer = llguidance.hf.from_tokenizer(tokenizer)
-        self._mask = llguidance.numpy.allocate_token_bitmask(1, self._tokenizer.vocab_size)
-        self._end = tokenizer.eos_token_id
-
-    def compile(self, schema: Any, options: dict[str, Any]) -> None:
-        self._first = self._matcher(self._tokenizer, json.dumps({"grammars": [{"json_schema": schema}]}))
-        if self._first.is_error():
-            message = self._first.get_error()
-            raise EmptyError if "nsatisfiable schema" in message else ValueError(message)
-
-    def allows(self, token_ids: list[int]) -> bool:
-        matcher = self._first.deep_copy()
-        for token_id in [*token_ids, self._end]:
-            if matcher.is_stopped():  # it stops by itself where nothing can follow
-                return bool(token_id == self._end)
-            self._fill(matcher, self._mask, 0)
-            if matcher.is_error():
-                raise ValueError(matcher.get_error())
-            if not is_allowed(self._mask[0], token_id):
-                return False
-            matcher.consume_token(token_id)
-        return True
-
-
-class Xgrammar:
-    """xgrammar, by its compiler and matcher."""
-
-    settings = "any_whitespace=True, strict_mode=False"
-
-    def __init__(self, tokenizer: Any, remotes: str) -> None:
-        import torch
-        import xgrammar
-
-        torch.set_num_threads(1)
-        self._xgrammar = xgrammar
-        size = max(len(tokenizer), max(tokenizer.get_vocab().values()) + 1)
-        info = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=size)
-        self._mask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
-        self._compiler = xgrammar.GrammarCompiler(info, max_threads=1)
-        self._end = tokenizer.eos_token_id
-
-    def compile(self, schema: Any, options: dict[str, Any]) -> None:
-        text = json.dumps(schema)
-        try:
-            self._grammar = self._compiler.compile_json_schema(text, any_whitespace=True, strict_mode=False)
-        except Exception as error:
-            raise EmptyError if "nsatisfiable" in str(error) else error from error
-
-    def allows(self, token_ids: list[int]) -> bool:
-        matcher = self._xgrammar.GrammarMatcher(self._grammar)
-        for token_id in [*token_ids, self._end]:
-            if matcher.is_terminated():
-                return bool(token_id == self._end)
-            matcher.fill_next_token_bitmask(self._mask)
-            if not is_allowed(self._mask[0], token_id) or not matcher.accept_token(token_id):
-                return False
-        return True
-
-
-ENGINES = {"structgen": Structgen, "llguidance": Llguidance, "xgrammar": Xgrammar}
+STRUCTGEN_SETTINGS = (
+    'property_order="any", the rest as it is by default; formats="annotate" for the suite\'s file `format`'
+)
+SAYS_EMPTY = {
+    "structgen": "UnsatisfiableSchemaError",
+    "llguidance": "nsatisfiable schema",
+    "xgrammar": "nsatisfiable",
+}
+"""What is in an engine's error where it says that nothing satisfies the schema."""
 
 
 def registry_of(folder: Path) -> Any:
@@ -161,31 +45,35 @@ def registry_of(folder: Path) -> Any:
     return registry
 
 
-def load_tokenizer(folder: str) -> Any:
-    """The tokenizer of a folder; that of the embedded model, where there is only the model's file."""
-    from transformers import AutoTokenizer
-
-    models = list(Path(folder).glob("*.gguf"))
-    options = {"gguf_file": models[0].name} if models else {}
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True, **options)
+def allows(engine: Engine, token_ids: list[int], end: int) -> bool:
+    """Whether the masks of the schema let these tokens through, one after another, and then the end."""
+    engine.reset()
+    for token_id in [*token_ids, end]:
+        if engine.is_stopped():
+            return token_id == end
+        engine.fill_mask()
+        is_in_mask = is_allowed(engine.row, token_id)
+        if not engine.commit(token_id) or not is_in_mask:  # not all look at the mask when they move on
+            return False
+    return True
 
 
 def answer(engine: Engine, tokenizer: Any, question: dict[str, Any]) -> dict[str, Any]:
     try:
-        engine.compile(question["schema"], question["options"])
-    except EmptyError:
-        return {"outcome": "empty"}
+        engine.compile(question["schema"])
     except BaseException as error:  # a panic of Rust is none of the usual
+        if SAYS_EMPTY[engine.name] in f"{type(error).__name__}: {error}":
+            return {"outcome": "empty"}
         # structgen's errors name the keyword, or the limit that was passed
         why = getattr(error, "keyword", "") or getattr(error, "limit", "")
         return {"outcome": "refused", "error": f"{type(error).__name__}: {error}"[:300], "why": why}
-    allows: list[bool | str] = []
+    allowed: list[bool | str] = []
     for text in question["texts"]:
         try:
-            allows.append(engine.allows(tokenizer.encode(text, add_special_tokens=False)))
+            allowed.append(allows(engine, tokenizer.encode(text, add_special_tokens=False), tokenizer.eos_token_id))
         except BaseException as error:
-            allows.append(f"{type(error).__name__}: {error}"[:300])
-    return {"outcome": "compiled", "allows": allows}
+            allowed.append(f"{type(error).__name__}: {error}"[:300])
+    return {"outcome": "compiled", "allows": allowed}
 
 
 def main(name: str, folder: str, remotes: str = "") -> None:
@@ -193,12 +81,15 @@ def main(name: str, folder: str, remotes: str = "") -> None:
     answers = os.fdopen(os.dup(1), "w")  # whatever else writes to stdout, writes to stderr
     os.dup2(2, 1)
     tokenizer = load_tokenizer(folder)
-    engine = ENGINES[name](tokenizer, remotes)
-    print(
-        json.dumps({"version": importlib.metadata.version(name), "settings": engine.settings}), file=answers, flush=True
-    )
+    engine = make_engine(name, tokenizer)
+    registry = registry_of(Path(remotes)) if remotes else None
+    settings = STRUCTGEN_SETTINGS if name == "structgen" else engine.settings or "as it is by default"
+    print(json.dumps({"version": version(name), "settings": settings}), file=answers, flush=True)
     for line in sys.stdin:
-        print(json.dumps(answer(engine, tokenizer, json.loads(line))), file=answers, flush=True)
+        question = json.loads(line)
+        if isinstance(engine, Structgen):
+            engine.options = {"registry": registry, **question["options"]}
+        print(json.dumps(answer(engine, tokenizer, question)), file=answers, flush=True)
 
 
 if __name__ == "__main__":
