@@ -44,7 +44,7 @@ cdef class Rules:
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int)
     cdef int _load(self, tables) except -1
-    @cython.locals(symbol=int, state=int)
+    @cython.locals(symbol=int, state=int, first=int)
     cdef int _write_bodies(self, int nonterminal, bodies) except -1
     @cython.locals(out=list, state=int, captured=int)
     cdef list _symbols_of(self, body)

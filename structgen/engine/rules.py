@@ -93,9 +93,10 @@ class Rules:
         position = self._continuations.get(key, NOT_MADE)
         if position < 0:
             nonterminal = self._lazy(key)
-            position = self._continuations[key] = self.size
+            position = self.size
             self._write(nonterminal)
             self._write(END)
+            self._continuations[key] = position
         return position
 
     def is_endless(self, number: int) -> bool:
@@ -179,7 +180,7 @@ class Rules:
     def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol]]) -> None:
         # Captured terminals become nonterminals first: the rules of one nonterminal stand together.
         ready = [self._symbols_of(body) for body in bodies]
-        self.first_rule[nonterminal] = self._rule_count
+        first = self._rule_count
         for symbols in ready:
             if symbols is None:
                 continue
@@ -188,6 +189,7 @@ class Rules:
                 self._write(symbol)
                 self.start_state[self.size - 1] = state
             self._write(END)
+        self.first_rule[nonterminal] = first  # last, so that an error leaves nothing half made
         self.last_rule[nonterminal] = self._rule_count
 
     def _symbols_of(self, body: Sequence[Symbol]) -> list[tuple[int, int]] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -13,8 +14,12 @@ import structgen
 from structgen.engine.grammar import Lazy
 from structgen.engine.matcher import Matcher
 from structgen.engine.vocabulary import Vocabulary
-from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError
+from structgen.errors import LimitExceededError, TokenRejectedError, UnsatisfiableSchemaError
+from structgen.limits import Limits
 from structgen.schema import schema_to_rules
+from structgen.schema.algebra.arrays import ArraySet
+from structgen.schema.lazy import LazyRules
+from structgen.schema.options import SchemaOptions
 
 # Tokens that end a value or a key and go on with others: what one of them may be depends on its own text.
 _PIECES = """{" ":" ", " "," ":{" },{ {"a":1 "a":1,"b" },{"a": [1 1,1 ,1, ,2] 1], 2,1 true, ,true] "a","a "a"] "x","y"
@@ -301,3 +306,40 @@ def _takes(matcher: Matcher, token: int) -> bool:
     except TokenRejectedError:
         return False
     return True
+
+
+def test_an_error_while_places_are_made_leaves_nothing_half_made() -> None:
+    refused = [True, True, False]  # by attempt at the second part
+
+    def places_of(_: LazyRules, part: ArraySet, number: int) -> Any:
+        if part is parts[1] and refused.pop(0):
+            raise LimitExceededError("schema_nodes", 1)
+        return SimpleNamespace(part=part, number=number)
+
+    parts = [ArraySet(low=low) for low in range(3)]
+    space: Any = SimpleNamespace(options=SchemaOptions(), limits=Limits())
+    lazy = LazyRules(space, {}, set(), places_of)  # type: ignore[arg-type]
+    numbers: dict[int, int] = {}
+    for low in (0, 1, 1, 2, 1, 0, 1, 2):
+        try:
+            places, number = lazy.places(parts[low])
+        except LimitExceededError:
+            continue
+        made: Any = places
+        assert made.part is parts[low] and made.number == number
+        assert lazy.numbered(number) is places
+        assert numbers.setdefault(low, number) == number
+    assert not refused and sorted(numbers.values()) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("symbols", range(260, 420, 7))
+def test_rules_that_pass_a_limit_in_the_making_are_not_left_half_made(symbols: int) -> None:
+    different = {"type": "array", "uniqueItems": True, "items": {"enum": list(range(200))}}
+    schema = {"properties": {f"p{index}": different for index in range(20)}, "additionalProperties": False}
+    compiled = structgen.compile(schema, VOCABULARY, limits=Limits(grammar_symbols=symbols), whitespace="compact")
+    matcher = compiled.matcher()
+    for _ in range(3):
+        with pytest.raises(LimitExceededError, match="grammar_symbols"):
+            matcher.accept_bytes(b'{"p0":[' + b",".join(b"%d" % number for number in range(150)))
+    matcher.accept_bytes(b'{"p0":[1,2]}')
+    assert matcher.is_accepting
