@@ -39,7 +39,7 @@ SCHEMA_BYTES = 50_000  # what rules are made from in use: so much for any schema
 SHAPE_BYTES = 1_600  # measured on 600 real ones, of which nine in ten weigh 0.87 to 1.15 of what this says
 SYMBOL_BYTES = 32
 SET_BYTES = 2_048
-TERM_BYTES = 300  # a state of the shared automata, with its place in the tables of equal ones
+TERM_BYTES = 300  # a state of the shared automata, with its place in the tables of equal ones; for pairs, half of it
 
 
 class _Entry:
@@ -199,7 +199,7 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
 def estimated_tables_bytes(shared: SharedTables) -> int:
     """About how much memory the tables that grammars of a vocabulary share take now."""
     automata = shared.automata
-    return TERM_BYTES * automata.count + shared.terminals.bytes_used
+    return TERM_BYTES * (automata.count + automata.pairs) + shared.terminals.bytes_used
 
 
 _cache = CompileCache(estimated_bytes, estimated_tables_bytes)

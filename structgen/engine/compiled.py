@@ -46,8 +46,10 @@ class SharedTables:
     @property
     def is_worn(self) -> bool:
         """Whether a new grammar had better begin afresh."""
+        automata = self.automata
         return (
-            self.automata.count > self.limits.automaton_states // 2 or self.terminals.bytes_used > self.mask_bytes // 2
+            automata.count + automata.pairs > self.limits.automaton_states // 2
+            or self.terminals.bytes_used > self.mask_bytes // 2
         )
 
     def is_full(self) -> bool:

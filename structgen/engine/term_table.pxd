@@ -17,7 +17,8 @@ cdef int _mix(long long value, int kind, int tail) noexcept
 cdef class TermTable:
     cdef public object limits
     cdef public int count                    # terms made
-    cdef int _limit                          # and how many may be made
+    cdef public int pairs                    # pairs of terms of which something is remembered
+    cdef int _limit                          # how many of both there may be
     cdef public int _capacity                # length of the arrays by term
     cdef public unsigned char[::1] accepting # by term: the empty text is in its language
     cdef public unsigned char[::1] kind      # its head's kind
@@ -43,6 +44,7 @@ cdef class TermTable:
     cdef void _rehash(self) except *
     @cython.locals(mark=int, table="int[::1]", mask=int, at=int, found=int, term=int)
     cpdef int _intern(self, int kind, object payload, int tail, int accepting, int hard, long long min_len) except -1
+    cdef int _count_pairs(self, int count) except -1
     @cython.locals(part=int)
     cdef bint _holds_count(self, int kind, payload, int tail) except -1
     cpdef bint _all_accepting(self, object terms) except -1

@@ -71,6 +71,9 @@ class TermTable:
         kind: uint8, one of the `K_` numbers.
         tail: int32, the term after the head.
         hard: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
+        count: terms made.
+        pairs: pairs of terms of which something is remembered that is no term. They may come to be the square of the
+            terms, so they count as terms do where there is a limit.
         counted: uint8, something in its sequences is repeated from 0 to some number of times; see `counts.py`.
         min_len: int64, no text of the language has fewer bytes.
         payload: what belongs to the kind.
@@ -84,6 +87,7 @@ class TermTable:
     def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
         self.limits = limits if limits is not None else Limits()
         self.count = 0
+        self.pairs = 0
         self._limit = min(self.limits.automaton_states, 2**31 - 2)
         self._capacity = capacity
         self.accepting = enlarged(array("B"), "B", capacity)
@@ -142,7 +146,7 @@ class TermTable:
                 return found
             at = (at + 1) & mask
         term = self.count
-        if term >= self._limit:
+        if term + self.pairs >= self._limit:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
         if term >= self._capacity:
             self._grow()
@@ -159,6 +163,12 @@ class TermTable:
         if 2 * self.count > len(self._table):
             self._rehash()
         return term
+
+    def _count_pairs(self, count: int) -> None:
+        """Counts pairs of terms of which something is remembered now."""
+        self.pairs += count
+        if self.count + self.pairs > self._limit:
+            raise LimitExceededError("automaton_states", self.limits.automaton_states)
 
     def _rehash(self) -> None:
         """Doubles the table of terms."""

@@ -7,7 +7,7 @@ from structgen.engine.counts cimport least_count, lessened, most_counted
 from structgen.engine.mask_tables cimport CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
 from structgen.engine.pairs cimport PairTable
 
-cdef int EMPTY, FEW_BYTES, K_BYTES, K_LITERAL, LEAVING_TOKENS, LEAVINGS_FROM, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, NOTHING_BEHIND, RECORD_BYTES, ROOM, UNKNOWN, WIDE
+cdef int EMPTY, FEW_BYTES, K_BYTES, K_LITERAL, LEAVING_TOKENS, LEAVINGS_FROM, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
 
 
 cdef class TerminalMasks(CountedMasks):

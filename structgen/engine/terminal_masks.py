@@ -54,6 +54,7 @@ NO_UTF8 = b"\xff"
 PLACES_BEHIND = 1 << 17  # for what the exits and states of some hundred schemas need
 NOTHING_BEHIND = 0  # which of the tables are empty
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
+PAIR_BYTES = 30  # about what a pair of exits and a state takes, of which the tables are remembered
 
 
 class TerminalMasks(CountedMasks):
@@ -310,6 +311,7 @@ class TerminalMasks(CountedMasks):
         if record >= 0:
             return self._records[record]
         self._walk(exits, state)
+        self.bytes_used += PAIR_BYTES
         if not self._token_size and not self._exit_size:
             self._behind.put(exits.number, state, NOTHING_BEHIND)
             return self._records[NOTHING_BEHIND]

@@ -273,13 +273,18 @@ class Terms(TermTable):
             return cover != 0 and self._alphabet(term) & ~cover == 0
         known = self._made_of_star.setdefault(star, {})
         found = known.get(term)
-        return is_spelled(self, term, body, rest, cover, known) if found is None else found
+        if found is None:
+            before = len(known)
+            found = is_spelled(self, term, body, rest, cover, known)
+            self._count_pairs(len(known) - before)
+        return found
 
     def is_made_of(self, term: int, body: int) -> bool:
         """Whether all texts of a term are made of texts of `body`, as far as its form shows it."""
         key = (term, body)
         found = self._made_of.get(key)
         if found is None:
+            self._count_pairs(1)
             found = self._made_of[key] = is_made_of(self, term, body, self._cover(body))
         return found
 

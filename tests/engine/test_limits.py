@@ -11,7 +11,9 @@ from support.vocabularies import BYTES, SMALL, compiled_from
 
 import structgen
 from structgen import Grammar, Limits
+from structgen.engine.automata import AutomatonStore
 from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.regex import Literal, Regex, choice, sequence, star
 from structgen.engine.regex_parser import parse_regex
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError
@@ -478,3 +480,45 @@ def test_random_rubbish_as_a_grammar_never_does_harm(seed: int) -> None:
         for token in matcher.allowed_token_ids()[:3]:
             matcher.accept_token(token)
             matcher.rollback(1)
+
+
+# -- what is remembered of pairs -------------------------------------------------------------------------------------
+
+
+def repeated_letters(count: int) -> Regex:
+    """Strings of one letter each: whether one of them is made of what another repeats is asked of all pairs."""
+    return choice(*[sequence(star(Literal(bytes([97 + number]))), Literal(b'"')) for number in range(count)])
+
+
+def test_what_is_remembered_of_pairs_of_terms_counts_as_terms_do() -> None:
+    fits = AutomatonStore(Limits(automaton_states=2000))
+    start = fits.add(repeated_letters(20))
+    assert fits.matches(start, b'bbb"') and not fits.matches(start, b'ab"')
+    assert fits.count < 200
+    assert fits.pairs >= 20 * 19
+    small = AutomatonStore(Limits(automaton_states=fits.count + fits.pairs // 2))
+    before = small.add(Literal(b"before"))
+    assert small.matches(before, b"before")
+    for _ in range(2):
+        with pytest.raises(LimitExceededError) as caught:
+            small.add(repeated_letters(20))
+        assert caught.value.limit == "automaton_states"
+    assert small.matches(before, b"before")
+
+
+def test_what_is_remembered_of_pairs_of_exits_and_states_counts_as_masks_do() -> None:
+    compiled = compiled_from(
+        "start ::= #'a{1,3}' 'b';", Vocabulary.from_bytes({0: b"a", 1: b"ab", 2: b""}, eos_token_ids=[2])
+    )
+    compiled.matcher().allowed_token_ids()
+    terminals, automata = compiled.shared.terminals, compiled.shared.automata
+    states = [automata.add(Literal(b"no token %d" % number)) for number in range(100)]
+    used = []
+    for _ in range(2):
+        for state in states:
+            terminals.behind(terminals.exits[0], state)
+        used.append(terminals.bytes_used)
+    assert used[0] == used[1]
+    before = terminals.bytes_used
+    terminals.behind(terminals.exits[0], automata.add(Literal(b"none")))
+    assert terminals.bytes_used > before
