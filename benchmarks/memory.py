@@ -1,15 +1,15 @@
 """How much memory do a vocabulary, a compiled schema and a matcher take, and is it flat after many generations?
 
     python benchmarks/memory.py [FOLDER] [--tokenizer FOLDER] [--schemas 40] [--generations 1500] [--plot memory.png]
-    python benchmarks/memory.py FOLDER --tokenizer LLAMA3 --schemas 1000 --generations 100000      # the long form
+    python benchmarks/memory.py FOLDER --tokenizer LLAMA3 --schemas 1000 --compiled 100 --generations 100000
 
 FOLDER holds MaskBench's JSON files; without one, the schemas are made up. The tokenizer is SmolLM2's by default.
 
 The first table has every engine in a process of its own, and counts what the process grows by (resident memory, with
-what malloc has free given back): by the engine's vocabulary; after a first schema, by compiling all and keeping them;
-by one random text under each of them; by 500 matchers, each 10 tokens into a text of the first schema that is an
-object. The second vocabulary column is what is left when all schemas are forgotten: with what the engine has learned
-about its tokens.
+what malloc has free given back): by the engine's vocabulary; after a first schema, by compiling the schemas, at most
+`--compiled` of them, and keeping them; by one random text under each; by 500 matchers, each 10 tokens into a text of
+the first schema that is an object. The second vocabulary column is what is left when all schemas are forgotten: with
+what the engine has learned about its tokens.
 
 The second is structgen alone, in a process that does nothing but generations: a schema is drawn and compiled, or found
 in the cache; a matcher follows a text of random tokens that the masks allow, to its end or at most 64 tokens.
@@ -38,7 +38,8 @@ from _report import draw, heading, table
 MATCHERS = 500
 MATCHER_TOKENS = 10
 TEXT_TOKENS = 64
-SAMPLES = 50
+SAMPLES = 100
+PERIODS = 10
 MB = 2**20
 
 
@@ -189,7 +190,7 @@ def follow(engine: Any, grammar: Any, writer: Writer, most_tokens: int = TEXT_TO
 
 
 def generations(tokenizer: Any, schemas: list[Any], count: int) -> Iterator[tuple[int, int, int]]:
-    """Generations so far, resident bytes and compiled schemas in the cache; some fifty times."""
+    """Generations so far, resident bytes and compiled schemas in the cache; some hundred times."""
     from structgen import StructgenError, cache
 
     engine: Any = make_engine("structgen", tokenizer)
@@ -219,9 +220,15 @@ def in_a_process(options: argparse.Namespace, part: str) -> list[Any]:
     command = [sys.executable, __file__, *([options.folder] if options.folder else []), "--part", part]
     command += ["--tokenizer", options.tokenizer, "--schemas", str(options.schemas)]
     command += ["--generations", str(options.generations)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    command += ["--compiled", str(options.compiled)]
+    limit = None if part == "generations" else options.seconds
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        print(f"{part} is late: more than {limit:g} seconds\n")
+        return []
     if done.returncode:
-        print(f"{part} failed", file=sys.stderr)
+        print(f"{part} failed\n")
         return []
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(("[", "{"))]
 
@@ -231,7 +238,7 @@ def run_part(options: argparse.Namespace) -> None:
     tokenizer = load_tokenizer(options.tokenizer)
     schemas = schemas_of(options.folder, options.schemas)
     if options.part != "generations":
-        print(json.dumps(held(options.part, tokenizer, schemas)))
+        print(json.dumps(held(options.part, tokenizer, schemas[: options.compiled])))
         return
     for sample in generations(tokenizer, schemas, options.generations):
         print(json.dumps(sample), flush=True)
@@ -244,19 +251,35 @@ def report(options: argparse.Namespace) -> None:
             kilobytes = [found[key] / 1024 for key in ("schema", "used", "matcher")]
             rows.append([name, found["vocabulary"] / MB, found["left"] / MB, *kilobytes, int(found["compiled"])])
     columns = ["engine", "vocabulary, MB", "with what it learned, MB"]
-    columns += ["schema compiled, KB", "and used once, KB", "matcher, KB", f"compiled of {options.schemas:,}"]
+    columns += [
+        "schema compiled, KB",
+        "and used once, KB",
+        "matcher, KB",
+        f"compiled of {min(options.schemas, options.compiled):,}",
+    ]
     print(table(columns, rows))
     samples = in_a_process(options, "generations")
-    tenth = max(1, len(samples) // 10)
-    shown = [[done, bytes_ / MB, kept] for done, bytes_, kept in samples[::tenth]]
     print(f"\n{options.schemas:,} schemas, {options.generations:,} generations:\n")
-    print(table(["generations", "resident, MB", "compiled schemas in the cache"], shown, left=0))
+    print(
+        table(
+            ["generations", "resident on average, MB", "at most, MB", "schemas in the cache"], periods(samples), left=0
+        )
+    )
     half = np.array(samples[len(samples) // 2 :], float)
     slope = np.polyfit(half[:, 0], half[:, 1], 1)[0] if len(half) > 2 else float("nan")
     print(f"\nIn the second half memory grows by {slope:,.0f} bytes a generation. Short runs end before the cache of")
     print("compiled schemas and the tables of the vocabulary have reached their limits (`structgen.Limits`).")
     if options.plot:
         draw(options.plot, lambda axes: paint(axes, samples))
+
+
+def periods(samples: list[Any]) -> list[list[float]]:
+    """Resident memory by period: memory that is flat still goes up and down as caches are filled and dropped."""
+    begun, *others = np.array(samples, float) / [1, MB, 1]
+    rows = [[0, begun[1], begun[1], 0]]
+    for part in np.array_split(np.array(others), min(PERIODS, len(others))):
+        rows.append([part[-1, 0], part[:, 1].mean(), part[:, 1].max(), part[-1, 2]])
+    return [[int(done), average, most, int(kept)] for done, average, most, kept in rows]
 
 
 def paint(axes: Any, samples: list[Any]) -> None:
@@ -270,7 +293,9 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", help="of MaskBench's JSON files")
     parser.add_argument("--tokenizer", default="", metavar="FOLDER")
     parser.add_argument("--schemas", type=int, default=40)
+    parser.add_argument("--compiled", type=int, default=100, help="so many of them at most by each engine")
     parser.add_argument("--generations", type=int, default=1500)
+    parser.add_argument("--seconds", type=float, default=300, help="for an engine, or it is late")
     parser.add_argument("--plot", metavar="FILE", help="draw memory over generations (needs matplotlib)")
     parser.add_argument("--part", choices=[*ENGINES, "generations"], help=argparse.SUPPRESS)
     options = parser.parse_args()
