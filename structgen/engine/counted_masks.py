@@ -278,7 +278,7 @@ class CountedMasks(TokenWalks):
             nodes += trie.end[exits[index]] - exits[index] - 1
             if nodes > MERGED_NODES:
                 return None
-        token_bytes = self.vocabulary.token_bytes
+        spellings = self.vocabulary.spellings
         entries: list[tuple[bytes, int, int]] = []
         for index in range(len(exits)):
             exit_node = exits[index]
@@ -286,9 +286,7 @@ class CountedMasks(TokenWalks):
             count = counts[index] if counts is not None else 0
             for at in range(trie.token_start[exit_node + 1], trie.token_start[trie.end[exit_node]]):
                 token = trie.tokens[at]
-                text = token_bytes(token)
-                if text is not None:
-                    entries.append((text[skipped:], token, count))
+                entries.append((spellings[token][skipped:], token, count))
         entries.sort()
         merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
         self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
