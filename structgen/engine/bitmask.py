@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words"]
 
 FULL = 0xFFFFFFFF
+_WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # to compare types with these is quicker than with the classes
 
 
 def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint32]:
@@ -131,14 +132,14 @@ def _is_tensor(value: Any) -> bool:
 
 def _words(mask: Any) -> NDArray[np.uint32]:
     """The mask as uint32[batch, words], sharing its memory."""
-    if _is_tensor(mask):
+    if not isinstance(mask, np.ndarray) and _is_tensor(mask):
         if not mask.is_cpu:
             raise VocabularyError(f"the mask is on {mask.device}: masks are filled on the CPU")
         mask = mask.numpy()
-    if not isinstance(mask, np.ndarray) or mask.dtype not in (np.uint32, np.int32) or mask.ndim not in (1, 2):
+    if not isinstance(mask, np.ndarray) or mask.dtype not in _WORDS or mask.ndim not in (1, 2):
         what = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else type(mask).__name__
         raise VocabularyError(f"a mask of type {what}: uint32 or int32 [batch, words] or [words] is needed")
-    words: NDArray[np.uint32] = mask.view(np.uint32)
+    words: NDArray[np.uint32] = mask if mask.dtype == _WORDS[0] else mask.view(_WORDS[0])
     return words if words.ndim == 2 else words[np.newaxis]
 
 
