@@ -52,11 +52,11 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._end = time.monotonic() + seconds
+        self._end: float | None = time.monotonic() + seconds
 
     def restart(self) -> None:
-        """Gives all of the time again."""
-        self._end = time.monotonic() + self._seconds
+        """Gives all of the time again, from the next check on."""
+        self._end = None
 
     def check(self) -> None:
         """Cheap enough for once every few hundred steps of a loop.
@@ -64,5 +64,8 @@ class Deadline:
         Raises:
             LimitExceededError: the time is over.
         """
-        if time.monotonic() > self._end:
+        now = time.monotonic()
+        if self._end is None:
+            self._end = now + self._seconds
+        elif now > self._end:
             raise LimitExceededError("compile_seconds", self._seconds)
