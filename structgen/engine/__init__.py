@@ -1,8 +1,9 @@
 """The engine: regexes, automata, vocabularies, Earley sets, masks. It imports nothing of the packages above it.
 
-The modules that have a `.pxd` beside them are compiled by Cython where that is possible, and run as plain Python
-where it is not, which `UncompiledWarning` tells. `STRUCTGEN_UNCOMPILED=1` in the environment asks for plain Python,
-even where the modules are compiled.
+The modules that have a `.pxd` beside them, here and in the other packages, are compiled by Cython where that is
+possible, and run as plain Python where it is not, which `UncompiledWarning` tells. `STRUCTGEN_UNCOMPILED=1` in the
+environment asks for plain Python, even where the modules are compiled. Whatever imports such a module imports the
+engine first.
 """
 
 from __future__ import annotations
@@ -17,33 +18,36 @@ from types import ModuleType
 
 __all__ = ["UncompiledWarning"]
 
+_LIBRARY = __name__.rpartition(".")[0]
 _FOLDER = os.path.dirname(__file__)
+_FOLDERS = (_FOLDER, os.path.join(os.path.dirname(_FOLDER), "schema"))
+"""Where there are modules to be compiled."""
 
 
 class UncompiledWarning(RuntimeWarning):
-    """Hot modules of the engine are not compiled: everything works, masks are made many times slower."""
+    """Hot modules are not compiled: everything works, masks are made many times slower."""
 
 
 class _SourceFinder:
-    """Finds this package's modules as `.py` files, past compiled twins in the same folder."""
+    """Finds the library's modules as `.py` files, past compiled twins in the same folder."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, module = name.rpartition(".")
-        if package != __name__:
+        if path is None or package.partition(".")[0] != _LIBRARY:
             return None
-        location = os.path.join(_FOLDER, f"{module}.py")
+        location = os.path.join(path[0], f"{module}.py")
         return importlib.util.spec_from_file_location(name, location) if os.path.exists(location) else None
 
 
 def _uncompiled_modules() -> list[str]:
     """The modules that are meant to be compiled, and are not."""
-    files = set(os.listdir(_FOLDER))
+    files = {os.path.join(folder, name) for folder in _FOLDERS for name in os.listdir(folder)}
     hot = (name.removesuffix(".pxd") for name in files if name.endswith(".pxd"))
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
-    return sorted(name for name in hot if not any(name + suffix in files for suffix in suffixes))
+    return sorted(os.path.basename(name) for name in hot if not any(name + suffix in files for suffix in suffixes))
 
 
 def _warn_where_uncompiled() -> None:

@@ -26,7 +26,6 @@ END = -1
 CAPTURES = -(1 << 30)  # the symbol after a captured one is CAPTURES - number of the capture (`engine/rules.py`)
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: one is made for each symbol, and that would take twice as long
 class Lazy:
     """A nonterminal whose bodies are made when it is first predicted. It never changes.
 
@@ -34,10 +33,10 @@ class Lazy:
         key: names it; a `RuleSource` makes its bodies.
     """
 
-    key: Hashable
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
 
 
-@dataclass(slots=True, unsafe_hash=True)
 class Capture:
     """A symbol whose text decides what follows; the last of its body. It never changes.
 
@@ -51,10 +50,11 @@ class Capture:
             made without them.
     """
 
-    of: Regex | Lazy
-    then: Hashable
-    endless: bool
-    refuses: bool = False
+    def __init__(self, of: Regex | Lazy, then: Hashable, endless: bool, refuses: bool = False) -> None:
+        self.of = of
+        self.then = then
+        self.endless = endless
+        self.refuses = refuses
 
 
 Symbol = Regex | Lazy | Capture

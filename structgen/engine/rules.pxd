@@ -2,6 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.grammar cimport Capture, Lazy
 
 cdef int CAPTURES, END, NOT_MADE, REFUSALS_KEPT, RULES_SEEN, TERMINAL
 

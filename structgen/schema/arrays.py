@@ -32,12 +32,16 @@ class State(NamedTuple):
     avoid: frozenset[Value] = frozenset()
 
 
+_Written = State | int
+"""A state; where nothing matters but how many items were written, that alone."""
+
+
 class _Item(NamedTuple):
     """An item that may come next: a value of `node` but for `values`, and the state after it."""
 
     node: Node
     values: frozenset[Value]
-    state: State
+    state: _Written
 
 
 class ArrayPlaces:
@@ -71,27 +75,36 @@ class ArrayPlaces:
         size = len(part.prefix)
         return size if (part.high is None or part.high > size) and not holds(part.rest) else part.high
 
-    def is_repetition(self, state: State) -> bool:
-        """Whether nothing matters at a place but how many items there are."""
-        return self._is_plain and not (state.avoid or state.written)
+    def is_repetition(self, state: _Written) -> bool:
+        """Whether nothing matters at a place, the first, but how many items there are."""
+        return state == 0
 
-    def start(self, avoid: frozenset[Value] = frozenset()) -> State:
+    def start(self, avoid: frozenset[Value] = frozenset()) -> _Written:
         """See `Places`."""
+        if self._is_plain and not avoid:
+            return 0
         return State(0, (0,) * len(self.part.contains), avoid=avoid)
 
     # --- what may follow ---------------------------------------------------------------------------------------------
 
-    def _is_closable(self, state: State) -> bool:
-        part = self.part
-        if state.written < part.low or (part.high is not None and state.written > part.high):
+    def _is_closable(self, state: _Written) -> bool:
+        if isinstance(state, int):
+            return self._fits(state)
+        if not self._fits(state.written):
             return False
-        for count, asked in zip(state.counts, part.contains, strict=True):
+        for count, asked in zip(state.counts, self.part.contains, strict=True):
             if count < asked.low or (asked.high is not None and count > asked.high):
                 return False
         return all(len(other[1]) != state.written for other in state.avoid)
 
-    def is_alive(self, state: State) -> bool:
+    def _fits(self, written: int) -> bool:
+        """Whether there may be so many items."""
+        return written >= self.part.low and (self.part.high is None or written <= self.part.high)
+
+    def is_alive(self, state: _Written) -> bool:
         """See `Places`."""
+        if isinstance(state, int):
+            return self.most is None or max(self.part.low, state) <= self.most
         found = self._alive.get(state)
         if found is None:
             if state.avoid:
@@ -104,8 +117,6 @@ class ArrayPlaces:
     def _can_be_met(self, state: State) -> bool:
         """Whether what is left to be written can be: it is a set of arrays itself."""
         part = self.part
-        if self._is_plain:
-            return self.most is None or max(part.low, state.written) <= self.most
         left = ArraySet(
             part.prefix[state.written :],
             part.rest,
@@ -157,7 +168,9 @@ class ArrayPlaces:
 
     def _goes_on(self, item: _Item) -> bool:
         """Whether the array can be ended after some value of the item."""
-        return self._can_be_met(item.state) if self.part.unique else self.is_alive(item.state)
+        if self.part.unique and not isinstance(item.state, int):
+            return self._can_be_met(item.state)
+        return self.is_alive(item.state)
 
     def _after(self, state: State, given: frozenset[int]) -> State:
         counts = tuple(
@@ -166,46 +179,50 @@ class ArrayPlaces:
         )
         return state._replace(written=state.written + 1, counts=counts)
 
-    def _normal(self, state: State) -> State:
+    def _normal(self, state: State) -> _Written:
         """Equal for states after which the same follows."""
-        return state if state.avoid else state._replace(written=min(state.written, self._cap))
+        if state.avoid:
+            return state
+        written = min(state.written, self._cap)
+        return written if self._is_plain else state._replace(written=written)
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def bodies(self, kind: str, state: State) -> Sequence[Sequence[Symbol]]:
+    def bodies(self, kind: str, state: _Written) -> Sequence[Sequence[Symbol]]:
         """See `Places`."""
-        layout = self._layout
         if kind == "item":
-            if self._is_plain and not state.avoid:
-                return [self._plain_body(state.written)]
-            return [self._body(item, state) for item in self._items(state)]
-        item = Lazy((self._number, "item", state))
-        goes_on = self._may_go_on(state)
-        if kind == "first":
-            begin = layout.open_array
-            found: list[Sequence[Symbol]] = [(begin, layout.end_array)] if self._is_closable(state) else []
-            return [*found, (begin, item)] if goes_on else found
-        found = [(layout.close_array,)] if self._is_closable(state) else []
-        return [*found, (layout.comma, item)] if goes_on else found
+            return [self._plain_body(state)] if isinstance(state, int) else self._item_bodies(state)
+        layout = self._layout
+        found: list[Sequence[Symbol]] = []
+        if self._is_closable(state):
+            found.append((layout.open_array, layout.end_array) if kind == "first" else (layout.close_array,))
+        if self._may_go_on(state):
+            item = Lazy((self._number, "item", state))
+            found.append((layout.open_array if kind == "first" else layout.comma, item))
+        return found
 
-    def _may_go_on(self, state: State) -> bool:
+    def _may_go_on(self, state: _Written) -> bool:
         """Whether an item may come next."""
-        if self._is_plain and not state.avoid:
-            return self.most is None or (state.written < self.most and self.part.low <= self.most)
+        if isinstance(state, int):
+            return self.most is None or (state < self.most and self.part.low <= self.most)
         return any(True for _ in self._items(state))
 
     def _plain_body(self, written: int) -> Sequence[Symbol]:
         """An item, where nothing matters but how many there are."""
-        after = State(min(written + 1, self._cap), ())
+        after = min(written + 1, self._cap)
         return self._lazy.symbol(self.part.at(written)), Lazy((self._number, "then", after))
+
+    def _item_bodies(self, state: State) -> list[Sequence[Symbol]]:
+        return [self._body(item, state) for item in self._items(state)]
 
     def _body(self, item: _Item, before: State) -> Sequence[Symbol]:
         symbol = self._lazy.symbol_without(item.node, item.values)
-        if not self.part.unique:
-            return symbol, Lazy((self._number, "then", item.state))
+        after = item.state
+        if isinstance(after, int) or not self.part.unique:
+            return symbol, Lazy((self._number, "then", after))
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")
-        return (Capture(symbol, (self._number, item.state._replace(seen=before.seen)), self._is_endless),)
+        return (Capture(symbol, (self._number, after._replace(seen=before.seen)), self._is_endless),)
 
     def refusals(self, then: State, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`: items are made without those seen."""

@@ -38,10 +38,10 @@ class Places(Protocol):
     def is_alive(self, state: Any) -> bool:
         """Whether a member of the set can still be written."""
 
-    def bodies(self, kind: str, state: Any) -> Bodies:
+    def bodies(self, kind: Any, state: Any) -> Bodies:
         """What a place derives."""
 
-    def after(self, then: Any, text: bytes | None) -> tuple[str, Any] | None:
+    def after(self, then: Any, text: bytes | None) -> tuple[str | int, Any] | None:
         """Kind and state after a capture; None where the text is refused."""
 
     def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
@@ -96,7 +96,7 @@ class LazyRules:
             places: Places = self._places[first]
             return places.bodies(key[1], key[2])
         found: list[Sequence[Symbol]] = []
-        for symbol in self.alternatives(*key[1:]):
+        for symbol in self.alternatives(key[1]) if first == "value" else self.alternatives(key[1], key[2]):
             # The place before an array or object is no nonterminal of its own: one less to predict.
             found += self.bodies(symbol.key) if isinstance(symbol, Lazy) else [(symbol,)]
         return found
@@ -104,8 +104,9 @@ class LazyRules:
     def after(self, then: Any, text: bytes | None) -> Hashable | None:
         """See `RuleSource`."""
         number, place = then
-        after = self._places[number].after(place, text)
-        return None if after is None else (number, *after)
+        places: Places = self._places[number]
+        after = places.after(place, text)
+        return None if after is None else (number, after[0], after[1])
 
     def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`."""
@@ -121,6 +122,8 @@ class LazyRules:
 
     def holds(self, node: Node) -> bool:
         """Whether a node has a value."""
+        if node in self.productive:
+            return True
         if node not in self.shapes:
             shapes, productive = explore(self.space, node)
             self.shapes.update(shapes)
@@ -174,7 +177,8 @@ class LazyRules:
     def _made_alternatives(self, node: Node, values: frozenset[Value]) -> list[Symbol]:
         self.holds(node)
         shape = self.shapes[node]
-        found: list[Symbol] = [*scalar_terminals(_scalars_without(shape, values) if values else shape)]
+        found: list[Symbol] = []
+        found += scalar_terminals(_scalars_without(shape, values) if values else shape)
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
             for part in parts:
                 places, number = self.places(part)

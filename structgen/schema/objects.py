@@ -14,13 +14,12 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import ALL_STRINGS, NONE, Case, Inexpressible, Node, ObjectSet, StringSet
+from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Inexpressible, Node, ObjectSet, StringSet
 from structgen.schema.lazy import LazyRules
 from structgen.schema.strings import rest_of_spelling, spelling
 from structgen.schema.terminals import key_regex
@@ -69,45 +68,57 @@ def _short(state: State) -> _Written:
     return state if state.written or state.given or state.seen or state.avoid else state.place
 
 
-def _whole(state: _Written) -> State:
-    return State(state) if isinstance(state, int) else state
+def _whole(written: _Written) -> State:
+    return State(written) if isinstance(written, int) else written
 
 
-class _Property(NamedTuple):
+def _place_of(written: _Written) -> int:
+    return written if isinstance(written, int) else written.place
+
+
+def _seen_of(written: _Written) -> frozenset[str]:
+    return _NONE if isinstance(written, int) else written.seen
+
+
+class _Property:
     """A property that may be written.
 
     Attributes:
         cases: of its values, by which of `ObjectSet.somewhere` they give; none where nothing is asked.
     """
 
-    key: str
-    node: Node
-    cases: Sequence[Case]
-    is_required: bool
+    def __init__(self, key: str, node: Node, cases: Sequence[Case], is_required: bool) -> None:
+        self.key = key
+        self.node = node
+        self.cases = cases
+        self.is_required = is_required
 
 
-class _Class(NamedTuple):
+class _Class:
     """Keys without a property: `size` of them, up to `_MANY_KEYS`.
 
     Attributes:
         mark: begins what stands for any of its keys among those that a state has seen, where states are searched.
+        is_endless: whether there are always more.
     """
 
-    keys: StringSet
-    cases: list[Case]
-    size: int
-    mark: str
+    def __init__(self, number: int, keys: StringSet, cases: list[Case], size: int) -> None:
+        self.keys = keys
+        self.cases = cases
+        self.size = size
+        self.mark = f"\0{number}:"
+        self.is_endless = size >= _MANY_KEYS
 
     def left(self, seen: frozenset[str]) -> int:
         """How many of its keys were not seen."""
-        if not seen:
-            return self.size
-        return self.size - sum(key.startswith(self.mark) or self.keys.contains(key) for key in seen)
+        left = self.size
+        for key in seen:
+            if key.startswith(self.mark) or self.keys.contains(key):
+                left -= 1
+        return left
 
-    @property
-    def is_endless(self) -> bool:
-        """Whether there are always more."""
-        return self.size >= _MANY_KEYS
+
+_ANY_KEY = (_Class(0, ALL_STRINGS[0], [(_NONE, ANY)], _MANY_KEYS),)
 
 
 class _Pair(NamedTuple):
@@ -127,7 +138,7 @@ class _Pair(NamedTuple):
 
 class ObjectPlaces:
     """The rules of a set of objects by `State`. Kinds of places: "first", before the object; "pair", where a pair must
-    follow; "then", after a pair.
+    follow; "then", after a pair; the number of a class, after one of its keys.
     """
 
     def __init__(self, lazy: LazyRules, part: ObjectSet, number: int) -> None:
@@ -136,42 +147,60 @@ class ObjectPlaces:
         self._layout = lazy.layout
         self.any_order = lazy.options.property_order == "any"
         self.low, self.high = part.low, part.high
-        self._asked = frozenset(range(len(part.somewhere)))
-        needed = set(part.required)
-        nodes = dict(part.properties)
-        for key in part.required:
-            if key not in nodes:
-                nodes[key] = part.at(key)
-        self.properties = [
-            _Property(key, node, self._held(part.cases(key)) if part.somewhere else _NO_CASES, key in needed)
-            for key, node in nodes.items()
-            if node != NONE and lazy.holds(node)
-        ]
-        if self.high is not None and self.high <= len(needed):
-            self.properties = [entry for entry in self.properties if entry.is_required]
-        self._names = nodes
+        self._asked = frozenset(range(len(part.somewhere))) if part.somewhere else _NONE
+        needed = frozenset(part.required)
+        self._names = part.properties
+        if not needed <= part.properties.keys():
+            self._names = part.properties | {key: part.at(key) for key in part.required if key not in part.properties}
+        is_full = self.high is not None and self.high <= len(needed)
+        self.properties = self._written_properties(part, needed, is_full)
         self._sorted_names: dict[int, list[str]] = {}
         self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}
-        self.classes = self._classes(part) if self.high is None or self.high > len(needed) else ()
+        self.classes = () if is_full else self._classes(part)
         self._keys: dict[int, Regex] = {}
         self._first_keys = tuple([key_regex(found.keys, []) for found in self.classes])
         self.counts = self.low > len(needed) or self.high is not None
         self._is_plain = not (self.any_order or self._asked or self.counts)
-        required = [entry.is_required for entry in self.properties]
-        self._required = sum(1 << index for index, it_is in enumerate(required) if it_is) if self.any_order else 0
-        self._required_from = tuple(accumulate(reversed(required), initial=0))[::-1]
+        self._required = 0
+        if self.any_order:
+            self._required = sum([1 << index for index, entry in enumerate(self.properties) if entry.is_required])
+        self._required_from = self._missing_by_place()
         self._alive: dict[State, bool] = {}
+
+    def _written_properties(self, part: ObjectSet, needed: frozenset[str], is_full: bool) -> list[_Property]:
+        """The properties that may be written; `is_full`: only the required ones."""
+        found: list[_Property] = []
+        for key, node in self._names.items():
+            is_required = key in needed
+            if (is_required or not is_full) and node != NONE and self._lazy.holds(node):
+                cases = self._held(part.cases(key)) if part.somewhere else _NO_CASES
+                found.append(_Property(key, node, cases, is_required))
+        return found
+
+    def _missing_by_place(self) -> list[int]:
+        """In the schema's order: how many required properties stand at a place and after it."""
+        left = 0
+        for entry in self.properties:
+            left += entry.is_required
+        missing = [left]
+        for entry in self.properties:
+            left -= entry.is_required
+            missing.append(left)
+        return missing
 
     def _held(self, cases: list[Case]) -> list[Case]:
         return [case for case in cases if self._lazy.holds(case[1])]
 
     def _classes(self, part: ObjectSet) -> tuple[_Class, ...]:
+        if part.classes is OPEN and not part.somewhere:
+            self._lazy.holds(ANY)
+            return _ANY_KEY
         found: list[_Class] = []
         for keys, cases in part.key_cases():
             held = self._held(cases)
             size = self._unnamed_count(keys) if held else 0
             if size:
-                found.append(_Class(keys, held, size, f"\0{len(found)}:"))
+                found.append(_Class(len(found), keys, held, size))
         return tuple(found)
 
     def _unnamed_count(self, keys: StringSet) -> int:
@@ -182,9 +211,9 @@ class ObjectPlaces:
         unnamed = keys.intersect(StringSet(excluded=tuple(self._names)))
         return unnamed.count(_MANY_KEYS) if unnamed is not None else 0
 
-    def start(self, avoid: frozenset[Value] = _NONE) -> State:
+    def start(self, avoid: frozenset[Value] = _NONE) -> _Written:
         """See `Places`."""
-        return State(0, avoid=avoid)
+        return State(0, avoid=avoid) if avoid else 0
 
     # --- what may follow ---------------------------------------------------------------------------------------------
 
@@ -199,8 +228,12 @@ class ObjectPlaces:
             return False
         return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
 
-    def is_alive(self, state: State, *, writes: bool = False) -> bool:
-        """See `Places`; with `writes`, whether an object can be written that has another pair."""
+    def is_alive(self, written: _Written) -> bool:
+        """See `Places`."""
+        return self._lives(_whole(written))
+
+    def _lives(self, state: State, writes: bool = False) -> bool:
+        """Whether an object can still be written; with `writes`, one that has another pair."""
         if not state.avoid and state.given == self._asked:
             return self._fits(state, writes)
         if not writes and self._is_closable(state):
@@ -334,90 +367,108 @@ class ObjectPlaces:
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def bodies(self, kind: str, written: _Written) -> Sequence[Sequence[Symbol]]:
+    def bodies(self, kind: str | int, written: _Written) -> Sequence[Sequence[Symbol]]:
         """See `Places`."""
-        layout = self._layout
-        state = _whole(written)
         if kind == "pair":
-            return self._pair_bodies(state)
-        if kind.startswith("value"):
-            return self._value_bodies(int(kind[5:]), state)
-        found: list[Sequence[Symbol]] = []
-        begin, end = ("{", layout.end_object) if kind == "first" else (",", layout.close_object)
-        if self._is_free(state):
-            is_closable = not self._required_from[state.place]
-            goes_on = state.place < len(self.properties) or self._has_keys(state.seen)
+            return self._pair_bodies(written)
+        if isinstance(kind, int):
+            return self._value_bodies(kind, written)
+        if self._is_free(written):
+            place = _place_of(written)
+            is_closable = self._required_from[place] == 0
+            goes_on = place < len(self.properties) or self._has_keys(_seen_of(written))
         else:
-            is_closable, goes_on = self._is_closable(state), self.is_alive(state, writes=True)
+            state = _whole(written)
+            is_closable, goes_on = self._is_closable(state), self._lives(state, True)
+        layout = self._layout
+        is_first = kind == "first"
+        found: list[Sequence[Symbol]] = []
         if is_closable:
-            found.append((layout.open_object, end) if kind == "first" else (end,))
+            found.append((layout.open_object, layout.end_object) if is_first else (layout.close_object,))
         if not goes_on:
             return found
-        if self._is_forced(state):
-            return [*found, self._forced(begin, state)]
-        sign = layout.open_object if kind == "first" else layout.comma
-        return [*found, (sign, self._lazy_place("pair", state))]
+        if self._is_forced(written):
+            found.append(self._forced("{" if is_first else ",", written))
+        else:
+            found.append((layout.open_object if is_first else layout.comma, self._lazy_place("pair", written)))
+        return found
 
-    def _is_free(self, state: State) -> bool:
+    def _is_free(self, written: _Written) -> bool:
         """Whether nothing depends on what was written, but that keys must differ."""
-        return self._is_plain and not state.avoid
+        return self._is_plain and (isinstance(written, int) or not written.avoid)
 
     def _has_keys(self, seen: frozenset[str]) -> bool:
         """Whether there are keys without a property that were not seen."""
-        return any(found.is_endless or found.left(seen) > 0 for found in self.classes)
+        for found in self.classes:  # noqa: SIM110  (no generator where it is compiled)
+            if found.is_endless or found.left(seen) > 0:
+                return True
+        return False
 
-    def _is_forced(self, state: State) -> bool:
+    def _is_forced(self, written: _Written) -> bool:
         """Whether nothing but the next property can follow, and its value decides nothing."""
-        if self.any_order or state.avoid or state.given != self._asked or state.place >= len(self.properties):
+        if self.any_order:
             return False
-        return self.properties[state.place].is_required
+        place = _place_of(written)
+        if place >= len(self.properties) or not self.properties[place].is_required:
+            return False
+        if isinstance(written, int):
+            return not self._asked
+        return not written.avoid and written.given == self._asked
 
-    def _forced(self, lead: str, state: State) -> Sequence[Symbol]:
+    def _forced(self, lead: str, written: _Written) -> Sequence[Symbol]:
         """Required properties that stand side by side, in one body, and what follows them."""
         body: list[Symbol] = []
-        place = state.place
+        start = place = _place_of(written)
         while place < len(self.properties) and self.properties[place].is_required and len(body) < _LONGEST_BODY:
             entry = self.properties[place]
-            body += (*self._layout.key_after(lead, entry.key), self._lazy.symbol(entry.node))
+            body.extend(self._layout.key_after(lead, entry.key))
+            body.append(self._lazy.symbol(entry.node))
             place += 1
             lead = ","
-        after = State(place, state.written + place - state.place, state.given, state.seen)
-        return (*body, self._lazy_place("then", self._normal(after)))
+        after: _Written = place
+        if not self._is_free(written):
+            state = _whole(written)
+            after = _short(self._normal(State(place, state.written + place - start, state.given, state.seen)))
+        body.append(self._lazy_place("then", after))
+        return body
 
-    def _lazy_place(self, kind: str, state: State) -> Lazy:
-        return Lazy((self._number, kind, _short(state)))
+    def _lazy_place(self, kind: str, written: _Written) -> Lazy:
+        return Lazy((self._number, kind, written))
 
-    def _pair_bodies(self, state: State) -> list[Sequence[Symbol]]:
-        found: list[Sequence[Symbol]] = []
+    def _pair_bodies(self, written: _Written) -> list[Sequence[Symbol]]:
+        if self._is_forced(written):
+            return [self._forced("", written)]
         size = len(self.properties)
-        if self._is_forced(state):
-            return [self._forced("", state)]
-        if self._is_free(state) and state.place < size:
-            return self._plain_bodies(state.place)
-        if not self.any_order and state.place < size:
-            found += self._named_bodies(state.place, state)
-            if not self.properties[state.place].is_required:
-                further = self._skipped(state)
-                if self.is_alive(further, writes=True):
-                    found.append((self._lazy_place("pair", further),))
-            return found
+        found: list[Sequence[Symbol]] = []
+        if not self.any_order and _place_of(written) < size:
+            return self._plain_bodies(_place_of(written)) if self._is_free(written) else self._next_bodies(written)
         if self.any_order:
+            state = _whole(written)
             for index in range(size):
                 if not state.place >> index & 1:
                     found += self._named_bodies(index, state)
         for index in range(len(self.classes)):
-            found += self._open_bodies(index, state)
+            found += self._open_bodies(index, written)
         return found
 
     def _plain_bodies(self, place: int) -> list[Sequence[Symbol]]:
         """An optional property or what comes after it, where nothing depends on what was written."""
-        node = self.properties[place].node
-        after = State(place + 1)
-        found: list[Sequence[Symbol]] = [
-            (self._layout.key(self.properties[place].key), self._lazy.symbol(node), self._lazy_place("then", after)),
-        ]
-        if after.place < len(self.properties) or self.classes:
+        entry = self.properties[place]
+        after = place + 1
+        key, value = self._layout.key(entry.key), self._lazy.symbol(entry.node)
+        found: list[Sequence[Symbol]] = [(key, value, self._lazy_place("then", after))]
+        if after < len(self.properties) or self.classes:
             found.append((self._lazy_place("pair", after),))
+        return found
+
+    def _next_bodies(self, written: _Written) -> list[Sequence[Symbol]]:
+        """The next property, or what comes after it where it is optional."""
+        state = _whole(written)
+        found = self._named_bodies(state.place, state)
+        if not self.properties[state.place].is_required:
+            further = self._skipped(state)
+            if self._lives(further, True):
+                found.append((self._lazy_place("pair", _short(further)),))
         return found
 
     def _key(self, index: int) -> Regex:
@@ -431,15 +482,19 @@ class ObjectPlaces:
         return [(key, *self._rest(pair)) for pair in self._named(index, state) if self._goes_on(pair)]
 
     def _goes_on(self, pair: _Pair) -> bool:
-        return (self.high is None or pair.state.written <= self.high) and self.is_alive(pair.state)
+        return (self.high is None or pair.state.written <= self.high) and self._lives(pair.state)
 
     def _rest(self, pair: _Pair) -> tuple[Symbol, Symbol]:
         value = self._lazy.symbol_without(pair.node, pair.values)
-        return value, self._lazy_place("then", pair.state)
+        return value, self._lazy_place("then", _short(pair.state))
 
-    def _open_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
+    def _open_bodies(self, index: int, written: _Written) -> list[Sequence[Symbol]]:
         """Pairs whose keys the schema does not name."""
         found = self.classes[index]
+        if self._is_free(written) and self._lazy.captures:
+            seen = _seen_of(written)
+            return [self._captured_key(index, written, seen)] if found.is_endless or found.left(seen) > 0 else []
+        state = _whole(written)
         out: list[Sequence[Symbol]] = []
         expected = self._open_keys(found, state)
         for key in expected:
@@ -447,14 +502,17 @@ class ObjectPlaces:
             out += [(regex, *self._rest(pair)) for pair in self._unnamed(found, state, key) if self._goes_on(pair)]
         if not found.is_endless and found.left(state.seen) <= len(expected):
             return out
-        if not self._is_free(state) and not any(map(self._goes_on, self._unnamed(found, state, None))):
+        if not any(map(self._goes_on, self._unnamed(found, state, None))):
             return out
         if not self._lazy.captures:
             return [*out, *self._repeatable(index, state)]
-        taken = state.seen.union(expected) if expected else state.seen
         before = _short(State(state.place, state.written, state.given, state.seen))
+        return [*out, self._captured_key(index, before, state.seen.union(expected))]
+
+    def _captured_key(self, index: int, before: _Written, taken: frozenset[str]) -> Sequence[Symbol]:
+        """A key that the schema does not name, and is none of some others; what follows depends on it."""
         then = (self._number, (index, before, taken))
-        return [*out, (Capture(self._first_keys[index], then, found.is_endless, refuses=True),)]
+        return (Capture(self._first_keys[index], then, self.classes[index].is_endless, refuses=True),)
 
     def _repeatable(self, index: int, state: State) -> list[Sequence[Symbol]]:
         """Where nothing can be captured, a key may come twice, and is then one key, with the last value."""
@@ -471,16 +529,16 @@ class ObjectPlaces:
             if self._goes_on(pair)
         ]
 
-    def after(self, then: _KeyTaken, text: bytes | None) -> tuple[str, _Written] | None:
+    def after(self, then: _KeyTaken, text: bytes | None) -> tuple[int, _Written] | None:
         """See `Places`: after a key that the schema does not name."""
         index, before, taken = then
+        if text is None:
+            return index, before
+        key = json.loads(text) if b"\\" in text else text[1 : len(text) - 1].decode()
+        if key in taken or key in self._names:
+            return None
         state = _whole(before)
-        if text is not None:
-            key = json.loads(text) if b"\\" in text else text[1:-1].decode()
-            if key in taken or key in self._names:
-                return None
-            state = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
-        return f"value{index}", _short(state)
+        return index, State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
 
     def refusals(self, then: _KeyTaken, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`: keys that the schema names, and those that were written before."""
@@ -514,13 +572,13 @@ class ObjectPlaces:
         keys = self.classes[index].keys
         return key_regex(keys, [*self._names_in(index), *sorted(filter(keys.contains, taken))])
 
-    def _value_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
-        """After the key, which `state` has seen: the colon, the value, and what follows."""
+    def _value_bodies(self, index: int, written: _Written) -> list[Sequence[Symbol]]:
+        """After the key, which `written` has seen: the colon, the value, and what follows."""
         colon = self._layout.colon
         cases = self.classes[index].cases
-        if self._is_free(state):
-            return [(colon, self._lazy.symbol(cases[0][1]), self._lazy_place("then", self._normal(state)))]
-        pairs = self._valued(None, None, cases, state)
+        if self._is_free(written):
+            return [(colon, self._lazy.symbol(cases[0][1]), self._lazy_place("then", written))]
+        pairs = self._valued(None, None, cases, _whole(written))
         return [(colon, *self._rest(pair)) for pair in pairs if self._goes_on(pair)]
 
 

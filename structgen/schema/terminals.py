@@ -87,7 +87,7 @@ def _quoted(strings: StringSet) -> Regex:
         parts = [_quoted_language(language, False) for language in strings.within]
         if strings.low or strings.high is not None or not parts:
             parts.append(any_string(strings.low, strings.high))
-        parts.extend(_quoted_language(language, True) for language in strings.outside)
+        parts += [_quoted_language(language, True) for language in strings.outside]
     except (ValueError, UnicodeDecodeError) as error:
         raise Inexpressible("pattern") from error
     excluded = [every_form(text) for text in strings.excluded if text.isascii() or _is_scalar(text)]
@@ -169,7 +169,7 @@ def scalar_terminals(shape: Shape) -> list[Regex]:
         if number.values is None or number.written != DIGITS:
             numbers.append(number)
         else:
-            known.extend(b"%d" % value for value in number.values)
+            known += [b"%d" % value for value in number.values]
     parts: list[Regex] = []
     if known:
         parts.append(Literal(known[0]) if len(known) == 1 else literal_set(known))

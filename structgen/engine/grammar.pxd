@@ -1,0 +1,14 @@
+cimport cython
+
+
+@cython.final
+cdef class Lazy:
+    cdef readonly object key
+
+
+@cython.final
+cdef class Capture:
+    cdef readonly object of
+    cdef readonly object then
+    cdef readonly bint endless
+    cdef readonly bint refuses

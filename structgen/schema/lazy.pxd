@@ -1,0 +1,36 @@
+cimport cython
+
+from structgen.engine.grammar cimport Lazy
+from structgen.schema.layout cimport Layout
+from structgen.schema.terminals cimport scalar_terminals
+
+
+cdef class LazyRules:
+    cdef readonly object space
+    cdef readonly dict shapes
+    cdef readonly set productive
+    cdef readonly object options
+    cdef readonly Layout layout
+    cdef readonly bint captures
+    cdef object _deadline
+    cdef object _places_of
+    cdef list _places
+    cdef dict _numbers
+    cdef list _parts
+    cdef dict _symbols
+    cdef dict _consts
+    cdef dict _alternatives
+
+    @cython.locals(found=list)
+    cpdef bodies(self, key)
+    cpdef after(self, then, text)
+    cpdef refusals(self, then, begun)
+    cpdef remaining(self, then)
+    cpdef bint holds(self, node) except -1
+    cpdef symbol(self, node)
+    @cython.locals(terminals=list)
+    cdef _symbol(self, node)
+    cpdef symbol_without(self, node, values)
+    cpdef bint holds_without(self, node, values) except -1
+    cpdef list alternatives(self, node, values=*)
+    cpdef tuple places(self, part)
