@@ -224,6 +224,7 @@ def _ends(value: Number) -> bool:
     return rest == 1
 
 
+@lru_cache(maxsize=1024)
 def _tail(low: _Digits, low_open: bool, high: _Digits, high_open: bool, count: int) -> Regex:
     """What may follow an integer part: nothing, or a point and digits."""
     nullable, digits = _fraction_digits(low, low_open, high, high_open, count)

@@ -267,6 +267,7 @@ def rest_of_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] |
     return None
 
 
+@lru_cache(maxsize=1024)
 def every_form(text: str) -> Regex:
     """Every way to write a text inside a JSON string."""
     return sequence(*(escaped_chars(((ord(c), ord(c)),)) for c in text))
