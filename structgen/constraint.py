@@ -39,7 +39,7 @@ class Constraint(Generic[T]):
 
     def matcher(self) -> Matcher:
         """A new matcher at the start of a text: the state of one sequence."""
-        return self.grammar.matcher()
+        return Matcher(self.grammar)
 
     def parse(self, text: str) -> T:
         """The value that a whole text stands for, validated: an instance for a type, JSON data for a JSON Schema,

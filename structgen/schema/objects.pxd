@@ -4,7 +4,7 @@ from structgen.engine.grammar cimport Capture, Lazy
 from structgen.schema.layout cimport Layout
 from structgen.schema.lazy cimport LazyRules
 
-cdef int _LONGEST_BODY, _MANY_KEYS, _STATES_SEARCHED, _BEGINNINGS_KEPT, _FEW_KEYS
+cdef int _LONGEST_BODY, _MANY_KEYS, _STATES_SEARCHED, _BEGINNINGS_KEPT
 
 
 # Of sets in the schema's order only: in any order a place has a bit for each property.
@@ -92,4 +92,5 @@ cdef class ObjectPlaces:
     cdef list _value_bodies(self, int index, written)
 
 
+@cython.locals(text=bytes, start=str, size="Py_ssize_t", first="Py_ssize_t", last="Py_ssize_t")
 cdef tuple _rests(keys, bytes begun)

@@ -33,7 +33,6 @@ _MANY_KEYS = 10_000
 _STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
 _BEGINNINGS_KEPT = 10_000
-_FEW_KEYS = 8
 _NO_CASES: tuple[Case, ...] = ()
 _NOTHING_REFUSED: tuple[Spelling, ...] = ()
 
@@ -583,16 +582,18 @@ class ObjectPlaces:
 
 
 def _rests(keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
-    """How the spellings of those keys go on that begin so; `keys` may be a sorted list."""
+    """How the spellings of those keys go on that begin so; a list of keys is sorted."""
     if not begun:
         return tuple([spelling(key) for key in keys])
     text = begun[1:]
     if b"\\" in text or not text.isascii():
         return tuple([rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None])
     start, size = text.decode(), len(begun)
-    if type(keys) is list and len(keys) > _FEW_KEYS:
+    if isinstance(keys, list):
         first = last = bisect_left(keys, start)
         while last < len(keys) and keys[last].startswith(start):
             last += 1
         keys = keys[first:last]
-    return tuple([spelling(key)[size:] for key in keys if key.startswith(start)])  # each character of it is one byte
+    else:
+        keys = [key for key in keys if key.startswith(start)]
+    return tuple([spelling(key)[size:] for key in keys])  # each character of `start` is one byte

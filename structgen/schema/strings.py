@@ -55,8 +55,8 @@ _SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 0x08: "b", 0x0C: "f", 0x0A: "n", 0x0
 def byte_set(text: str) -> ByteSet:
     """One byte out of the ASCII characters of `text`."""
     mask = 0
-    for character in text:
-        mask |= 1 << ord(character)
+    for byte in text.encode("ascii"):
+        mask |= 1 << byte
     return ByteSet(mask)
 
 
@@ -90,7 +90,7 @@ def _hex_numbers(ranges: _Ranges, digits: int) -> Regex:
     if ranges == ((0, 16 * unit - 1),):
         return repeat(_HEX, digits, digits)
     first_digits: dict[_Ranges, int] = {}
-    for digit in range(ranges[0][0] // unit, ranges[-1][1] // unit + 1):
+    for digit in range(ranges[0][0] // unit, ranges[len(ranges) - 1][1] // unit + 1):
         rest = _shifted(_clip(ranges, digit * unit, digit * unit + unit - 1), -digit * unit)
         if rest:
             first_digits[rest] = first_digits.get(rest, 0) | 1 << digit
@@ -274,7 +274,12 @@ def every_form(text: str) -> Regex:
 
 
 def _exact(text: str) -> Regex:
-    return Literal(canonical(text)[1:-1])
+    return Literal(_unquoted(text))
+
+
+def _unquoted(text: str) -> bytes:
+    data = canonical(text)
+    return data[1 : len(data) - 1]
 
 
 def _ascii(mask: int, every: bool) -> Regex:
@@ -283,10 +288,8 @@ def _ascii(mask: int, every: bool) -> Regex:
     if every:
         ranges: list[tuple[int, int]] = []
         for point in points:
-            if ranges and ranges[-1][1] == point - 1:
-                ranges[-1] = (ranges[-1][0], point)
-            else:
-                ranges.append((point, point))
+            low = ranges.pop()[0] if ranges and ranges[len(ranges) - 1][1] == point - 1 else point
+            ranges.append((low, point))
         return escaped_chars(tuple(ranges)) if ranges else ByteSet(0)
     special = [_exact(chr(b)) for b in points if _needs_escape(b)]
     raw = sum(1 << b for b in points if not _needs_escape(b))
@@ -305,7 +308,7 @@ def _leaf(regex: Regex, every: bool) -> Regex:
         return every_form(regex.data.decode()) if every else _exact(regex.data.decode())
     if isinstance(regex, LiteralSet):
         texts = [text.decode() for text in regex.texts]
-        return choice(*map(every_form, texts)) if every else literal_set(canonical(t)[1:-1] for t in texts)
+        return choice(*map(every_form, texts)) if every else literal_set(map(_unquoted, texts))
     if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
         return _ascii(regex.mask, every)
     raise ValueError(f"{type(regex).__name__} is about bytes, not characters")
@@ -336,7 +339,7 @@ def escaped(regex: Regex, *, every: bool = False) -> Regex:
     done: dict[tuple[int, bool], Regex] = {}
     stack: list[tuple[Regex, bool]] = [(regex, every)]
     while stack:
-        node, full = stack[-1]
+        node, full = stack[len(stack) - 1]
         key = (id(node), full)
         if key in done:
             stack.pop()

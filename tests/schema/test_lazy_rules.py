@@ -101,6 +101,24 @@ def compiled(schema: Any, **options: Any) -> structgen.Constraint[Any] | None:
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
+def test_any_order_of_more_properties_than_a_machine_word_has_bits() -> None:
+    names = [f"p{number}" for number in range(80)]
+    required = names[::2]
+    properties = {name: {"type": "boolean"} for name in names}
+    schema = {"type": "object", "properties": properties, "required": required}
+    constraint = compiled(schema, property_order="any")
+    assert constraint is not None
+    for seed in range(20):
+        rng = random.Random(seed)
+        given = [name for name in names if name in required or rng.random() < 0.5]
+        rng.shuffle(given)
+        missing = rng.choice(required)
+        value = dict.fromkeys(given, True)
+        assert accepts(constraint, json.dumps(value, separators=(",", ":")))
+        del value[missing]
+        assert not accepts(constraint, json.dumps(value, separators=(",", ":")))
+
+
 def accepts(constraint: structgen.Constraint[Any], text: str) -> bool:
     matcher = constraint.matcher()
     try:

@@ -1,0 +1,10 @@
+cimport cython
+
+
+cpdef bytes canonical(text)
+cpdef bytes _unquoted(text)
+cdef _exact(text)
+@cython.locals(ranges=list, points=list, special=list)
+cdef _ascii(mask, bint every)
+cdef _leaf(regex, bint every)
+cdef _rebuilt(regex, list children)
