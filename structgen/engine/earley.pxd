@@ -38,13 +38,9 @@ cdef class ItemSetStore(ItemPools):
     cdef int[::1] _pending
     cdef int _serial
 
-    @cython.locals(row=int, target=int, only=int)
+    @cython.locals(target=int, only=int)
     cpdef int goto(self, int set_id, int byte) except -1
-    @cython.locals(row=int)
     cdef int known_step(self, int set_id, int byte) noexcept
-    cpdef int row(self, int set_id) except -1
-    @cython.locals(row=int, base=int, byte="Py_ssize_t", scan=int, state=int, only=int, automata=AutomatonStore)
-    cdef int _make_row(self, int set_id) except -1
     @cython.locals(scan=int, state=int, automata=AutomatonStore)
     cdef int _step(self, int set_id, int byte) except -1
     cdef void _load_rules(self)

@@ -104,67 +104,20 @@ class ItemSetStore(ItemPools):
             LimitExceededError: a set is too large, there are too many, or the automata have grown too large.
         """
         target = self.known_step(set_id, byte)
-        if target != UNKNOWN:
+        if target >= 0:
             return target
-        row = self._row_of[set_id]
         if self.first_scan[set_id] < 0:
             self._close(set_id)
         only = self.only_byte[set_id]
         if only >= 0 and only != byte:
             return DEAD_SET
         target = self._step(set_id, byte)
-        if row < 0:
-            if self._edge_byte[set_id] < 0:
-                self._edge_byte[set_id] = byte
-                self._edge_target[set_id] = target
-                return target
-            row = self._make_row(set_id)
-        self._rows[row * 256 + byte] = target
+        self._step_targets.put(set_id, byte, target)
         return target
 
     def known_step(self, set_id: int, byte: int) -> int:
         """The set after one more byte, or 0, if that was found before; else -1."""
-        if self._edge_byte[set_id] == byte:
-            return self._edge_target[set_id]
-        row = self._row_of[set_id]
-        return self._rows[row * 256 + byte] if row >= 0 else UNKNOWN
-
-    def row(self, set_id: int) -> int:
-        """Makes sure that the set has a row of steps, in which the bytes that lead nowhere are known.
-
-        Returns:
-            Where the row begins in `_rows`.
-        """
-        row = self._row_of[set_id]
-        if row < 0:
-            row = self._make_row(set_id)
-        return row * 256
-
-    def _make_row(self, set_id: int) -> int:
-        if self.first_scan[set_id] < 0:
-            self._close(set_id)
-        row = self._row_count
-        if (row + 1) * 256 > len(self._rows):
-            self._rows = grown_pool(self._rows, row * 256)
-        base = row * 256
-        for byte in range(256):
-            self._rows[base + byte] = DEAD_SET
-        automata = self.automata
-        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
-            state = self.scan_state[scan]
-            automata.expand(state)
-            only = automata.only_byte[state]
-            if only == UNKNOWN:
-                for byte in range(256):
-                    if automata.leads_on(state, byte):
-                        self._rows[base + byte] = UNKNOWN
-            elif only < NO_BYTE:
-                self._rows[base + only] = UNKNOWN
-        if self._edge_byte[set_id] >= 0:
-            self._rows[base + self._edge_byte[set_id]] = self._edge_target[set_id]
-        self._row_of[set_id] = row
-        self._row_count = row + 1
-        return row
+        return self._step_targets.get(set_id, byte)
 
     def _step(self, set_id: int, byte: int) -> int:
         automata = self.automata
@@ -457,8 +410,6 @@ class ItemSetStore(ItemPools):
         self.accepting[set_id] = self._work_accepting
         self.text[set_id] = self._work_text
         self.first_scan[set_id] = UNKNOWN
-        self._edge_byte[set_id] = UNKNOWN
-        self._row_of[set_id] = UNKNOWN
         self.set_count = set_id + 1
         return set_id
 

@@ -1,6 +1,7 @@
 cimport cython
 
 from structgen.engine.arrays cimport block, column, zeros
+from structgen.engine.pairs cimport PairTable
 
 
 cdef int LEAST, ROOT, UNKNOWN
@@ -21,11 +22,7 @@ cdef class ItemPools:
     cdef int[::1] _first_kernel         # by set: its kernel's items in _kernel
     cdef int[::1] _last_kernel
     cdef int[::1] _set_hash
-    cdef int[::1] _edge_byte            # by set: one remembered step
-    cdef int[::1] _edge_target
-    cdef int[::1] _row_of               # by set: number of its row of steps, or -1
-    cdef int[::1] _rows                 # rows of 256 sets; -1 not computed yet
-    cdef int _row_count
+    cdef PairTable _step_targets        # the set after a set and a byte
     cdef int[::1] _kernel
     cdef int _kernel_size
     cdef int[::1] _set_table            # open addressing: set numbers, -1 free

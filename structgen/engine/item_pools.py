@@ -7,6 +7,7 @@ the memory of columns that have grown is given back at once.
 from __future__ import annotations
 
 from structgen.engine.arrays import block, column, zeros
+from structgen.engine.pairs import PairTable
 
 __all__ = ["ItemPools"]
 
@@ -33,11 +34,8 @@ class ItemPools:
         self.set_count = 0
         self.accepting = self.text = self._first_kernel = self._last_kernel = self._set_hash = nothing
         self.first_scan = self.last_scan = self.only_byte = self.captures = nothing
-        self._edge_byte = self._edge_target = nothing  # one remembered step, for sets that see only one byte
-        self._row_of = nothing  # a row of 256 steps, for the others
         self._grow_sets(0)
-        self._rows = zeros(4 * 256)
-        self._row_count = 0
+        self._step_targets = PairTable()  # by set and byte
         self._kernel = zeros(128)
         self._kernel_size = 0
         self._set_table = zeros(128, UNKNOWN)
@@ -72,7 +70,7 @@ class ItemPools:
     def _grow_sets(self, needed: int) -> None:
         used = self.set_count
         size = _room_for(needed)
-        columns = block(12, size)
+        columns = block(9, size)
         self.accepting = column(columns, 0, size, self.accepting, used)
         self.first_scan = column(columns, 1, size, self.first_scan, used)
         self.last_scan = column(columns, 2, size, self.last_scan, used)
@@ -82,9 +80,6 @@ class ItemPools:
         self._first_kernel = column(columns, 6, size, self._first_kernel, used)
         self._last_kernel = column(columns, 7, size, self._last_kernel, used)
         self._set_hash = column(columns, 8, size, self._set_hash, used)
-        self._edge_byte = column(columns, 9, size, self._edge_byte, used)
-        self._edge_target = column(columns, 10, size, self._edge_target, used)
-        self._row_of = column(columns, 11, size, self._row_of, used)
 
     def _grow_items(self, needed: int) -> None:
         used = self._item_count

@@ -5,7 +5,7 @@ from structgen.engine.compiled cimport CompiledGrammar
 from structgen.engine.earley cimport ItemSetStore
 
 
-cdef int STALE
+cdef int NOT_ENDED, STALE
 cdef unsigned int FULL
 cdef bint IS_COMPILED
 
@@ -14,8 +14,9 @@ cdef class Matcher:
     cdef CompiledGrammar _compiled
     cdef int _epoch
     cdef int _set
-    cdef bint _ended
-    cdef list _history
+    cdef list _sets_before
+    cdef list _texts
+    cdef int _ended_by
     cdef object _mask_object
     cdef unsigned int[::view.strided, ::view.contiguous] _mask_words
     cdef int _mask_rows
@@ -30,6 +31,7 @@ cdef class Matcher:
     @cython.locals(sets=ItemSetStore, place=int, byte=int)
     cdef int _follow_forced(self, bytearray out) except -1
     cdef bint _may_end(self) noexcept
+    cdef bint _has_ended(self) noexcept
     @cython.locals(spellings=tuple, text=bytes)
     cpdef accept_token(self, token_id)
     @cython.locals(compiled=CompiledGrammar, allowed=bint)

@@ -14,7 +14,8 @@ from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyE
 
 __all__ = ["Matcher", "fill_next_token_bitmask"]
 
-STALE = -1  # a set in the history that was dropped
+STALE = -1  # a set before an earlier token that was dropped
+NOT_ENDED = -1
 NO_MASK = object()
 FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
 FULL = 0xFFFFFFFF
@@ -42,9 +43,11 @@ class Matcher:
         self._compiled = compiled
         self._epoch = compiled.epoch
         self._set = compiled.sets.start_set
-        self._ended = False
-        # One entry for each accepted token (or call of accept_bytes): the set before it, its bytes, `_ended` before it.
-        self._history: list[tuple[int, bytes, bool]] = []
+        # By accepted token (or call of accept_bytes): the set before it, and its bytes. Two lists, as a tuple for each
+        # token would set Python's garbage collector going more often than all else does.
+        self._sets_before: list[int] = []
+        self._texts: list[bytes] = []
+        self._ended_by = NOT_ENDED  # the number of the token after which only end tokens may come
         self._mask_object: Any = NO_MASK
         self._mask_words: Any = None
         self._mask_rows = 0
@@ -77,7 +80,7 @@ class Matcher:
         """Writes which tokens may come next into uint32[words]."""
         compiled = self._compiled
         is_of_epoch = IS_COMPILED and self._epoch == compiled.epoch and not compiled.shared.is_full()
-        if is_of_epoch and (self._ended or compiled.masks.knows(self._set)):
+        if is_of_epoch and (self._has_ended() or compiled.masks.knows(self._set)):
             self._write(words)
         else:
             with compiled.lock:
@@ -92,7 +95,7 @@ class Matcher:
     def _write(self, words: Any) -> None:
         """The same, where the place is of this epoch."""
         compiled = self._compiled
-        if self._ended:
+        if self._has_ended():
             words[:] = compiled.masks.empty
         else:
             compiled.masks.fill(self._set, words)
@@ -112,7 +115,7 @@ class Matcher:
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever the model thinks: up to where there is a choice, or an end."""
         compiled = self._compiled
-        if self._ended:
+        if self._has_ended():
             return b""
         with compiled.lock:
             self._refresh()
@@ -148,7 +151,7 @@ class Matcher:
     @property
     def is_terminated(self) -> bool:
         """Whether nothing but an end token can follow."""
-        if self._ended:
+        if self._has_ended():
             return True
         compiled = self._compiled
         with compiled.lock:
@@ -160,7 +163,10 @@ class Matcher:
 
     def _may_end(self) -> bool:
         # Where the end is eager, the first token ends an accepted text; only the empty text is not ended by one.
-        return self._ended or bool(self._compiled.sets.accepting[self._set])
+        return self._has_ended() or bool(self._compiled.sets.accepting[self._set])
+
+    def _has_ended(self) -> bool:
+        return self._ended_by >= 0
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
@@ -176,7 +182,7 @@ class Matcher:
         if not text:
             self._accept_end(token_id)
             return
-        if self._ended:
+        if self._has_ended():
             raise self._rejected(token_id, "the text has ended")
         if self._move(text) < len(text):
             raise self._rejected(token_id, "the grammar does not allow it here")
@@ -191,8 +197,10 @@ class Matcher:
             allowed = self._may_end()
         if not allowed:
             raise self._rejected(token_id, "the text may not end here")
-        self._history.append((self._set, b"", self._ended))
-        self._ended = True
+        if not self._has_ended():
+            self._ended_by = len(self._texts)
+        self._sets_before.append(self._set)
+        self._texts.append(b"")
 
     def accept_bytes(self, data: bytes) -> None:
         """Moves on by some bytes; one step for `rollback`.
@@ -201,7 +209,7 @@ class Matcher:
             TokenRejectedError: the grammar does not allow them here; the state is unchanged.
             LimitExceededError: a bound of `Limits` was passed; the state is unchanged.
         """
-        accepted = 0 if self._ended and data else self._move(data)
+        accepted = 0 if self._has_ended() and data else self._move(data)
         if accepted < len(data):
             raise TokenRejectedError(
                 f"byte {data[accepted]:#04x} at position {accepted} of {data[:80]!r} is not allowed",
@@ -230,10 +238,11 @@ class Matcher:
     def _advance(self, text: bytes) -> None:
         """Moves to the set that was reached by some bytes."""
         ends = self._compiled.eager and text and self._compiled.sets.accepting[self._reached]
-        self._history.append((self._set, text, self._ended))
+        if ends and not self._has_ended():
+            self._ended_by = len(self._texts)
+        self._sets_before.append(self._set)
+        self._texts.append(text)
         self._set = self._reached
-        if ends:
-            self._ended = True
 
     def _follow_known(self, text: bytes) -> bool:
         """Whether all of the bytes are allowed by steps that were taken before; leaves the last set in `_reached`."""
@@ -261,9 +270,9 @@ class Matcher:
         vocabulary = self._compiled.vocabulary
         text = vocabulary.token_bytes(token_id) if 0 <= token_id < vocabulary.size else None
         return TokenRejectedError(
-            f"token {token_id} ({text!r}) was rejected after {len(self._history)} tokens: {why}",
+            f"token {token_id} ({text!r}) was rejected after {len(self._texts)} tokens: {why}",
             token_id=token_id,
-            position=len(self._history),
+            position=len(self._texts),
         )
 
     # -- going back, and copies -------------------------------------------------------------------------------------
@@ -274,12 +283,14 @@ class Matcher:
         Raises:
             ValueError: fewer were accepted.
         """
-        if not 0 <= count <= len(self._history):
-            raise ValueError(f"cannot take back {count} of {len(self._history)} accepted tokens")
+        if not 0 <= count <= len(self._texts):
+            raise ValueError(f"cannot take back {count} of {len(self._texts)} accepted tokens")
         if count:
-            kept = len(self._history) - count
-            self._set, _, self._ended = self._history[kept]
-            del self._history[kept:]
+            kept = len(self._texts) - count
+            self._set = self._sets_before[kept]
+            del self._sets_before[kept:], self._texts[kept:]
+            if self._ended_by >= kept:
+                self._ended_by = NOT_ENDED
             if self._set == STALE:
                 self._epoch = STALE  # `_refresh` reads the text again
 
@@ -290,14 +301,16 @@ class Matcher:
             self._refresh()
             twin._epoch = self._epoch
             twin._set = self._set
-            twin._ended = self._ended
-            twin._history = self._history.copy()
+            twin._ended_by = self._ended_by
+            twin._sets_before = self._sets_before.copy()
+            twin._texts = self._texts.copy()
         return twin
 
     def reset(self) -> None:
         """Goes back to before the first token."""
-        self._history.clear()
-        self._ended = False
+        self._sets_before.clear()
+        self._texts.clear()
+        self._ended_by = NOT_ENDED
         self._epoch = self._compiled.epoch
         self._set = self._compiled.sets.start_set
 
@@ -337,16 +350,16 @@ class Matcher:
     def _take_place(self, place: int) -> None:
         """Goes on at a set of the sets begun anew; the sets before earlier tokens are gone."""
         self._set = place
-        self._history = [(STALE, text, ended) for _, text, ended in self._history]
+        self._sets_before = [STALE] * len(self._texts)
         self._epoch = self._compiled.epoch
 
     def _read_again(self) -> None:
         """Reads the text from its beginning."""
         compiled = self._compiled
         place = compiled.sets.start_set
-        history = []
-        for _, text, ended in self._history:
-            history.append((place, text, ended))
+        sets_before: list[int] = []
+        for text in self._texts:
+            sets_before.append(place)
             for index in range(len(text)):
                 try:
                     place = compiled.sets.goto(place, text[index])
@@ -356,9 +369,9 @@ class Matcher:
                     dropped = compiled.sets
                     compiled.renew_sets()
                     place = compiled.sets.goto(compiled.sets.adopt(dropped, place), text[index])
-                    history = [(STALE, earlier, end) for _, earlier, end in history]
+                    sets_before = [STALE] * len(sets_before)
         self._set = place
-        self._history = history
+        self._sets_before = sets_before
         self._epoch = compiled.epoch
 
 

@@ -53,13 +53,13 @@ class PairTable:
             place = (place + 1) & self._mask
 
     def _grow(self) -> None:
-        """Doubles the places."""
-        old = self._places
-        self._mask = 2 * self._mask + 1
-        self._places = zeros((self._mask + 1) * WIDTH)
-        for at in range(0, len(old), WIDTH):
-            if old[at + 2] != FREE:
-                new = self._find(old[at], old[at + 1])
-                self._places[new] = old[at]
-                self._places[new + 1] = old[at + 1]
-                self._places[new + 2] = old[at + 2]
+        """Doubles the places. They change all at once: other threads may read while the new ones are made."""
+        wider = PairTable(2 * (self._mask + 1))
+        for at in range(0, len(self._places), WIDTH):
+            if self._places[at + 2] != FREE:
+                new = wider._find(self._places[at], self._places[at + 1])
+                wider._places[new] = self._places[at]
+                wider._places[new + 1] = self._places[at + 1]
+                wider._places[new + 2] = self._places[at + 2]
+        self._mask = wider._mask
+        self._places = wider._places
