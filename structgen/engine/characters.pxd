@@ -14,7 +14,7 @@ cdef class Contents:
     cdef readonly int[::1] characters
 
     @cython.locals(path="int[::1]", node_byte="int[::1]", node_depth="int[::1]", characters="int[::1]", one="unsigned long long", node=int, depth=int, byte=int, before=int, state=int, begun=int, following=int)
-    cdef void _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) except *
+    cdef int _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) except -1
     @cython.locals(behind="unsigned long long[::1]", one="unsigned long long", node=int)
     cdef void _gather(self, int count, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) noexcept
 

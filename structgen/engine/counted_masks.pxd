@@ -22,7 +22,7 @@ cdef class CountedMasks(TokenWalks):
     cdef dict _merged
 
     cpdef int keep_dense(self, mask) except -1
-    cdef void _add_exits(self, TerminalMask table, Exits exits) except *
+    cdef int _add_exits(self, TerminalMask table, Exits exits) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef _meant(self, TerminalMask part)
     @cython.locals(first=int)

@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 
-cdef int MOST_ROUNDS
+cdef int MOST_NODES, MOST_ROUNDS
 
 
 cdef class Marks:
@@ -25,12 +25,16 @@ cdef class Trie:
     cdef public int[::1] node_mark
     cdef public unsigned long long[::1] behind
     cdef public int[::1] characters
+    cdef public int[::1] children
+    cdef public int[::1] first_child
     cdef public int size
     cdef public int max_depth
     cdef public bint has_counts
     cdef public bint has_duplicates
 
-    @cython.locals(child=int)
+    @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int)
+    cdef int _index_children(self) except -1
+    @cython.locals(child=int, index=int, entry=int)
     cdef int child(self, int node, int byte) noexcept
 
 

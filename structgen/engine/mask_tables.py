@@ -9,11 +9,13 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.characters import Contents
 from structgen.engine.token_trie import TokenTrie
+from structgen.errors import VocabularyError
 
 __all__ = ["ByCount", "CountedTerminal", "DenseMask", "Exits", "Leaving", "Marks", "TerminalMask", "Trie"]
 
-# Declared as a C integer in the .pxd, so not importable from here.
+# Declared as C integers in the .pxd, so not importable from here.
 MOST_ROUNDS = 2**31 - 1
+MOST_NODES = 2**23  # of a trie; their numbers share 32 bits with a byte
 NO_CONTENTS = array("Q", [0])
 
 
@@ -62,6 +64,9 @@ class Trie:
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
         behind, characters: see `Contents`; of no use where it is a trie of remainders.
+        children, first_child: int32 by node, the children of node n as `node << 8 | byte`, in the order of their bytes,
+            at `children[first_child[n]:first_child[n + 1]]`; of no use where it is a trie of remainders, in which few
+            are looked for.
         size: how many nodes.
         has_counts: whether it is a trie of remainders, with `token_count`.
         has_duplicates: whether a token stands in a trie of remainders twice, leaving the terminal at two places.
@@ -85,11 +90,41 @@ class Trie:
         if token_count is None:
             contents = Contents(trie)
             self.behind, self.characters = contents.behind, contents.characters
+        self.first_child = zeros(self.size + 2)
+        self.children = zeros(self.size + 1)
+        if token_count is None:
+            self._index_children()
+
+    def _index_children(self) -> None:
+        if self.size > MOST_NODES:
+            raise VocabularyError(f"{self.size} trie nodes are more than {MOST_NODES}")
+        path = zeros(self.max_depth + 1)
+        first_child, children = self.first_child, self.children
+        for node in range(self.size):
+            depth = self.depth[node]
+            path[depth] = node
+            if depth > 1:
+                first_child[path[depth - 1] + 2] += 1
+        for node in range(self.size):
+            first_child[node + 2] += first_child[node + 1]
+        for node in range(self.size):
+            depth = self.depth[node]
+            path[depth] = node
+            if depth > 1:
+                parent = path[depth - 1]
+                children[first_child[parent + 1]] = node << 8 | self.byte[node]
+                first_child[parent + 1] += 1
 
     def child(self, node: int, byte: int) -> int:
         """The node of one more byte, or -1; `node` -1 is the root."""
         if node < 0:
             return self.first_node[byte]
+        if not self.has_counts:
+            for index in range(self.first_child[node], self.first_child[node + 1]):
+                entry = self.children[index]
+                if entry & 255 >= byte:
+                    return entry >> 8 if entry & 255 == byte else -1
+            return -1
         child = node + 1
         while child < self.end[node]:
             if self.byte[child] == byte:

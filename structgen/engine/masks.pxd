@@ -51,7 +51,7 @@ cdef class SetMasks:
     @cython.locals(mask=SetMask, pool="int[::1]", tokens="int[::1]", index=int, at=int, token=int, one="unsigned int")
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
     @cython.locals(dense=DenseMask, pool="int[::1]", one="unsigned int", index=int, token=int)
-    cdef void _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except *
+    cdef int _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except -1
     @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, before_ranges=int, token=int)
     cdef SetMask _make(self, int set_id)
     cdef int _keep(self, int token) except -1
@@ -60,16 +60,16 @@ cdef class SetMasks:
     @cython.locals(found=set)
     cdef set _ends_of(self, Exits exits, spellings)
     @cython.locals(index=int)
-    cdef void _find_spellings(self, Exits exits, spellings, set found) except *
+    cdef int _find_spellings(self, Exits exits, spellings, set found) except -1
     @cython.locals(index=int, token=int, refused=Marks)
-    cdef void _take_back(self, Trie trie, int node, int first, int last, bint is_sure) except *
-    @cython.locals(child=int, index="Py_ssize_t", form=bytes)
-    cdef void _find_spelling(self, Trie trie, int node, spelling, int at, set found) except *
+    cdef int _take_back(self, Trie trie, int node, int first, int last, bint is_sure) except -1
+    @cython.locals(child=int, index="Py_ssize_t", form=bytes, is_last=bint)
+    cdef int _find_spelling(self, Trie trie, int node, spelling, int at, set found) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, at=int, node=int, stack=list, state=int, child=int, stop=int, after=int)
-    cdef void _find_ends(self, Exits exits, int start, set found) except *
+    cdef int _find_ends(self, Exits exits, int start, set found) except -1
     cdef int _add(self, int token) except -1
     @cython.locals(index=int, pool="int[::1]")
-    cdef void _add_between(self, int first, int last) except *
+    cdef int _add_between(self, int first, int last) except -1
     @cython.locals(first=int, last=int)
     cdef void _add_all(self, TerminalMask terminal) except *
     @cython.locals(known=TerminalMask)
@@ -77,13 +77,13 @@ cdef class SetMasks:
     @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before=int, before_ranges=int, terminal=TerminalMask, index=int)
     cdef void _follow(self, Exits exits, int set_id) except *
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)
-    cdef void _walk(self, Exits exits, int set_id) except *
+    cdef int _walk(self, Exits exits, int set_id) except -1
     @cython.locals(trie=Trie)
     cdef void _add_meant(self, Exits exits, int index, bint is_suspect) except *
     @cython.locals(sets=ItemSetStore, spellings=tuple, text=bytes, target=int, token=int, index="Py_ssize_t")
-    cdef void _add_suspects(self, int set_id) except *
+    cdef int _add_suspects(self, int set_id) except -1
     @cython.locals(index=int)
-    cdef void _suspect_all(self, TerminalMask terminal) except *
+    cdef int _suspect_all(self, TerminalMask terminal) except -1
     @cython.locals(sets=ItemSetStore, captures=int, other=int)
     cdef bint _may_end_too_soon(self, int set_id, int scan, int state) except -1
     @cython.locals(sets=ItemSetStore, text=int)

@@ -293,6 +293,7 @@ class SetMasks:
 
     def _find_spelling(self, trie: Trie, node: int, spelling: Spelling, at: int, found: set[int]) -> None:
         """Finds the nodes that the rest of a spelling leads to from a node."""
+        is_last = at + 1 == len(spelling)
         for form in spelling[at]:
             child = node
             for index in range(len(form)):
@@ -301,7 +302,7 @@ class SetMasks:
                     break
             if child < 0:
                 continue
-            if at + 1 == len(spelling):
+            if is_last:
                 found.add(child)
             else:
                 self._find_spelling(trie, child, spelling, at + 1, found)

@@ -45,12 +45,12 @@ cdef class Matcher:
     @cython.locals(sets=ItemSetStore, place=int, index=int)
     cdef int _follow(self, bytes text) except -1
     @cython.locals(compiled=CompiledGrammar)
-    cdef void _renew_after(self, error) except *
+    cdef int _renew_after(self, error) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef void _refresh(self) except *
-    cdef void _take_place(self, int place) except *
+    cdef int _take_place(self, int place) except -1
     @cython.locals(compiled=CompiledGrammar, place=int, index=int, text=bytes)
-    cdef void _read_again(self) except *
+    cdef int _read_again(self) except -1
 
 
 @cython.locals(words="unsigned int[::view.strided, ::view.contiguous]", matcher=Matcher, row=int)

@@ -41,7 +41,7 @@ cdef class TermTable:
     cdef dict _codes                         # term -> whether it is a prefix code
 
     @cython.locals(term=int, at=int, mask=int)
-    cdef void _rehash(self) except *
+    cdef int _rehash(self) except -1
     @cython.locals(mark=int, table="int[::1]", mask=int, at=int, found=int, term=int)
     cpdef int _intern(self, int kind, object payload, int tail, int accepting, int hard, long long min_len) except -1
     cdef int _count_pairs(self, int count) except -1

@@ -45,8 +45,8 @@ cdef class TokenWalks:
     cdef Marks _states_entered
 
     cdef void _forget(self) noexcept
-    cdef void _keep_entered(self, bint keeps) except *
-    cdef void _keep_state(self, int state) except *
+    cdef int _keep_entered(self, bint keeps) except -1
+    cdef int _keep_state(self, int state) except -1
     @cython.locals(first=int, index=int)
     cdef int _keep(self, int[::1] values, int count) except -1
     @cython.locals(automata=AutomatonStore)
@@ -56,17 +56,17 @@ cdef class TokenWalks:
     @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
     cdef void _walk(self, Exits exits, int start) except *
     @cython.locals(index=int)
-    cdef void _begin_at(self, int first, int last) except *
+    cdef int _begin_at(self, int first, int last) except -1
     @cython.locals(trie=Trie, stop=int, at=int, byte=int, index=int, kept=int, node=int)
     cdef int _along(self, Exits exits, int literal) except -1
     @cython.locals(index=int)
-    cdef void _step_from_all(self, Exits exits, int byte) except *
+    cdef int _step_from_all(self, Exits exits, int byte) except -1
     @cython.locals(trie=Trie, index=int, token=int)
-    cdef void _add_meant(self, Exits exits, int node) except *
+    cdef int _add_meant(self, Exits exits, int node) except -1
     @cython.locals(first=int, last=int, at=int)
-    cdef void _add_behind(self, Trie trie, int node) except *
+    cdef int _add_behind(self, Trie trie, int node) except -1
     @cython.locals(trie=Trie, first=int, below=int, needed=int)
-    cdef void _add_behind_counted(self, int node, int count) except *
+    cdef int _add_behind_counted(self, int node, int count) except -1
     cdef unsigned long long _characters_of(self, int char_state, int rest_state, bint absorbs) except? 1
     cdef int _grow_tokens(self, int more) except -1
     @cython.locals(trie=Trie, index=int)
@@ -79,8 +79,8 @@ cdef class TokenWalks:
     @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, other_map_at="int[::1]", other_targets_at="int[::1]", size=int, byte=int, at=int, other_at=int, mine=int, other=int)
     cdef bint _walk_both(self, int state, int like) except -1
     @cython.locals(trie=Trie, index=int)
-    cdef void _add_gone(self, int node) except *
+    cdef int _add_gone(self, int node) except -1
     @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, at=int, phase=int, count=int, rest=int)
     cdef bint _walk_counted(self, int char_state, int rest_state, bint absorbs) except -1
     @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, at=int, count=int, needed=int)
-    cdef void _walk_bounded(self, int free) except *
+    cdef int _walk_bounded(self, int free) except -1
