@@ -18,7 +18,9 @@ cdef class CountedMasks(TokenWalks):
     cdef int[::1] _sorted       # scratch space of `_by_count`: tokens,
     cdef int[::1] _starts       # and by count how many tokens have a smaller one,
     cdef int[::1] _places       # and where the next one goes
-    cdef list _by_counts
+    cdef ByCount _order
+    cdef int[::1] _order_count
+    cdef list _insides
     cdef dict _merged
 
     cpdef int keep_dense(self, mask) except -1
@@ -33,14 +35,25 @@ cdef class CountedMasks(TokenWalks):
     cdef int _made_dense(self, int[::1] tokens, int first, int last) except -1
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_count(self, CountedTerminal counted, int least, int most)
-    @cython.locals(inside=ByCount, rest=ByCount, made=TerminalMask, pool="int[::1]", stop=int, last=int)
+    @cython.locals(rest=ByCount, made=TerminalMask, pool="int[::1]")
     cdef TerminalMask _made_of_count(self, CountedTerminal counted, int least, int most)
-    @cython.locals(width=int, starts="int[::1]", places="int[::1]", in_order="int[::1]", known=ByCount, made=ByCount, index=int, count=int, at=int)
+    @cython.locals(width=int, starts="int[::1]", places="int[::1]", in_order="int[::1]", made=ByCount, index=int, count=int, at=int)
     cdef ByCount _by_count(self, int[::1] tokens, int[::1] counts, int size)
+    @cython.locals(inside=ByCount)
+    cdef ByCount _inside(self, CountedTerminal counted)
+    @cython.locals(size=int, made=ByCount, index=int)
+    cdef ByCount _inside_by_count(self)
     @cython.locals(index=int)
-    cdef bint _has(self, int first, int[::1] values, int size) noexcept
+    cdef bint _is_in_order(self) noexcept
+    @cython.locals(size=int, number=int, known_size=int, known=int)
+    cdef int _inside_mask(self) except -1
+    cdef int _drop_last_dense(self) except -1
+    @cython.locals(inside=ByCount, pool="int[::1]", stop=int, last=int)
+    cdef int _add_inside(self, TerminalMask made, CountedTerminal counted, int most) except -1
+    @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int)
+    cdef int _append_set(self, int[::1] tokens, int first, int last, int dense) except -1
     @cython.locals(made=CountedTerminal, index=int)
-    cdef CountedTerminal _new_counted(self)
+    cdef CountedTerminal _new_counted(self, int state, int rest_state, int most)
     @cython.locals(least=int, most=int, begin=int, index=int)
     cdef tuple _exits_of_count(self, CountedTerminal counted, int least, int most)
     @cython.locals(automata=AutomatonStore, byte=int, char=int, rest=int, after=int, after_rest=int, last_after=int, last_rest=int)

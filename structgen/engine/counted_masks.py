@@ -55,7 +55,9 @@ class CountedMasks(TokenWalks):
         self._sorted = zeros(4096)
         self._starts = zeros(64)
         self._places = zeros(64)
-        self._by_counts: list[ByCount] = []  # large ones, which come again for other states
+        self._order = ByCount()  # of the most tokens that were ever inside a counted class,
+        self._order_count = zeros(0)  # and by token its count there; 0 for no token of these
+        self._insides: list[tuple[int, int]] = []  # large masks of these: how many tokens, and its number in `dense`
         self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
 
     def keep_dense(self, mask: np.ndarray) -> int:
@@ -63,6 +65,10 @@ class CountedMasks(TokenWalks):
         self.dense.append(DenseMask(mask))
         self.bytes_used += 4 * self.words
         return len(self.dense) - 1
+
+    def _drop_last_dense(self) -> None:
+        self.dense.pop()
+        self.bytes_used -= 4 * self.words
 
     def _add_exits(self, table: TerminalMask, exits: Exits) -> None:
         """Gives a table exits, which must be the last that were given to any, or its first."""
@@ -108,12 +114,17 @@ class CountedMasks(TokenWalks):
 
     # -- a counted class and its rest -------------------------------------------------------------------------------
 
-    def _make_counted(self, char_state: int, rest_state: int) -> CountedTerminal | None:
-        """Indexes the vocabulary for `C* R`; None where a text could be read in more than one way."""
+    def _make_counted(self, char_state: int, rest_state: int, most: int) -> CountedTerminal | None:
+        """Indexes the vocabulary for `C* R`; None where a text could be read in more than one way.
+
+        Args:
+            char_state, rest_state: those of C and R.
+            most: how many C may come in the state that is asked for; -1 is without bound.
+        """
         absorbs = self._absorbs(rest_state, char_state)
         if not self._walk_counted(char_state, rest_state, absorbs):
             return None
-        made = self._new_counted()
+        made = self._new_counted(char_state, rest_state, -1 if absorbs else most)
         made.absorbs = absorbs
         return made
 
@@ -142,13 +153,15 @@ class CountedMasks(TokenWalks):
                     stack.append(pair)
         return True
 
-    def _new_counted(self) -> CountedTerminal:
-        """The index of what the last walk found."""
+    def _new_counted(self, state: int, rest_state: int, most: int) -> CountedTerminal:
+        """The index of what the last walk found; see `CountedTerminal` and `_make_counted`."""
         made = CountedTerminal(
-            self._largest,
-            self._by_count(self._tokens, self._token_counts, self._token_size),
-            self._by_count(self._rest, self._rest_counts, self._rest_size),
+            state, rest_state, self._largest, self._by_count(self._rest, self._rest_counts, self._rest_size)
         )
+        if self._token_size > SPARSE_TOKENS:
+            made.inside_mask = self._inside_mask()
+        if made.inside_mask < 0 or 0 <= most < self._largest:
+            made.inside = self._inside_by_count()
         made.exit_count = self._exit_size
         made.exit_nodes = self._keep(self._exits, self._exit_size)
         made.exit_counts = self._keep(self._exit_counts, self._exit_size)
@@ -158,7 +171,7 @@ class CountedMasks(TokenWalks):
         return made
 
     def _by_count(self, tokens: array[int], counts: array[int], size: int) -> ByCount:
-        """The first tokens, sorted by count; those of another state if they are the same."""
+        """The first tokens, sorted by count."""
         width = self._largest + 2
         while width > len(self._starts):
             self._starts = zeros(2 * len(self._starts))
@@ -178,30 +191,60 @@ class CountedMasks(TokenWalks):
             at = places[counts[index]]
             places[counts[index]] = at + 1
             in_order[at] = tokens[index]
-        for known in self._by_counts:
-            if (
-                known.size == size
-                and known.width == width
-                and self._has(known.starts, starts, width)
-                and self._has(known.first, in_order, size)
-            ):
-                return known
         made = ByCount()
         made.first = self._keep(in_order, size)
         made.size = size
         made.starts = self._keep(starts, width)
         made.width = width
-        if size > SPARSE_TOKENS:
-            made.dense = self._made_dense(in_order, 0, size)
-            self._by_counts.append(made)
         return made
 
-    def _has(self, first: int, values: array[int], size: int) -> bool:
-        """Whether so many values stand in the pool from `first` on."""
-        for index in range(size):  # noqa: SIM110  (a generator would not be compiled to a loop)
-            if self.pool[first + index] != values[index]:
+    def _inside(self, counted: CountedTerminal) -> ByCount:
+        """The tokens inside by count; the walk is made again where nothing depended on their counts before."""
+        inside: ByCount | None = counted.inside
+        if inside is None:
+            if counted.rest_state < 0:
+                self._walk_bounded(counted.state)
+            else:
+                self._walk_counted(counted.state, counted.rest_state, counted.absorbs)
+            inside = counted.inside = self._inside_by_count()
+        return inside
+
+    def _inside_by_count(self) -> ByCount:
+        """The tokens inside by count, as the last walk found them; among others where they are many.
+
+        Nearly all classes leave out a few characters of a string's; their tokens stand in one order, as sorting and
+        keeping a hundred thousand numbers takes milliseconds.
+        """
+        size = self._token_size
+        if size > SPARSE_TOKENS and self._is_in_order():
+            return self._order
+        made = self._by_count(self._tokens, self._token_counts, size)
+        if size > SPARSE_TOKENS and size > self._order.size:
+            self._order = made
+            self._order_count = zeros(self.vocabulary.size)
+            for index in range(size):
+                self._order_count[self._tokens[index]] = self._token_counts[index]
+        return made
+
+    def _is_in_order(self) -> bool:
+        """Whether all tokens inside have the counts that they have in the order."""
+        if not self._order.size:
+            return False
+        for index in range(self._token_size):  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if self._order_count[self._tokens[index]] != self._token_counts[index]:
                 return False
         return True
+
+    def _inside_mask(self) -> int:
+        """The number of a dense mask of the tokens inside; that of another state if they are the same."""
+        size = self._token_size
+        number = self._made_dense(self._tokens, 0, size)
+        for known_size, known in self._insides:
+            if known_size == size and np.array_equal(self.dense[known].words, self.dense[number].words):
+                self._drop_last_dense()
+                return known
+        self._insides.append((size, number))
+        return number
 
     def _of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
         """The tables for `C{least,most} R`; `most` -1 is without bound."""
@@ -214,29 +257,47 @@ class CountedMasks(TokenWalks):
         return made
 
     def _made_of_count(self, counted: CountedTerminal, least: int, most: int) -> TerminalMask:
-        inside = counted.inside
         rest = counted.rest
         made = TerminalMask()
         made.first_exit, made.last_exit = self._exits_of_count(counted, least, most)
         self.bytes_used += RECORD_BYTES
-        pool = self.pool
-        stop = inside.first + pool[inside.starts + most + 1]
-        last = inside.first + inside.size
-        self._token_size = 0
-        if inside.dense < 0 or stop - inside.first <= SPARSE_TOKENS:
-            self._append(pool, inside.first, stop)
+        if counted.inside_mask >= 0 and most >= counted.largest:
+            made.dense = counted.inside_mask
+            self._token_size = 0
         else:
-            made.dense = inside.dense
-            if last - stop > REMOVED_TOKENS:
-                made.dense = self._made_dense(pool, inside.first, stop)
-            elif last > stop:
-                made.first_removed = stop
-                made.last_removed = last
+            self._add_inside(made, counted, most)
+        pool = self.pool
         if least <= most:
             self._append(pool, rest.first + pool[rest.starts + least], rest.first + pool[rest.starts + most + 1])
         made.first_token = self._keep(self._tokens, self._token_size)
         made.last_token = made.first_token + self._token_size
         return made
+
+    def _add_inside(self, made: TerminalMask, counted: CountedTerminal, most: int) -> None:
+        """Gives a table the tokens that begin at most so many C: a mask, and the first of `_tokens`."""
+        inside = self._inside(counted)
+        pool = self.pool
+        last = inside.first + inside.size
+        stop = inside.first + pool[inside.starts + min(most + 1, inside.width - 1)]
+        self._token_size = 0
+        if counted.inside_mask < 0:
+            self._append(pool, inside.first, stop)
+        elif last - stop > REMOVED_TOKENS:
+            self._append_set(pool, inside.first, stop, counted.inside_mask)
+            if self._token_size > SPARSE_TOKENS:
+                made.dense = self._made_dense(self._tokens, 0, self._token_size)
+                self._token_size = 0
+        else:
+            made.dense = counted.inside_mask
+            made.first_removed, made.last_removed = stop, last
+
+    def _append_set(self, tokens: array[int], first: int, last: int, dense: int) -> None:
+        """Appends those of the tokens that are set in a dense mask."""
+        words = self.dense[dense].words
+        one = 1
+        for index in range(first, last):
+            if words[tokens[index] >> 5] >> (tokens[index] & 31) & one:
+                self._append(tokens, index, index + 1)
 
     def _exits_of_count(self, counted: CountedTerminal, least: int, most: int) -> tuple[int, int]:
         """Where the exits for a state with these counts are; no exit comes after more than `largest_exit`."""

@@ -32,6 +32,8 @@ cdef class Trie:
     cdef public bint has_counts
     cdef public bint has_duplicates
 
+    @cython.locals(node=int, index=int)
+    cdef int _count_characters(self) except -1
     @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int)
     cdef int _index_children(self) except -1
     @cython.locals(child=int, index=int, entry=int)
@@ -77,11 +79,13 @@ cdef class ByCount:
     cdef public int size
     cdef public int starts
     cdef public int width
-    cdef public int dense
 
 
 cdef class CountedTerminal:
+    cdef public int state
+    cdef public int rest_state
     cdef public int largest
+    cdef public int inside_mask
     cdef public bint absorbs
     cdef public int largest_exit
     cdef public ByCount inside

@@ -59,8 +59,8 @@ class Trie:
     Attributes:
         byte, end, depth: int32 by node, in depth-first order; a node's subtree is `node .. end[node]`.
         token_start: int32[nodes + 1]; the tokens that end at a node are `tokens[token_start[n]:token_start[n + 1]]`.
-        token_count: int32 by token, parallel to `tokens`: how many characters of a counted class came before the
-            remainder that the trie holds (in a vocabulary's trie there is no such thing).
+        token_count: int32 by token, parallel to `tokens`: in a trie of remainders, how many characters of a counted
+            class came before the remainder; in a vocabulary's, how many characters the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
         behind, characters: see `Contents`; of no use where it is a trie of remainders.
@@ -84,7 +84,7 @@ class Trie:
         self.node_mark = zeros(self.size + 1)
         self.has_counts = token_count is not None
         self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
-        self.token_count = zeros(1) if token_count is None else token_count
+        self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
         self.behind = NO_CONTENTS
         self.characters = zeros(1)
         if token_count is None:
@@ -93,7 +93,13 @@ class Trie:
         self.first_child = zeros(self.size + 2)
         self.children = zeros(self.size + 1)
         if token_count is None:
+            self._count_characters()
             self._index_children()
+
+    def _count_characters(self) -> None:
+        for node in range(self.size):
+            for index in range(self.token_start[node], self.token_start[node + 1]):
+                self.token_count[index] = self.characters[node]
 
     def _index_children(self) -> None:
         if self.size > MOST_NODES:
@@ -216,22 +222,23 @@ class ByCount:
         first, size: where the tokens stand in `TerminalMasks.pool`, sorted by count, and how many they are.
         starts, width: where it stands there, by count from 0 to one more than the largest, how many tokens have a
             smaller count; and how many counts these are.
-        dense: number in `TerminalMasks.dense` of a mask of all of them; -1 where they are few.
     """
 
     def __init__(self) -> None:
         self.first = self.size = 0
         self.starts = self.width = 0
-        self.dense = -1
 
 
 class CountedTerminal:
     """The tokens of a state `C{m,n} R` by how many `C` they begin, for all m and n.
 
     Attributes:
+        state, rest_state: the states of C and R; -1 for the second where the first is one without its bound.
         largest: the largest count that occurs.
         absorbs: whether R goes on with any number of C, so that a greatest count n says nothing.
-        inside: tokens that stay among the `C`.
+        inside_mask: number in `TerminalMasks.dense` of a mask of the tokens that stay among the `C`; -1 where they are
+            few.
+        inside: these by count, or None until a count matters. Where there is a mask, there may be others among them.
         rest: tokens that go on into `R`.
         exit_nodes, exit_counts: where it stands in `TerminalMasks.pool` at which nodes of the vocabulary's trie the
             terminal may end within a token, and after how many characters.
@@ -242,9 +249,12 @@ class CountedTerminal:
         exits: those made so far, as `TerminalMask` has them, by (m, n) capped at `largest_exit`.
     """
 
-    def __init__(self, largest: int, inside: ByCount, rest: ByCount) -> None:
+    def __init__(self, state: int, rest_state: int, largest: int, rest: ByCount) -> None:
+        self.state = state
+        self.rest_state = rest_state
         self.largest = largest
-        self.inside = inside
+        self.inside_mask = -1
+        self.inside: ByCount | None = None
         self.rest = rest
         self.absorbs = False
         self.largest_exit = 0

@@ -115,7 +115,7 @@ class TerminalMasks(CountedMasks):
                 return self._behind_repeated(self.automata.repeat(char_state, least, most, EMPTY), rest_state)
             key = (char_state, rest_state)
             if key not in self._counted:
-                self._counted[key] = self._make_counted(char_state, rest_state)
+                self._counted[key] = self._make_counted(char_state, rest_state, most)
             counted = self._counted[key]
             if counted is not None:
                 return self._of_count(counted, least, -1 if counted.absorbs else most)
@@ -136,7 +136,7 @@ class TerminalMasks(CountedMasks):
                     return made
         if bounded is not None:
             self._walk_bounded(bounded[0])
-            counted = self._counted[bounded[0], UNKNOWN] = self._new_counted()
+            counted = self._counted[bounded[0], UNKNOWN] = self._new_counted(bounded[0], UNKNOWN, bounded[1])
             return self._of_count(counted, 0, bounded[1])
         made = self._made(state, None)
         if parts and made.dense >= 0:  # not before it is made: a limit may be passed on the way
@@ -268,7 +268,7 @@ class TerminalMasks(CountedMasks):
                 self._walk_bounded(like)
             finally:
                 self._keep_entered(False)
-            self._counted[like, UNKNOWN] = self._new_counted()
+            self._counted[like, UNKNOWN] = self._new_counted(like, UNKNOWN, -1)
             self._judge_room(like, body)
         return like if like in self._roomy else free
 

@@ -65,7 +65,7 @@ cdef class TokenWalks:
     cdef int _add_meant(self, Exits exits, int node) except -1
     @cython.locals(first=int, last=int, at=int)
     cdef int _add_behind(self, Trie trie, int node) except -1
-    @cython.locals(trie=Trie, first=int, below=int, needed=int)
+    @cython.locals(trie=Trie, first=int, last=int, tokens="int[::1]", counts="int[::1]", size=int, token_at="int[::1]", token_count="int[::1]", largest=int, at=int, needed=int)
     cdef int _add_behind_counted(self, int node, int count) except -1
     cdef unsigned long long _characters_of(self, int char_state, int rest_state, bint absorbs) except? 1
     cdef int _grow_tokens(self, int more) except -1

@@ -269,16 +269,22 @@ class TokenWalks:
     def _add_behind_counted(self, node: int, count: int) -> None:
         """The same, each with `count` and the number of characters that it begins behind the node."""
         trie = self.trie
-        first = self._token_size
-        self._add_behind(trie, node)
+        first = trie.token_start[node + 1]
+        last = trie.token_start[trie.end[node]]
+        if self._token_size + last - first > len(self._tokens):
+            self._grow_tokens(last - first)
+        tokens, counts, size = self._tokens, self._token_counts, self._token_size
+        token_at, token_count = trie.tokens, trie.token_count
         count -= trie.characters[node]
-        for below in range(node + 1, trie.end[node]):
-            needed = count + trie.characters[below]
-            if needed > self._largest:
-                self._largest = needed
-            for _ in range(trie.token_start[below], trie.token_start[below + 1]):
-                self._token_counts[first] = needed
-                first += 1
+        largest = self._largest
+        for at in range(first, last):
+            needed = count + token_count[at]
+            tokens[size + at - first] = token_at[at]
+            counts[size + at - first] = needed
+            if needed > largest:
+                largest = needed
+        self._largest = largest
+        self._token_size = size + last - first
 
     def _grow_tokens(self, more: int) -> None:
         """Makes room for more tokens and their counts."""
