@@ -1,6 +1,6 @@
 cimport cython
 
-cdef int SMALL, SLAB
+cdef int LARGE, SMALL, SLAB
 cdef int[::1] _slab     # small arrays are slices of it,
 cdef Py_ssize_t _used   # up to here
 

@@ -8,6 +8,7 @@ use are ever read, is not cleared when it grows.
 
 from __future__ import annotations
 
+import mmap
 from array import array
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ __all__ = ["array_of", "block", "column", "enlarged", "grown", "grown_pool", "he
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
 SLAB = 8192
+LARGE = 2**20  # of four bytes each
 IS_COMPILED = not __file__.endswith(".py")
 
 _slab = array("i", [0]) * SLAB
@@ -27,7 +29,7 @@ _used = 0
 def zeros(count: int, value: int = 0) -> array[int]:
     """An int32 array of `count` equal values."""
     if count > SMALL and value == 0 and IS_COMPILED:
-        lazy: Any = np.zeros(count, dtype=np.intc)  # its pages come when they are first written to
+        lazy: Any = np.zeros(count, dtype=np.intc) if count < LARGE else _pages(count)
         return cast("array[int]", lazy)
     made = _unset(count)
     for index in range(count):
@@ -40,7 +42,7 @@ def _unset(count: int) -> array[int]:
     global _slab, _used
     if count > SMALL:
         if IS_COMPILED:
-            lazy: Any = np.empty(count, dtype=np.intc)
+            lazy: Any = np.empty(count, dtype=np.intc) if count < LARGE else _pages(count)
             return cast("array[int]", lazy)
         return array("i", [0]) * count
     if _used + count > SLAB:
@@ -49,6 +51,14 @@ def _unset(count: int) -> array[int]:
     made = _slab[_used : _used + count]
     _used += count
     return made
+
+
+def _pages(count: int) -> memoryview:
+    """So many int32 zeros, the pages of which come one by one when they are first written to.
+
+    For large arrays numpy asks for pages of 2 MB, and to clear one of these takes milliseconds in the middle of a mask.
+    """
+    return memoryview(mmap.mmap(-1, 4 * count)).cast("i")
 
 
 def room(count: int) -> array[int]:

@@ -118,7 +118,8 @@ class CountedMasks(TokenWalks):
         """Indexes the vocabulary for `C* R`; None where a text could be read in more than one way.
 
         Args:
-            char_state, rest_state: those of C and R.
+            char_state: that of C,
+            rest_state: and that of R.
             most: how many C may come in the state that is asked for; -1 is without bound.
         """
         absorbs = self._absorbs(rest_state, char_state)
@@ -230,7 +231,7 @@ class CountedMasks(TokenWalks):
         """Whether all tokens inside have the counts that they have in the order."""
         if not self._order.size:
             return False
-        for index in range(self._token_size):  # noqa: SIM110  (a generator would not be compiled to a loop)
+        for index in range(self._token_size):
             if self._order_count[self._tokens[index]] != self._token_counts[index]:
                 return False
         return True

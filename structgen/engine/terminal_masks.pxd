@@ -36,7 +36,7 @@ cdef class TerminalMasks(CountedMasks):
     cdef TerminalMask _inside_alone(self, TerminalMask table)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)
-    cdef int _with_room(self, int free) except -1
+    cdef int _with_room(self, int free, int most) except -1
     @cython.locals(made=TerminalMask, whole=TerminalMask, part=TerminalMask)
     cdef TerminalMask _joined(self, list parts)
     @cython.locals(record=int)

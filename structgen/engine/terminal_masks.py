@@ -125,7 +125,7 @@ class TerminalMasks(CountedMasks):
         parts = self.automata.as_variation(state)
         bounded = self.automata.as_bounded(state)
         if bounded is not None:
-            free = self._with_room(bounded[0])
+            free = self._with_room(bounded[0], bounded[1])
             counted = self._counted.get((free, UNKNOWN))
             if counted is not None:
                 return self._of_count(counted, 0, bounded[1])
@@ -256,8 +256,8 @@ class TerminalMasks(CountedMasks):
         self._judge_room(state, body)
         return made
 
-    def _with_room(self, free: int) -> int:
-        """The same for a state without its bound: itself, or one that serves as well."""
+    def _with_room(self, free: int, most: int) -> int:
+        """The same for a state without its bound, which is `most`: itself, or one that serves as well."""
         short = self._short_of_bounds(free)
         if short is None:
             return free
@@ -268,7 +268,7 @@ class TerminalMasks(CountedMasks):
                 self._walk_bounded(like)
             finally:
                 self._keep_entered(False)
-            self._counted[like, UNKNOWN] = self._new_counted(like, UNKNOWN, -1)
+            self._counted[like, UNKNOWN] = self._new_counted(like, UNKNOWN, most)
             self._judge_room(like, body)
         return like if like in self._roomy else free
 
