@@ -5,7 +5,7 @@ from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.characters cimport CharacterKinds
 from structgen.engine.mask_tables cimport Exits, Marks, Trie
 
-cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, MANY_PLACES, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
+cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, MANY_PLACES, NOT_ENTERED, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
 
 
 cdef class TokenWalks:
@@ -16,6 +16,7 @@ cdef class TokenWalks:
     cdef public long long nodes_visited
     cdef readonly Exits whole               # the root of the vocabulary's trie
     cdef int[::1] _state_at         # by depth, while walking: automaton state,
+    cdef unsigned long long[::1] _loops_at  # the kinds of characters that lead back to it,
     cdef int[::1] _map_at           # where its class map begins,
     cdef int[::1] _targets_at       # and its targets,
     cdef int[::1] _other_map_at     # the same of a second automaton,
@@ -53,7 +54,7 @@ cdef class TokenWalks:
     cdef void _enter(self, int depth, int state) noexcept
     @cython.locals(automata=AutomatonStore)
     cdef void _enter_other(self, int depth, int state) noexcept
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int, end=int, size=int, loops="unsigned long long", state_at="int[::1]", loops_at="unsigned long long[::1]")
     cdef void _walk(self, Exits exits, int start) except *
     @cython.locals(index=int)
     cdef int _begin_at(self, int first, int last) except -1

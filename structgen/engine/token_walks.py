@@ -19,6 +19,7 @@ __all__ = ["TokenWalks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 POOL = 16_000_000  # so many numbers the tables of a thousand schemas refer to
+NOT_ENTERED = -1  # stands for a state in which a walk begins
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 MANY_PLACES = 16  # from so many, where a byte leads to is remembered
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
@@ -50,6 +51,7 @@ class TokenWalks:
         self.whole = Exits(self.trie, 0, 1, 0, 0, None)
         depth = self.trie.max_depth + 2
         self._state_at = zeros(depth)
+        self._loops_at = array("Q", bytes(8 * depth))
         self._map_at = zeros(depth)
         self._targets_at = zeros(depth)
         self._other_map_at = zeros(depth)
@@ -143,8 +145,8 @@ class TokenWalks:
             trie.token_start,
             trie.tokens,
         )
-        tokens = self._tokens
-        behind = trie.behind
+        state_at, loops_at, behind = self._state_at, self._loops_at, trie.behind
+        tokens, size = self._tokens, self._token_size
         visited = 0
         for index in range(self._place_count):
             node = self._places[index]
@@ -161,6 +163,7 @@ class TokenWalks:
                     node -= 1
             node += 1
             self._enter(depth, start)
+            state_at[depth] = NOT_ENTERED  # a start has no kinds of characters yet
             while node < stop:
                 depth = depth_of[node]
                 at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]
@@ -169,30 +172,56 @@ class TokenWalks:
                 if state < 0:
                     state = automata.forced(at)
                     targets = automata.target_pool
+                end = end_of[node]
                 if state == 0:
-                    node = end_of[node]
+                    node = end
                     continue
                 first = token_start[node]
                 last = token_start[node + 1]
-                if first < last:
-                    if may_repeat:
+                if may_repeat:
+                    if first < last:
                         self._add_meant(exits, node)
+                    if end == node + 1:
+                        node = end
+                        continue
+                else:
+                    # Nearly always one or none. One is written in any case, which spares a branch that no processor
+                    # can tell beforehand.
+                    if size + last - first >= len(tokens):
+                        self._token_size = size
+                        self._grow_tokens(last - first + 1)
+                        tokens = self._tokens
+                    tokens[size] = token_at[first]
+                    for at in range(first + 1, last):
+                        tokens[size + at - first] = token_at[at]
+                    size += last - first
+                    if state == state_at[depth - 1]:
+                        loops = loops_at[depth - 1]
+                    elif end == node + 1:
+                        node = end
+                        continue
                     else:
-                        if self._token_size + last - first > len(tokens):
-                            self._grow_tokens(last - first)
+                        loops = self.kinds.loops(state)
+                        if automata.pools != pools:
+                            class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+                    if behind[node] & ~loops == 0:
+                        first = last
+                        last = token_start[end]
+                        if size + last - first >= len(tokens):
+                            self._token_size = size
+                            self._grow_tokens(last - first + 1)
                             tokens = self._tokens
                         for at in range(first, last):
-                            tokens[self._token_size + at - first] = token_at[at]
-                        self._token_size += last - first
-                if end_of[node] == node + 1:
-                    node += 1
-                    continue
-                if not may_repeat and behind[node] & ~self.kinds.loops(state) == 0:
-                    self._add_behind(trie, node)
-                    if self._keeps_entered:
-                        self._keep_state(state)
-                    node = end_of[node]
-                    continue
+                            tokens[size + at - first] = token_at[at]
+                        size += last - first
+                        if self._keeps_entered:
+                            self._keep_state(state)
+                        node = end
+                        continue
+                    if end == node + 1:
+                        node = end
+                        continue
+                    loops_at[depth] = loops
                 if automata.accepting[state] and trie.node_mark[node] != self._walk_serial:
                     if may_repeat:
                         trie.node_mark[node] = self._walk_serial
@@ -200,7 +229,7 @@ class TokenWalks:
                 if automata.only_byte[state] == NOT_EXPANDED:
                     automata.expand(state)
                 if automata.only_byte[state] == NO_BYTE:
-                    node = end_of[node]
+                    node = end
                     continue
                 if self._keeps_entered:
                     self._keep_state(state)
@@ -208,6 +237,8 @@ class TokenWalks:
                     class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
                 self._enter(depth, state)
                 node += 1
+        if not may_repeat:
+            self._token_size = size
         self.nodes_visited += visited
 
     def _begin_at(self, first: int, last: int) -> None:
