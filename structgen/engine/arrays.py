@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-__all__ = ["array_of", "block", "column", "enlarged", "grown", "grown_pool", "head", "room", "zeros"]
+__all__ = ["block", "column", "enlarged", "grown", "grown_pool", "head", "room", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
@@ -99,13 +99,6 @@ def enlarged(old: array[int], code: str, size: int, value: int = 0) -> array[int
         large[: len(old)] = old
         return cast("array[int]", large)
     return array(code, old) + array(code, [value]) * (size - len(old))
-
-
-def array_of(values: np.ndarray) -> array[int]:
-    """The integers of a numpy array."""
-    made = array("i")
-    made.frombytes(values.astype(np.intc).tobytes())
-    return made
 
 
 def head(old: array[int], used: int) -> array[int]:

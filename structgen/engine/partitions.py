@@ -25,6 +25,7 @@ __all__ = ["PartitionTable"]
 # Declared as C integers in the .pxd, so not importable from here.
 NO_MAP = 0  # no class map has this number
 ONE_CLASS = 1  # the class map in which all bytes are alike
+STATES_OF_MAP = 32  # so many terms share a class map, at least
 
 _SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # the bits of a byte as bytes
 
@@ -46,10 +47,10 @@ class PartitionTable(Terms):
         self.targets_at = zeros(self._capacity)
         self.target_pool = room(16 * capacity)
         self._target_count = 0
-        self.class_of = zeros(16 * 256)
+        self.class_of = room(max(16, capacity // STATES_OF_MAP) * 256)
         self.pools = 0
-        self._byte_of = zeros(16 * 256)
-        self._width_of = zeros(16)
+        self._byte_of = room(len(self.class_of))
+        self._width_of = zeros(len(self.class_of) // 256)
         self._map_count = 1  # there is none with the number NO_MAP
         self._number_of_map: dict[bytes, int] = {}
         self._number_of_set: dict[int, int] = {}

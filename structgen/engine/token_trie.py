@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structgen.engine.arrays import array_of, head, zeros
+from structgen.engine.arrays import head, zeros
 from structgen.errors import VocabularyError
 
 __all__ = ["TokenTrie"]
@@ -63,23 +63,9 @@ class TokenTrie:
         Args:
             chosen: bool by token id.
         """
-        tokens = np.asarray(self.tokens)
-        starts = np.asarray(self.token_start)
-        ends = np.asarray(self.node_end)
-        is_chosen = chosen[tokens]
-        chosen_before = np.concatenate(([0], np.cumsum(is_chosen)))
-        is_kept = chosen_before[starts[ends]] > chosen_before[starts[:-1]]
-        kept_before = np.concatenate(([0], np.cumsum(is_kept)))
         part = TokenTrie([], [])
-        part.node_count = int(np.count_nonzero(is_kept))
         part.max_depth = self.max_depth
-        part.tokens = array_of(tokens[is_chosen])
-        part.token_start = array_of(np.append(chosen_before[starts[:-1][is_kept]], np.count_nonzero(is_chosen)))
-        part.node_byte = array_of(np.asarray(self.node_byte)[is_kept])
-        part.node_depth = array_of(np.asarray(self.node_depth)[is_kept])
-        part.node_end = array_of(kept_before[ends[is_kept]])
-        for node in np.flatnonzero(np.asarray(part.node_depth) == 1).tolist():
-            part.first_node[part.node_byte[node]] = node
+        part._take(self, np.asarray(chosen, dtype=np.uint8))
         return part
 
     def _allocate(self, spellings: list[bytes]) -> None:
@@ -134,6 +120,48 @@ class TokenTrie:
             node_end[path[depth]] = node
         token_start[node] = position
         self._trim(node)
+
+    def _take(self, other: TokenTrie, chosen: np.ndarray) -> None:
+        """Takes what leads to the chosen tokens of another trie: a loop, as numpy would fill lists as long as that."""
+        is_chosen = chosen
+        node_byte = zeros(other.node_count)
+        node_end = zeros(other.node_count)
+        node_depth = zeros(other.node_count)
+        token_start = zeros(other.node_count + 1)
+        tokens = zeros(len(other.tokens))
+        first_node = self.first_node
+        theirs = zeros(self.max_depth + 1)  # by depth: the nodes that lead to here, there
+        ours = zeros(self.max_depth + 1)  # and here, up to the depth that is made
+        made = count = size = 0
+        for node in range(other.node_count):
+            depth = other.node_depth[node]
+            theirs[depth] = node
+            while made >= depth:  # these end here
+                node_end[ours[made]] = count
+                made -= 1
+            for index in range(other.token_start[node], other.token_start[node + 1]):
+                token = other.tokens[index]
+                if not is_chosen[token]:
+                    continue
+                while made < depth:
+                    made += 1
+                    ours[made] = count
+                    node_byte[count] = other.node_byte[theirs[made]]
+                    node_depth[count] = made
+                    token_start[count] = size
+                    if made == 1:
+                        first_node[node_byte[count]] = count
+                    count += 1
+                tokens[size] = token
+                size += 1
+        while made > 0:
+            node_end[ours[made]] = count
+            made -= 1
+        token_start[count] = size
+        self.node_byte, self.node_end, self.node_depth = node_byte, node_end, node_depth
+        self.token_start = token_start
+        self.tokens = head(tokens, size)
+        self._trim(count)
 
     def _trim(self, node_count: int) -> None:
         self.node_count = node_count
