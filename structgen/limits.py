@@ -24,7 +24,7 @@ class Limits:
         item_sets: Earley sets kept for one compiled grammar; past it those that no matcher needs are dropped.
         set_items: items of one Earley set.
         mask_bytes: bytes of masks kept for one vocabulary; past it the masks are made anew when needed.
-        cache_bytes: bytes of compiled grammars kept for reuse (an estimate).
+        cache_bytes: bytes of compiled grammars kept for reuse (an estimate): some two hundred of usual size.
         compile_seconds: wall-clock seconds for one compile.
     """
 
@@ -37,7 +37,7 @@ class Limits:
     item_sets: int = 100_000
     set_items: int = 200_000
     mask_bytes: int = 256 * 2**20
-    cache_bytes: int = 256 * 2**20
+    cache_bytes: int = 32 * 2**20
     compile_seconds: float = 30.0
 
     def deadline(self) -> Deadline:
