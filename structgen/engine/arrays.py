@@ -58,7 +58,8 @@ def _pages(count: int) -> memoryview:
 
     For large arrays numpy asks for pages of 2 MB, and to clear one of these takes milliseconds in the middle of a mask.
     """
-    return memoryview(mmap.mmap(-1, 4 * count)).cast("i")
+    private = mmap.mmap(-1, 4 * count, access=mmap.ACCESS_COPY)  # not shared with processes that are forked
+    return memoryview(private).cast("i")
 
 
 def room(count: int) -> array[int]:

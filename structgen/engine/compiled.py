@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CompiledGrammar", "SharedTables"]
 
 
-SHARED_STATES = 131_072  # for so many there is room at first: 6 MB
+SHARED_STATES = 262_144  # for so many there is room at first, which takes memory as it is used
 
 
 class SharedTables:

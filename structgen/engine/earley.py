@@ -112,11 +112,17 @@ class ItemSetStore(ItemPools):
         if only >= 0 and only != byte:
             return DEAD_SET
         target = self._step(set_id, byte)
-        self._step_targets.put(set_id, byte, target)
+        if self._first_byte[set_id] < 0:
+            self._first_byte[set_id] = byte
+            self._first_target[set_id] = target
+        else:
+            self._step_targets.put(set_id, byte, target)
         return target
 
     def known_step(self, set_id: int, byte: int) -> int:
         """The set after one more byte, or 0, if that was found before; else -1."""
+        if self._first_byte[set_id] == byte:
+            return self._first_target[set_id]
         return self._step_targets.get(set_id, byte)
 
     def _step(self, set_id: int, byte: int) -> int:
@@ -410,6 +416,7 @@ class ItemSetStore(ItemPools):
         self.accepting[set_id] = self._work_accepting
         self.text[set_id] = self._work_text
         self.first_scan[set_id] = UNKNOWN
+        self._first_byte[set_id] = UNKNOWN
         self.set_count = set_id + 1
         return set_id
 

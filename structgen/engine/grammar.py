@@ -59,7 +59,7 @@ class Capture:
 
 Symbol = Regex | Lazy | Capture
 
-Spelling = Sequence[Sequence[bytes]]
+Spelling = tuple[tuple[bytes, ...], ...]
 """Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins another."""
 
 

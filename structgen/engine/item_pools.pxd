@@ -22,7 +22,9 @@ cdef class ItemPools:
     cdef int[::1] _first_kernel         # by set: its kernel's items in _kernel
     cdef int[::1] _last_kernel
     cdef int[::1] _set_hash
-    cdef PairTable _step_targets        # the set after a set and a byte
+    cdef int[::1] _first_byte           # by set: the byte of the first step from it, or -1,
+    cdef int[::1] _first_target         # and the set after that
+    cdef PairTable _step_targets        # the set after a set and a byte, for the other steps
     cdef int[::1] _kernel
     cdef int _kernel_size
     cdef int[::1] _set_table            # open addressing: set numbers, -1 free

@@ -34,8 +34,9 @@ class ItemPools:
         self.set_count = 0
         self.accepting = self.text = self._first_kernel = self._last_kernel = self._set_hash = nothing
         self.first_scan = self.last_scan = self.only_byte = self.captures = nothing
+        self._first_byte = self._first_target = nothing  # the first step: those along one text stand side by side
         self._grow_sets(0)
-        self._step_targets = PairTable()  # by set and byte
+        self._step_targets = PairTable()  # by set and byte, but for the first step from each set
         self._kernel = zeros(128)
         self._kernel_size = 0
         self._set_table = zeros(128, UNKNOWN)
@@ -70,7 +71,7 @@ class ItemPools:
     def _grow_sets(self, needed: int) -> None:
         used = self.set_count
         size = _room_for(needed)
-        columns = block(9, size)
+        columns = block(11, size)
         self.accepting = column(columns, 0, size, self.accepting, used)
         self.first_scan = column(columns, 1, size, self.first_scan, used)
         self.last_scan = column(columns, 2, size, self.last_scan, used)
@@ -80,6 +81,8 @@ class ItemPools:
         self._first_kernel = column(columns, 6, size, self._first_kernel, used)
         self._last_kernel = column(columns, 7, size, self._last_kernel, used)
         self._set_hash = column(columns, 8, size, self._set_hash, used)
+        self._first_byte = column(columns, 9, size, self._first_byte, used)
+        self._first_target = column(columns, 10, size, self._first_target, used)
 
     def _grow_items(self, needed: int) -> None:
         used = self._item_count

@@ -9,7 +9,7 @@ cdef int K_BOUNDED, K_COUNTING, K_INTERSECTION, K_UNION
 cdef class LivingTerms(DerivativeTable):
     cdef public long long terms_searched           # terms looked at by searches so far
     cdef public unsigned char[::1] _life           # by term: 0 unknown, 1 alive, 2 matches nothing
-    cdef public int[::1] _least_begun              # by counting term: the least number of what it counts still to begin, or -1
+    cdef public int[::1] _least_begun              # by counting term: one more than the least number of what it counts still to begin, or 0
     cdef public int[::1] _begun_at_least           # by counting term: no text of it begins fewer, as far as is known
 
     cpdef int _pruned(self, int term) except -1

@@ -22,7 +22,6 @@ from structgen.engine.term_kinds import (
     LIFELESS,
     NEVER,
     NOTHING,
-    UNKNOWN,
 )
 from structgen.limits import Limits
 
@@ -40,14 +39,14 @@ class LivingTerms(DerivativeTable):
         super().__init__(limits, capacity)
         self.terms_searched = 0
         self._life = enlarged(array("B"), "B", self._capacity)
-        self._least_begun = array("i", [-1]) * self._capacity
+        self._least_begun = zeros(self._capacity)
         self._begun_at_least = zeros(self._capacity)
 
     def _grow(self) -> None:
         """Doubles the arrays."""
         super()._grow()
-        for name, code, value in (("_life", "B", UNKNOWN), ("_least_begun", "i", -1)):
-            setattr(self, name, enlarged(getattr(self, name), code, self._capacity, value))
+        self._life = enlarged(self._life, "B", self._capacity)
+        self._least_begun = grown(self._least_begun, len(self._least_begun))
         self._begun_at_least = grown(self._begun_at_least, len(self._begun_at_least))
 
     def _pruned(self, term: int) -> int:
@@ -167,7 +166,7 @@ class LivingTerms(DerivativeTable):
         """
         if self.kind[term] != K_COUNTING:
             return 0
-        known = self._least_begun[term]
+        known = self._least_begun[term] - 1
         if known >= 0:
             return known
         if self.accepting[term]:
@@ -191,7 +190,7 @@ class LivingTerms(DerivativeTable):
                 if self.kind[target] != K_COUNTING:
                     known = 0 if self._is_alive(target) else NEVER
                 else:
-                    known = 0 if self.accepting[target] else self._least_begun[target]
+                    known = 0 if self.accepting[target] else self._least_begun[target] - 1
                 reached = total + self.begun(top, target)
                 if known >= 0:
                     if reached + known < best:
@@ -204,12 +203,12 @@ class LivingTerms(DerivativeTable):
                     heapq.heappush(queue, (bound, -reached, self.min_len[target], target))
         if best == NEVER:
             for seen in cost:
-                self._least_begun[seen] = NEVER
+                self._least_begun[seen] = NEVER + 1
             return NEVER
         for seen in settled:
             self._begun_at_least[seen] = max(self._begun_at_least[seen], best - cost[seen])
         while last != NOTHING:
-            self._least_begun[last] = best - cost[last]
+            self._least_begun[last] = best - cost[last] + 1
             last = came_from[last]
         return best
 

@@ -59,12 +59,12 @@ cdef class SetMasks:
     cdef void _refuse(self, Exits exits, int set_id, int state, int before, int before_ranges) except *
     @cython.locals(found=set)
     cdef set _ends_of(self, Exits exits, spellings)
-    @cython.locals(index=int)
+    @cython.locals(spelling=tuple, index=int)
     cdef int _find_spellings(self, Exits exits, spellings, set found) except -1
     @cython.locals(index=int, token=int, refused=Marks)
     cdef int _take_back(self, Trie trie, int node, int first, int last, bint is_sure) except -1
-    @cython.locals(child=int, index="Py_ssize_t", form=bytes, is_last=bint)
-    cdef int _find_spelling(self, Trie trie, int node, spelling, int at, set found) except -1
+    @cython.locals(forms=tuple, child=int, index="Py_ssize_t", form=bytes, is_last=bint)
+    cdef int _find_spelling(self, Trie trie, int node, tuple spelling, int at, set found) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, at=int, node=int, stack=list, state=int, child=int, stop=int, after=int)
     cdef int _find_ends(self, Exits exits, int start, set found) except -1
     cdef int _add(self, int token) except -1

@@ -226,23 +226,24 @@ class SetMasks:
                 break
         if not concerned:
             return
-        ends: set[int] = set()  # nodes at which some item completes a refused text,
-        common: set[int] = set()  # and at which all of them do
+        ends = common = self._no_ends  # nodes at which some item completes a refused text; and at which all of them do
         is_first = True
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             if sets.scan_state[scan] != state:
                 continue
             group = sets.scan_group[scan]
-            found: set[int] = set()
+            found = self._no_ends
             if self._may_end_too_soon(set_id, scan, state):
+                found = set()
                 self._find_ends(exits, state, found)
             elif sets.group_captures[group] & REFUSING:
                 always, others = sets.refusals(set_id, group)
                 if always:
-                    found |= self._ends_of(exits, always)
+                    found = self._ends_of(exits, always)
                 if others:
+                    found = found.copy()
                     self._find_spellings(exits, others, found)
-            ends |= found
+            ends = found if is_first else ends | found
             common = found if is_first else common & found
             is_first = False
         if not ends:
@@ -293,8 +294,9 @@ class SetMasks:
 
     def _find_spelling(self, trie: Trie, node: int, spelling: Spelling, at: int, found: set[int]) -> None:
         """Finds the nodes that the rest of a spelling leads to from a node."""
+        forms = spelling[at]
         is_last = at + 1 == len(spelling)
-        for form in spelling[at]:
+        for form in forms:
             child = node
             for index in range(len(form)):
                 child = trie.child(child, form[index])

@@ -96,7 +96,7 @@ class TermTable:
         self.tail = enlarged(array("i"), "i", capacity)
         self.min_len = enlarged(array("q"), "q", capacity)
         self.counted = enlarged(array("B"), "B", capacity)
-        self.payload: list[Any] = [None] * capacity
+        self.payload: list[Any] = []
         self._mark_of = zeros(capacity)  # a hash of each term's key
         self._table = zeros(power_of_two(2 * capacity))  # open addressing: one more than a term, or FREE
         self._classes: list[tuple[ByteRanges, ...]] = []
@@ -127,7 +127,6 @@ class TermTable:
         ):
             setattr(self, name, enlarged(getattr(self, name), code, self._capacity))
         self._mark_of = grown(self._mark_of, len(self._mark_of))
-        self.payload.extend([None] * (self._capacity - len(self.payload)))
 
     def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
         """The number of a term in normal form; a new one if it was not seen before."""
@@ -150,7 +149,6 @@ class TermTable:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
         if term >= self._capacity:
             self._grow()
-        self.payload[term] = payload
         self.accepting[term] = accepting
         self.kind[term] = kind
         self.hard[term] = hard
@@ -158,6 +156,7 @@ class TermTable:
         self.min_len[term] = min_len
         self.counted[term] = self._holds_count(kind, payload, tail)
         self._mark_of[term] = mark
+        self.payload.append(payload)
         self.count = term + 1
         self._table[at] = term + 1
         if 2 * self.count > len(self._table):

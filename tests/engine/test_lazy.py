@@ -220,7 +220,7 @@ class Without:
 
     def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         self.asked.append((then, begun))
-        rests = [[(word[len(begun) :],)] for word in self.words if word.startswith(begun) and word != begun]
+        rests = [((word[len(begun) :],),) for word in self.words if word.startswith(begun) and word != begun]
         return self._always.setdefault(begun, rests), ()
 
     def remaining(self, then: Hashable) -> Regex:
