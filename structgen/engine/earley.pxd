@@ -97,6 +97,7 @@ cdef class ItemSetStore(ItemPools):
     @cython.locals(used=int)
     cdef int _predict(self, int nonterminal, int group_base, int predicted) except -1
     cdef int _add_pending(self, int pending, int group, int position, int address) except -1
+    @cython.locals(size=int)
     cdef int _add_scan(self, int position, int state, int group) except -1
     @cython.locals(used=int, group=int, index=int, size=int, slot=int)
     cdef int _make_groups(self, int group_base, int count, int pending, int text) except -1

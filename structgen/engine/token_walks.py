@@ -553,6 +553,7 @@ class TokenWalks:
         automata.expand(free)
         class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
         map_at, targets_at = self._map_at, self._targets_at
+        state_at = self._state_at
         counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
         self._enter(0, free)
@@ -582,7 +583,8 @@ class TokenWalks:
             if end_of[node] == node + 1:
                 node += 1
                 continue
-            if automata.is_between(state) and behind[node] & ~self.kinds.loops(state) == 0:
+            is_between = begins[depth - 1] if state == state_at[depth - 1] else automata.is_between(state)
+            if is_between and behind[node] & ~self.kinds.loops(state) == 0:
                 self._add_behind_counted(node, count + automata.least_begun(state))
                 if self._keeps_entered:
                     self._keep_state(state)
@@ -602,6 +604,6 @@ class TokenWalks:
                 class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
             self._enter(depth, state)
             counts[depth] = count
-            begins[depth] = automata.is_between(state)
+            begins[depth] = is_between
             node += 1
         self.nodes_visited += visited
