@@ -124,3 +124,11 @@ def test_characters_of_a_loop_lead_back_and_end_nothing(pattern: str) -> None:
             if refused & kind:
                 assert automata.step(state, char.encode()[0]) == 0
     assert (looped > 10) != (pattern == NO_WHOLE_KIND)
+
+
+def test_a_string_s_state_is_left_by_no_kind_but_those_of_its_ends() -> None:
+    automata = AutomatonStore()
+    loops = CharacterKinds(automata).loops(automata.add(parse_regex('[^"\\\\]*"')))
+    assert [char for char in SAMPLES if not loops & kinds_of(char)] == ['"', "\\"]
+    looks_for_a_word = CharacterKinds(automata).loops(automata.add(parse_regex(".*github.*!")))
+    assert [char for char in SAMPLES if not looks_for_a_word & kinds_of(char)] == ["\n", "g"]
