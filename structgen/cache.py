@@ -40,6 +40,7 @@ SCHEMA_BYTES = 20_000  # for any schema, and more for each of its nodes:
 SHAPE_BYTES = 1_600
 SYMBOL_BYTES = 60
 SET_BYTES = 300
+STEP_BYTES = 36  # of those that are not the first from a set
 TERM_BYTES = 300  # a state of the shared automata, with its place in the tables of equal ones; for pairs, half of it
 
 
@@ -194,7 +195,9 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
     """About how much memory a compiled grammar takes now, without what all grammars of a vocabulary share."""
     source = compiled.tables.source
     schema = SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
-    return GRAMMAR_BYTES + schema + SYMBOL_BYTES * compiled.sets.rules.size + SET_BYTES * compiled.sets.set_count
+    sets = compiled.sets
+    in_use = SYMBOL_BYTES * sets.rules.size + SET_BYTES * sets.set_count + STEP_BYTES * len(sets.step_targets)
+    return GRAMMAR_BYTES + schema + in_use
 
 
 def estimated_tables_bytes(shared: SharedTables) -> int:

@@ -36,7 +36,7 @@ class _SourceFinder:
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, module = name.rpartition(".")
-        if path is None or package.partition(".")[0] != _LIBRARY:
+        if path is None or not f"{package}.".startswith(f"{_LIBRARY}."):
             return None
         location = os.path.join(path[0], f"{module}.py")
         return importlib.util.spec_from_file_location(name, location) if os.path.exists(location) else None

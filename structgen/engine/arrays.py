@@ -28,7 +28,9 @@ _used = 0
 
 def zeros(count: int, value: int = 0) -> array[int]:
     """An int32 array of `count` equal values."""
-    if count > SMALL and value == 0 and IS_COMPILED:
+    if count > SMALL and value == 0:
+        if not IS_COMPILED:
+            return array("i", [0]) * count
         lazy: Any = np.zeros(count, dtype=np.intc) if count < LARGE else _pages(count)
         return cast("array[int]", lazy)
     made = _unset(count)

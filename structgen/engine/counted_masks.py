@@ -56,7 +56,7 @@ class CountedMasks(TokenWalks):
         self._starts = zeros(64)
         self._places = zeros(64)
         self._order = ByCount()  # of the most tokens that were ever inside a counted class,
-        self._order_count = zeros(0)  # and by token its count there; 0 for no token of these
+        self._order_count = zeros(0)  # and by token one more than its count there; 0 for no token of these
         self._insides: list[tuple[int, int]] = []  # large masks of these: how many tokens, and its number in `dense`
         self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
 
@@ -223,8 +223,9 @@ class CountedMasks(TokenWalks):
         if size > SPARSE_TOKENS and size > self._order.size:
             self._order = made
             self._order_count = zeros(self.vocabulary.size)
+            self.bytes_used += 4 * self.vocabulary.size
             for index in range(size):
-                self._order_count[self._tokens[index]] = self._token_counts[index]
+                self._order_count[self._tokens[index]] = self._token_counts[index] + 1
         return made
 
     def _is_in_order(self) -> bool:
@@ -232,7 +233,7 @@ class CountedMasks(TokenWalks):
         if not self._order.size:
             return False
         for index in range(self._token_size):
-            if self._order_count[self._tokens[index]] != self._token_counts[index]:
+            if self._order_count[self._tokens[index]] != self._token_counts[index] + 1:
                 return False
         return True
 

@@ -112,18 +112,20 @@ class ItemSetStore(ItemPools):
         if only >= 0 and only != byte:
             return DEAD_SET
         target = self._step(set_id, byte)
+        if target == DEAD_SET:
+            return DEAD_SET  # not remembered: of most sets nearly all bytes lead nowhere
         if self._first_byte[set_id] < 0:
             self._first_byte[set_id] = byte
             self._first_target[set_id] = target
         else:
-            self._step_targets.put(set_id, byte, target)
+            self.step_targets.put(set_id, byte, target)
         return target
 
     def known_step(self, set_id: int, byte: int) -> int:
         """The set after one more byte, or 0, if that was found before; else -1."""
         if self._first_byte[set_id] == byte:
             return self._first_target[set_id]
-        return self._step_targets.get(set_id, byte)
+        return self.step_targets.get(set_id, byte)
 
     def _step(self, set_id: int, byte: int) -> int:
         automata = self.automata

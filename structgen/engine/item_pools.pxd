@@ -24,7 +24,7 @@ cdef class ItemPools:
     cdef int[::1] _set_hash
     cdef int[::1] _first_byte           # by set: the byte of the first step from it, or -1,
     cdef int[::1] _first_target         # and the set after that
-    cdef PairTable _step_targets        # the set after a set and a byte, for the other steps
+    cdef readonly PairTable step_targets   # the set after a set and a byte, for the other steps
     cdef int[::1] _kernel
     cdef int _kernel_size
     cdef int[::1] _set_table            # open addressing: set numbers, -1 free
@@ -46,7 +46,7 @@ cdef class ItemPools:
     cdef int[::1] _wait_group
 
     cdef void _make_root(self)
-    @cython.locals(used=int, size=int, columns="int[::1]")
+    @cython.locals(used=int, size=int, before="int[::1]", columns="int[::1]")
     cdef int _grow_sets(self, int needed) except -1
     @cython.locals(used=int, size=int, columns="int[::1]")
     cdef int _grow_items(self, int needed) except -1

@@ -25,6 +25,7 @@ class ItemPools:
         accepting: int32 by set; 1 where the text so far is a whole text of the language.
         first_scan: int32 by set, -1 until the set is closed; its scannable items are
             `first_scan[s] .. last_scan[s]` in `scan_position`, `scan_state`, `scan_group`.
+        step_targets: the set after a set and a byte, as far as it was asked for, without the first step from each set.
         only_byte: int32 by set, once closed: the one byte that leads on; 256 when none does, -1 when several do.
     """
 
@@ -36,7 +37,7 @@ class ItemPools:
         self.first_scan = self.last_scan = self.only_byte = self.captures = nothing
         self._first_byte = self._first_target = nothing  # the first step: those along one text stand side by side
         self._grow_sets(0)
-        self._step_targets = PairTable()  # by set and byte, but for the first step from each set
+        self.step_targets = PairTable()
         self._kernel = zeros(128)
         self._kernel_size = 0
         self._set_table = zeros(128, UNKNOWN)
@@ -71,8 +72,9 @@ class ItemPools:
     def _grow_sets(self, needed: int) -> None:
         used = self.set_count
         size = _room_for(needed)
+        before = self.accepting  # the old block goes when all is in place: see `Matcher._fill`
         columns = block(11, size)
-        self.accepting = column(columns, 0, size, self.accepting, used)
+        self.accepting = column(columns, 0, size, before, used)
         self.first_scan = column(columns, 1, size, self.first_scan, used)
         self.last_scan = column(columns, 2, size, self.last_scan, used)
         self.only_byte = column(columns, 3, size, self.only_byte, used)

@@ -90,8 +90,7 @@ class Trie:
         if token_count is None:
             contents = Contents(trie)
             self.behind, self.characters = contents.behind, contents.characters
-        self.first_child = zeros(self.size + 2)
-        self.children = zeros(self.size + 1)
+        self.first_child = self.children = zeros(1)
         if token_count is None:
             self._count_characters()
             self._index_children()
@@ -105,7 +104,8 @@ class Trie:
         if self.size > MOST_NODES:
             raise VocabularyError(f"{self.size} trie nodes are more than {MOST_NODES}")
         path = zeros(self.max_depth + 1)
-        first_child, children = self.first_child, self.children
+        first_child = self.first_child = zeros(self.size + 2)
+        children = self.children = zeros(self.size + 1)
         for node in range(self.size):
             depth = self.depth[node]
             path[depth] = node

@@ -54,6 +54,7 @@ cdef class SetMasks:
     cdef int _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except -1
     @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, before_ranges=int, token=int)
     cdef SetMask _make(self, int set_id)
+    @cython.locals(before="int[::1]")
     cdef int _keep(self, int token) except -1
     @cython.locals(sets=ItemSetStore, ends=set, common=set, found=set, is_first=bint, concerned=bint, scan=int, group=int, trie=Trie, node=int, sure=bint, kept=int, index="Py_ssize_t", token=int, refused=Marks)
     cdef void _refuse(self, Exits exits, int set_id, int state, int before, int before_ranges) except *

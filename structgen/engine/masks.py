@@ -202,7 +202,8 @@ class SetMasks:
     def _keep(self, token: int) -> None:
         """Appends a token to the pool."""
         if self._pool_size >= len(self.pool):
-            self.pool = grown_pool(self.pool, self._pool_size)
+            before = self.pool  # goes when all is in place: see `Matcher._fill`
+            self.pool = grown_pool(before, self._pool_size)
         self.pool[self._pool_size] = token
         self._pool_size += 1
 

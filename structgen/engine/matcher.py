@@ -20,7 +20,8 @@ NO_MASK = object()
 FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
 FULL = 0xFFFFFFFF
 # Compiled, what was found before is read without the lock, which takes longer than that: no other thread can run from
-# where the epoch is looked at until the last read, as no object is made there. An epoch's tables only grow.
+# where the epoch is looked at until the last read, as no object is made there. An epoch's tables only grow. Whoever
+# replaces an array that is read here keeps the old one until the new one is in place: freeing it may let others run.
 IS_COMPILED = not __file__.endswith(".py")
 
 

@@ -16,5 +16,5 @@ cdef class PairTable:
     cpdef int put(self, int first, int second, int number) except -1
     @cython.locals(mixed="long long", place="long long", at="Py_ssize_t")
     cdef Py_ssize_t _find(self, long long first, long long second) noexcept
-    @cython.locals(wider=PairTable, at="Py_ssize_t", new="Py_ssize_t")
+    @cython.locals(wider=PairTable, old="int[::1]", at="Py_ssize_t", new="Py_ssize_t")
     cdef int _grow(self) except -1

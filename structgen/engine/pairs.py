@@ -53,13 +53,16 @@ class PairTable:
             place = (place + 1) & self._mask
 
     def _grow(self) -> None:
-        """Doubles the places. They change all at once: other threads may read while the new ones are made."""
+        """Doubles the places. Others may read while that is done: the old ones go when all is in place, as that may let
+        another thread run.
+        """
+        old = self._places
         wider = PairTable(2 * (self._mask + 1))
-        for at in range(0, len(self._places), WIDTH):
-            if self._places[at + 2] != FREE:
-                new = wider._find(self._places[at], self._places[at + 1])
-                wider._places[new] = self._places[at]
-                wider._places[new + 1] = self._places[at + 1]
-                wider._places[new + 2] = self._places[at + 2]
+        for at in range(0, len(old), WIDTH):
+            if old[at + 2] != FREE:
+                new = wider._find(old[at], old[at + 1])
+                wider._places[new] = old[at]
+                wider._places[new + 1] = old[at + 1]
+                wider._places[new + 2] = old[at + 2]
         self._mask = wider._mask
         self._places = wider._places

@@ -284,8 +284,8 @@ class Terms(TermTable):
         key = (term, body)
         found = self._made_of.get(key)
         if found is None:
-            self._count_pairs(1)
             found = self._made_of[key] = is_made_of(self, term, body, self._cover(body))
+            self._count_pairs(1)
         return found
 
     def _merge_counts(self, found: set[int]) -> bool:

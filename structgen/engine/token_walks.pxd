@@ -48,7 +48,7 @@ cdef class TokenWalks:
     cdef void _forget(self) noexcept
     cdef int _keep_entered(self, bint keeps) except -1
     cdef int _keep_state(self, int state) except -1
-    @cython.locals(first=int, index=int)
+    @cython.locals(before="int[::1]", wider="int[::1]", first=int, index=int)
     cdef int _keep(self, int[::1] values, int count) except -1
     @cython.locals(automata=AutomatonStore)
     cdef void _enter(self, int depth, int state) noexcept
@@ -64,8 +64,6 @@ cdef class TokenWalks:
     cdef int _step_from_all(self, Exits exits, int byte) except -1
     @cython.locals(trie=Trie, index=int, token=int)
     cdef int _add_meant(self, Exits exits, int node) except -1
-    @cython.locals(first=int, last=int, at=int)
-    cdef int _add_behind(self, Trie trie, int node) except -1
     @cython.locals(trie=Trie, first=int, last=int, tokens="int[::1]", counts="int[::1]", size=int, token_at="int[::1]", token_count="int[::1]", largest=int, at=int, needed=int)
     cdef int _add_behind_counted(self, int node, int count) except -1
     cdef unsigned long long _characters_of(self, int char_state, int rest_state, bint absorbs) except? 1

@@ -81,8 +81,12 @@ class TokenWalks:
     def _keep(self, values: array[int], count: int) -> int:
         """Copies the first values into the pool; returns where they begin there."""
         first = self._pool_size
-        while first + count > len(self.pool):
-            self.pool = grown(self.pool, first)
+        before = self.pool  # goes when all is in place: see `Matcher._fill`
+        if first + count > len(before):
+            wider = grown(before, first)
+            while first + count > len(wider):
+                wider = grown(wider, first)
+            self.pool = wider
         for index in range(count):
             self.pool[first + index] = values[index]
         self._pool_size = first + count
@@ -287,18 +291,8 @@ class TokenWalks:
             found = exits.after_byte[byte] = (first, first + len(reached))
         self._begin_at(found[0], found[1])
 
-    def _add_behind(self, trie: Trie, node: int) -> None:
-        """Adds all tokens that go on behind a node."""
-        first = trie.token_start[node + 1]
-        last = trie.token_start[trie.end[node]]
-        if self._token_size + last - first > len(self._tokens):
-            self._grow_tokens(last - first)
-        for at in range(first, last):
-            self._tokens[self._token_size + at - first] = trie.tokens[at]
-        self._token_size += last - first
-
     def _add_behind_counted(self, node: int, count: int) -> None:
-        """The same, each with `count` and the number of characters that it begins behind the node."""
+        """Adds all tokens that go on behind a node, each with `count` and the number of characters that it begins behind the node."""
         trie = self.trie
         first = trie.token_start[node + 1]
         last = trie.token_start[trie.end[node]]

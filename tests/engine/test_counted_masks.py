@@ -51,3 +51,15 @@ def test_a_bound_that_matters_late_is_kept() -> None:
     for size in range(0, 60, 3):
         assert matcher.allowed_token_ids() == expected(LETTERS.replace("z", ""), 0, 60, "abc" * (size // 3))
         matcher.accept_bytes(b"abc")
+
+
+def test_a_token_that_begins_no_character_is_in_no_order_without_it() -> None:
+    texts = ["".join(letters) for size in (1, 2, 3) for letters in itertools.product("abcdefghijklmnop", repeat=size)]
+    spellings = {number: text.encode() for number, text in enumerate([*texts, '"'])}
+    quote, end = len(texts), len(texts) + 1
+    vocabulary = Vocabulary.from_bytes({**spellings, end: b"<quoted>"}, eos_token_ids=[end])
+    for schema in ({"maxLength": 2}, {"maxLength": 1, "pattern": "^[a-p]*$"}):
+        matcher = structgen.compile({"type": "string", **schema}, vocabulary).matcher()
+        matcher.accept_bytes(b'"')
+        shorter = [number for number, text in enumerate(texts) if len(text) <= schema["maxLength"]]
+        assert matcher.allowed_token_ids() == [*shorter, quote]

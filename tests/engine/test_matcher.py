@@ -24,6 +24,7 @@ from support.vocabularies import (
     token_ids,
 )
 
+from structgen.engine import matcher as matcher_module
 from structgen.engine.bitmask import allocate_token_bitmask
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.vocabulary import Vocabulary
@@ -513,3 +514,32 @@ def test_a_renewal_is_seen_whole_by_other_threads() -> None:
         renewed.set()
         reader.join()
     assert not wrong
+
+
+@pytest.mark.skipif(matcher_module.__file__.endswith(".py"), reason="uncompiled, nothing is read without the lock")
+def test_steps_that_are_known_are_read_while_their_table_grows() -> None:
+    letters = {number: bytes([97 + number]) for number in range(26)}
+    texts = Vocabulary.from_bytes({**letters, 26: b"</s>"}, eos_token_ids=[26])
+    compiled = compiled_from("start ::= #'[a-z]{0,16000}';", texts)
+    going_on = threading.Event()
+
+    def read() -> None:
+        reader = compiled.matcher()
+        while not going_on.is_set():
+            for _ in range(50):
+                reader.accept_token(1)
+            reader.rollback(50)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    matcher = compiled.matcher()
+    for _ in range(12_000):
+        for token in range(1, 26):
+            matcher.accept_token(token)
+            matcher.rollback(1)
+        matcher.accept_token(0)
+    going_on.set()
+    for reader in readers:
+        reader.join()
+    assert len(compiled.sets.step_targets) > 262_144  # past that its memory comes from elsewhere
