@@ -292,7 +292,7 @@ class TokenWalks:
         self._begin_at(found[0], found[1])
 
     def _add_behind_counted(self, node: int, count: int) -> None:
-        """Adds all tokens that go on behind a node, each with `count` and the number of characters that it begins behind the node."""
+        """Adds all tokens that go on behind a node, each with `count` and how many characters it begins behind that."""
         trie = self.trie
         first = trie.token_start[node + 1]
         last = trie.token_start[trie.end[node]]
