@@ -122,7 +122,7 @@ class ItemSetStore(ItemPools):
         return target
 
     def known_step(self, set_id: int, byte: int) -> int:
-        """The set after one more byte, or 0, if that was found before; else -1."""
+        """The set after one more byte, if that was found before and is one; else -1."""
         if self._first_byte[set_id] == byte:
             return self._first_target[set_id]
         return self.step_targets.get(set_id, byte)

@@ -18,7 +18,7 @@ from structgen.engine.vocabulary import Vocabulary
 __all__ = ["TokenWalks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-POOL = 16_000_000  # so many numbers the tables of a thousand schemas refer to
+POOL = 16_000_000  # room for the numbers that the tables of some ten thousand schemas refer to
 NOT_ENTERED = -1  # stands for a state in which a walk begins
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 MANY_PLACES = 16  # from so many, where a byte leads to is remembered
@@ -185,9 +185,6 @@ class TokenWalks:
                 if may_repeat:
                     if first < last:
                         self._add_meant(exits, node)
-                    if end == node + 1:
-                        node = end
-                        continue
                 else:
                     # Nearly always one or none. One is written in any case, which spares a branch that no processor
                     # can tell beforehand.
@@ -222,10 +219,10 @@ class TokenWalks:
                             self._keep_state(state)
                         node = end
                         continue
-                    if end == node + 1:
-                        node = end
-                        continue
                     loops_at[depth] = loops
+                if end == node + 1:
+                    node = end
+                    continue
                 if automata.accepting[state] and trie.node_mark[node] != self._walk_serial:
                     if may_repeat:
                         trie.node_mark[node] = self._walk_serial
