@@ -16,7 +16,7 @@ BENCH_ARGS ?=
 CONSTRAINTS := requirements/constraints.txt
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
-COMPILED := $(wildcard structgen/*/*.pxd)
+COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
 UNCOMPILED_TESTS := tests/engine tests/kbnf tests/schema/test_lazy_rules.py
 # No test and no demo fetches a model.
 export HF_HUB_OFFLINE := 1
@@ -55,7 +55,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv build dist structgen.egg-info structgen/*/*.so structgen/*/*.pyd
+	rm -rf .make .venv build dist structgen.egg-info structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd
 
 .make/environment: $(CONSTRAINTS)
 	@mkdir -p .make

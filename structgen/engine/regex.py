@@ -40,14 +40,14 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Literal:
     """Exactly these bytes; `Literal(b"")` is the empty text."""
 
     data: bytes
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Chars:
     """One Unicode scalar value, in UTF-8.
 
@@ -58,28 +58,28 @@ class Chars:
     ranges: tuple[tuple[int, int], ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class ByteSet:
     """One byte out of a set: bit `b` of `mask` (256 bits) is set for byte `b`. `ByteSet(0)` matches nothing."""
 
     mask: int
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Sequence:
     """One part after the other; at least two."""
 
     parts: tuple[Regex, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Choice:
     """Any of the parts; at least two."""
 
     parts: tuple[Regex, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Repeat:
     """`body` at least `min` and at most `max` times; `max` None is without bound."""
 
@@ -88,42 +88,42 @@ class Repeat:
     max: int | None
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Intersection:
     """What all parts match."""
 
     parts: tuple[Regex, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Complement:
     """Every byte string that `body` does not match (not only UTF-8; intersect with what you mean)."""
 
     body: Regex
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Early:
     """The matches of `body` that have no shorter match of `body` as a prefix: matching ends at the first chance."""
 
     body: Regex
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class LiteralSet:
     """Any one of many byte strings, kept as a sorted table rather than as a tree."""
 
     texts: tuple[bytes, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Substrings:
     """Any run of whole units of the text, the empty one too; a unit is one element of `units` (a character, say)."""
 
     units: tuple[bytes, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Multiple:
     """Decimal digits whose number, read on from `remainder`, is a multiple of `divisor`. A point among them is skipped.
 

@@ -11,28 +11,13 @@ from structgen.schema.algebra import ArraySet, Contains, Inexpressible, Node
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.emptiness import can_differ
 from structgen.schema.lazy import LazyRules
+from structgen.schema.members import ArrayState
 from structgen.schema.values import Value, read_value, spelled
 
-__all__ = ["ArrayPlaces", "State"]
+__all__ = ["ArrayPlaces"]
 
 
-class State(NamedTuple):
-    """What was written of an array, as far as it matters for what follows.
-
-    Attributes:
-        written: how many items; where nothing more depends on it, it stays.
-        counts: for each of `ArraySet.contains` how many items added to it; without an upper bound up to the lower one.
-        seen: the items, where they must differ.
-        avoid: arrays that are left out of the set and begin as this one does.
-    """
-
-    written: int
-    counts: tuple[int, ...]
-    seen: frozenset[Value] = frozenset()
-    avoid: frozenset[Value] = frozenset()
-
-
-_Written = State | int
+_Written = ArrayState | int
 """A state; where nothing matters but how many items were written, that alone."""
 
 
@@ -45,8 +30,8 @@ class _Item(NamedTuple):
 
 
 class ArrayPlaces:
-    """The rules of a set of arrays by `State`. Kinds of places: "first", before the array; "item", where an item must
-    follow; "then", after one.
+    """The rules of a set of arrays by `ArrayState`. Kinds of places: "first", before the array; "item", where an item
+    must follow; "then", after one.
 
     Attributes:
         part: the set.
@@ -61,7 +46,7 @@ class ArrayPlaces:
         self._number = number
         self._layout = lazy.layout
         self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
-        self._alive: dict[State, bool] = {}
+        self._alive: dict[ArrayState, bool] = {}
         self._is_plain = not (part.contains or part.unique)
         self.most = self._most_items()
         nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)] if part.unique else []
@@ -83,7 +68,7 @@ class ArrayPlaces:
         """See `Places`."""
         if self._is_plain and not avoid:
             return 0
-        return State(0, (0,) * len(self.part.contains), avoid=avoid)
+        return ArrayState(0, (0,) * len(self.part.contains), avoid=avoid)
 
     # --- what may follow ---------------------------------------------------------------------------------------------
 
@@ -114,7 +99,7 @@ class ArrayPlaces:
             self._alive[state] = found
         return found
 
-    def _can_be_met(self, state: State) -> bool:
+    def _can_be_met(self, state: ArrayState) -> bool:
         """Whether what is left to be written can be: it is a set of arrays itself."""
         part = self.part
         left = ArraySet(
@@ -141,7 +126,7 @@ class ArrayPlaces:
             return can_be_met(left, self._lazy.holds, lambda node: None)
         return can_differ(left, self._lazy.holds, self._lazy.space.sizes, frozenset(map(spelled, state.seen)))
 
-    def _items(self, state: State) -> Iterator[_Item]:
+    def _items(self, state: ArrayState) -> Iterator[_Item]:
         """All items that may come next, after which the array can be ended."""
         part = self.part
         if part.high is not None and state.written >= part.high:
@@ -158,11 +143,11 @@ class ArrayPlaces:
                 const = self._lazy.const(value, node)
                 if value not in state.seen and self._lazy.holds(const):
                     seen = after.seen | {value} if part.unique else after.seen
-                    item = _Item(const, frozenset(), after._replace(avoid=frozenset(others), seen=seen))
+                    item = _Item(const, frozenset(), ArrayState(after.written, after.counts, seen, frozenset(others)))
                     if self.is_alive(item.state):
                         yield item
             values = state.seen.union(same)
-            item = _Item(node, values, self._normal(after._replace(avoid=frozenset())))
+            item = _Item(node, values, self._normal(ArrayState(after.written, after.counts, after.seen)))
             if self._lazy.holds_without(node, values) and self._goes_on(item):
                 yield item
 
@@ -172,19 +157,19 @@ class ArrayPlaces:
             return self._can_be_met(item.state)
         return self.is_alive(item.state)
 
-    def _after(self, state: State, given: frozenset[int]) -> State:
+    def _after(self, state: ArrayState, given: frozenset[int]) -> ArrayState:
         counts = tuple(
             count + 1 if number in given and (asked.high is not None or count < asked.low) else count
             for number, (count, asked) in enumerate(zip(state.counts, self.part.contains, strict=True))
         )
-        return state._replace(written=state.written + 1, counts=counts)
+        return ArrayState(state.written + 1, counts, state.seen, state.avoid)
 
-    def _normal(self, state: State) -> _Written:
+    def _normal(self, state: ArrayState) -> _Written:
         """Equal for states after which the same follows."""
         if state.avoid:
             return state
         written = min(state.written, self._cap)
-        return written if self._is_plain else state._replace(written=written)
+        return written if self._is_plain else ArrayState(written, state.counts, state.seen)
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
@@ -212,28 +197,30 @@ class ArrayPlaces:
         after = min(written + 1, self._cap)
         return self._lazy.symbol(self.part.at(written)), Lazy((self._number, "then", after))
 
-    def _item_bodies(self, state: State) -> list[Sequence[Symbol]]:
+    def _item_bodies(self, state: ArrayState) -> list[Sequence[Symbol]]:
         return [self._body(item, state) for item in self._items(state)]
 
-    def _body(self, item: _Item, before: State) -> Sequence[Symbol]:
+    def _body(self, item: _Item, before: ArrayState) -> Sequence[Symbol]:
         symbol = self._lazy.symbol_without(item.node, item.values)
         after = item.state
         if isinstance(after, int) or not self.part.unique:
             return symbol, Lazy((self._number, "then", after))
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")
-        return (Capture(symbol, (self._number, after._replace(seen=before.seen)), self._is_endless),)
+        then = ArrayState(after.written, after.counts, before.seen, after.avoid)
+        return (Capture(symbol, (self._number, then), self._is_endless),)
 
-    def refusals(self, then: State, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: ArrayState, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`: items are made without those seen."""
         return (), ()
 
-    def remaining(self, then: State) -> Regex:
+    def remaining(self, then: ArrayState) -> Regex:
         """See `RuleSource`."""
         raise TypeError("no item refuses a text")
 
-    def after(self, then: State, text: bytes | None) -> tuple[str, State]:
+    def after(self, then: ArrayState, text: bytes | None) -> tuple[str, ArrayState]:
         """See `Places`: after an item that differs from those seen."""
         if text is None:
             return "then", then
-        return "then", then._replace(seen=then.seen | {read_value(text)})
+        seen = then.seen | {read_value(text)}
+        return "then", ArrayState(then.written, then.counts, seen, then.avoid)

@@ -233,7 +233,9 @@ def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
         return len(part.required) if possible else None
     everything = frozenset(range(len(part.somewhere)))
     fewest: dict[frozenset[int], int] = {frozenset(): 0}
-    for key in dict.fromkeys((*part.required, *part.properties)):
+    asked_by_name = [key for keys, _ in part.somewhere for key in keys.texts or ()]
+    named = tuple(dict.fromkeys((*part.required, *part.properties, *asked_by_name)))  # each can be there once
+    for key in named:
         useful = {given for given, node in part.cases(key) if node in productive}
         with_key: dict[frozenset[int], int] = {} if key in part.required else dict(fewest)
         for before, count in fewest.items():
@@ -241,7 +243,7 @@ def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
                 after = before | given
                 with_key[after] = min(with_key.get(after, count + 1), count + 1)
         fewest = with_key
-    unnamed = StringSet(excluded=tuple(part.properties))
+    unnamed = StringSet(excluded=named)
     others = {
         given
         for keys, found in part.key_cases()

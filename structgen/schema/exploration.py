@@ -8,7 +8,7 @@ from structgen.errors import LimitExceededError
 from structgen.schema.algebra import Node, Shape
 from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.emptiness import array_holds, children, holds, object_holds
-from structgen.schema.refs import pointer
+from structgen.schema.scopes import pointer
 from structgen.schema.space import Space
 
 __all__ = ["explore"]

@@ -32,5 +32,5 @@ cdef class LazyRules:
     cdef _symbol(self, node)
     cpdef symbol_without(self, node, values)
     cpdef bint holds_without(self, node, values) except -1
-    cpdef list alternatives(self, node, values=*)
+    cpdef tuple alternatives(self, node, values=*)
     cpdef tuple places(self, part)

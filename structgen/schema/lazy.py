@@ -83,7 +83,7 @@ class LazyRules:
         self._parts: list[ArraySet | ObjectSet] = []
         self._symbols: dict[Node, Symbol] = {}
         self._consts: dict[Value, Node] = {}
-        self._alternatives: dict[tuple[Node, frozenset[Value]], list[Symbol]] = {}
+        self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
 
     # --- what the engine asks ----------------------------------------------------------------------------------------
 
@@ -167,14 +167,15 @@ class LazyRules:
         """Whether a node has other values than some."""
         return self.holds(node) and (not values or bool(self.alternatives(node, values)))
 
-    def alternatives(self, node: Node, values: frozenset[Value] = _NO_VALUES) -> list[Symbol]:
+    def alternatives(self, node: Node, values: frozenset[Value] = _NO_VALUES) -> tuple[Symbol, ...]:
         """What derives the values of a node but for some: terminals, and the places before arrays and objects."""
-        found = self._alternatives.get((node, values))
+        key = (node, values) if values else node
+        found = self._alternatives.get(key)
         if found is None:
-            found = self._alternatives[node, values] = self._made_alternatives(node, values)
+            found = self._alternatives[key] = self._made_alternatives(node, values)
         return found
 
-    def _made_alternatives(self, node: Node, values: frozenset[Value]) -> list[Symbol]:
+    def _made_alternatives(self, node: Node, values: frozenset[Value]) -> tuple[Symbol, ...]:
         self.holds(node)
         shape = self.shapes[node]
         found: list[Symbol] = []
@@ -185,7 +186,7 @@ class LazyRules:
                 state = places.start(frozenset(value for value in values if value[0] == kind) if values else _NO_VALUES)
                 if not values or places.is_alive(state):
                     found.append(Lazy((number, "first", state)))
-        return found
+        return tuple(found)
 
     # --- sets of arrays and objects ----------------------------------------------------------------------------------
 

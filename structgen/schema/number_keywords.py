@@ -7,7 +7,7 @@ from typing import Any
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.algebra.numbers import ALL_NUMBERS, ANY_FORM, DIGITS, INTEGERS, OTHER_FORMS, Number, NumberSet
 from structgen.schema.numbers import exact, read_as_doubles
-from structgen.schema.refs import Place, pointer
+from structgen.schema.scopes import Place, pointer
 
 __all__ = ["DOUBLE", "INTEGER_DIGITS_ONLY", "NUMBER_FORM", "SHORT_DOUBLE", "number_of", "number_sets", "written_in"]
 

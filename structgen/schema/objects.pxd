@@ -3,8 +3,9 @@ cimport cython
 from structgen.engine.grammar cimport Capture, Lazy
 from structgen.schema.layout cimport Layout
 from structgen.schema.lazy cimport LazyRules
+from structgen.schema.members cimport ObjectState, OtherKeys, Property
 
-cdef int _LONGEST_BODY, _MANY_KEYS, _STATES_SEARCHED, _BEGINNINGS_KEPT
+cdef int _LONGEST_BODY, _STATES_SEARCHED, _BEGINNINGS_KEPT
 
 
 # Of sets in the schema's order only: in any order a place has a bit for each property.
@@ -12,26 +13,7 @@ cdef int _place_of(written) except -1
 cdef _seen_of(written)
 cdef _whole(written)
 cdef _short(state)
-
-
-@cython.final
-cdef class _Property:
-    cdef readonly object key
-    cdef readonly object node
-    cdef readonly object cases
-    cdef readonly bint is_required
-
-
-@cython.final
-cdef class _Class:
-    cdef readonly object keys
-    cdef readonly list cases
-    cdef readonly int size
-    cdef readonly str mark
-    cdef readonly bint is_endless
-
-    @cython.locals(left=int)
-    cpdef int left(self, seen) except? -1
+cdef _taken(tuple then)
 
 
 @cython.final
@@ -44,8 +26,8 @@ cdef class ObjectPlaces:
     cdef object high
     cdef object _asked
     cdef dict _names
-    cdef list properties
-    cdef dict _sorted_names
+    cdef tuple properties
+    cdef tuple _sorted_names
     cdef dict _names_begun
     cdef tuple classes
     cdef dict _keys
@@ -53,42 +35,42 @@ cdef class ObjectPlaces:
     cdef bint counts
     cdef bint _is_plain
     cdef object _required        # in any order, a bit for each property that is
-    cdef list _required_from
+    cdef tuple _required_from
     cdef dict _alive
 
     @cython.locals(found=list, is_required=bint)
-    cdef list _written_properties(self, part, needed, bint is_full)
-    @cython.locals(left=int, entry=_Property)
-    cdef list _missing_by_place(self)
+    cdef tuple _written_properties(self, part, needed, bint is_full)
+    @cython.locals(left=int, entry=Property)
+    cdef tuple _missing_by_place(self)
     cpdef start(self, avoid=*)
-    @cython.locals(place=int, entry=_Property, state=object, is_first=bint, is_closable=bint, goes_on=bint, found=list)
+    @cython.locals(place=int, entry=Property, state=object, is_first=bint, is_closable=bint, goes_on=bint, found=list)
     cpdef bodies(self, kind, written)
     cdef bint _is_free(self, written) except -1
-    @cython.locals(found=_Class)
+    @cython.locals(found=OtherKeys)
     cdef bint _has_keys(self, seen) except -1
-    @cython.locals(place=int, entry=_Property)
+    @cython.locals(place=int, entry=Property)
     cdef bint _is_forced(self, written) except -1
-    @cython.locals(body=list, start=int, place=int, entry=_Property)
+    @cython.locals(body=list, start=int, place=int, entry=Property)
     cdef list _forced(self, str lead, written)
     cdef _lazy_place(self, kind, written)
     @cython.locals(size=int, index=int, found=list)
     cdef list _pair_bodies(self, written)
-    @cython.locals(entry=_Property, after=int, found=list)
+    @cython.locals(entry=Property, after=int, found=list)
     cdef list _plain_bodies(self, int place)
     cdef list _next_bodies(self, written)
-    @cython.locals(entry=_Property)
+    @cython.locals(entry=Property)
     cdef _key(self, int index)
-    @cython.locals(found=_Class, out=list)
+    @cython.locals(found=OtherKeys, out=list)
     cdef list _open_bodies(self, int index, written)
-    @cython.locals(found=_Class)
+    @cython.locals(found=OtherKeys)
     cdef tuple _captured_key(self, int index, before, taken)
     cpdef after(self, then, text)
-    @cython.locals(always=tuple, others=tuple, names=list)
+    @cython.locals(always=tuple, others=tuple, names=tuple)
     cpdef tuple refusals(self, then, bytes begun)
-    @cython.locals(names=list, found=_Class)
-    cdef list _names_in(self, index)
+    @cython.locals(names=list, found=OtherKeys)
+    cdef tuple _names_in(self, index)
     cpdef remaining(self, then)
-    @cython.locals(found=_Class)
+    @cython.locals(found=OtherKeys)
     cdef list _value_bodies(self, int index, written)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
@@ -21,15 +22,14 @@ from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Inexpressible, Node, ObjectSet, StringSet
 from structgen.schema.lazy import LazyRules
+from structgen.schema.members import MANY_KEYS, ObjectState, OtherKeys, Property
 from structgen.schema.strings import rest_of_spelling, spelling
 from structgen.schema.terminals import key_regex
 from structgen.schema.values import Value, members
 
-__all__ = ["ObjectPlaces", "State"]
+__all__ = ["ObjectPlaces"]
 
 _LONGEST_BODY = 128
-_MANY_KEYS = 10_000
-"""Keys of a class are counted up to so many; more are taken to be without end."""
 _STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
 _BEGINNINGS_KEPT = 10_000
@@ -37,38 +37,20 @@ _NO_CASES: tuple[Case, ...] = ()
 _NOTHING_REFUSED: tuple[Spelling, ...] = ()
 
 
-class State(NamedTuple):
-    """What was written of an object, as far as it matters for what follows.
-
-    Attributes:
-        place: in the schema's order, the index of the next property; in any order, bit i: property i was written.
-        written: how many pairs, where that matters; without an upper bound up to the lower one.
-        given: which of `ObjectSet.somewhere` were given.
-        seen: the keys that the schema does not name.
-        avoid: objects that are left out of the set and begin as this one does.
-    """
-
-    place: int
-    written: int = 0
-    given: frozenset[int] = _NONE
-    seen: frozenset[str] = _NONE
-    avoid: frozenset[Value] = _NONE
-
-
-_Written = State | int
+_Written = ObjectState | int
 """A state; if only its place matters, that alone. Rules are named by states, and Python's garbage collector does not go
 through numbers."""
 
-_KeyTaken = tuple[int, _Written, frozenset[str]]
-"""After a key of a class: its number, the state before it, and the keys that are taken."""
+_KeyTaken = tuple[int, _Written, tuple[str, ...]]
+"""After a key of a class: its number, the state before it, and the keys that are taken beside those it has seen."""
 
 
-def _short(state: State) -> _Written:
+def _short(state: ObjectState) -> _Written:
     return state if state.written or state.given or state.seen or state.avoid else state.place
 
 
-def _whole(written: _Written) -> State:
-    return State(written) if isinstance(written, int) else written
+def _whole(written: _Written) -> ObjectState:
+    return ObjectState(written) if isinstance(written, int) else written
 
 
 def _place_of(written: _Written) -> int:
@@ -79,45 +61,13 @@ def _seen_of(written: _Written) -> frozenset[str]:
     return _NONE if isinstance(written, int) else written.seen
 
 
-class _Property:
-    """A property that may be written.
-
-    Attributes:
-        cases: of its values, by which of `ObjectSet.somewhere` they give; none where nothing is asked.
-    """
-
-    def __init__(self, key: str, node: Node, cases: Sequence[Case], is_required: bool) -> None:
-        self.key = key
-        self.node = node
-        self.cases = cases
-        self.is_required = is_required
+_ANY_KEY = (OtherKeys(0, ALL_STRINGS[0], ((_NONE, ANY),), MANY_KEYS),)
 
 
-class _Class:
-    """Keys without a property: `size` of them, up to `_MANY_KEYS`.
-
-    Attributes:
-        mark: begins what stands for any of its keys among those that a state has seen, where states are searched.
-        is_endless: whether there are always more.
-    """
-
-    def __init__(self, number: int, keys: StringSet, cases: list[Case], size: int) -> None:
-        self.keys = keys
-        self.cases = cases
-        self.size = size
-        self.mark = f"\0{number}:"
-        self.is_endless = size >= _MANY_KEYS
-
-    def left(self, seen: frozenset[str]) -> int:
-        """How many of its keys were not seen."""
-        left = self.size
-        for key in seen:
-            if key.startswith(self.mark) or self.keys.contains(key):
-                left -= 1
-        return left
-
-
-_ANY_KEY = (_Class(0, ALL_STRINGS[0], [(_NONE, ANY)], _MANY_KEYS),)
+def _taken(then: _KeyTaken) -> frozenset[str]:
+    """The keys that must not come again."""
+    seen = _seen_of(then[1])
+    return seen.union(then[2]) if then[2] else seen
 
 
 class _Pair(NamedTuple):
@@ -132,12 +82,12 @@ class _Pair(NamedTuple):
     key: str | None
     node: Node
     values: frozenset[Value]
-    state: State
+    state: ObjectState
 
 
 class ObjectPlaces:
-    """The rules of a set of objects by `State`. Kinds of places: "first", before the object; "pair", where a pair must
-    follow; "then", after a pair; the number of a class, after one of its keys.
+    """The rules of a set of objects by `ObjectState`. Kinds of places: "first", before the object; "pair", where a pair
+    must follow; "then", after a pair; the number of a class, after one of its keys.
     """
 
     def __init__(self, lazy: LazyRules, part: ObjectSet, number: int) -> None:
@@ -153,7 +103,7 @@ class ObjectPlaces:
             self._names = part.properties | {key: part.at(key) for key in part.required if key not in part.properties}
         is_full = self.high is not None and self.high <= len(needed)
         self.properties = self._written_properties(part, needed, is_full)
-        self._sorted_names: dict[int, list[str]] = {}
+        self._sorted_names: tuple[tuple[str, ...], ...] | None = None
         self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}
         self.classes = () if is_full else self._classes(part)
         self._keys: dict[int, Regex] = {}
@@ -164,19 +114,19 @@ class ObjectPlaces:
         if self.any_order:
             self._required = sum([1 << index for index, entry in enumerate(self.properties) if entry.is_required])
         self._required_from = self._missing_by_place()
-        self._alive: dict[State, bool] = {}
+        self._alive: dict[ObjectState, bool] = {}
 
-    def _written_properties(self, part: ObjectSet, needed: frozenset[str], is_full: bool) -> list[_Property]:
+    def _written_properties(self, part: ObjectSet, needed: frozenset[str], is_full: bool) -> tuple[Property, ...]:
         """The properties that may be written; `is_full`: only the required ones."""
-        found: list[_Property] = []
+        found: list[Property] = []
         for key, node in self._names.items():
             is_required = key in needed
             if (is_required or not is_full) and node != NONE and self._lazy.holds(node):
                 cases = self._held(part.cases(key)) if part.somewhere else _NO_CASES
-                found.append(_Property(key, node, cases, is_required))
-        return found
+                found.append(Property(key, node, cases, is_required))
+        return tuple(found)
 
-    def _missing_by_place(self) -> list[int]:
+    def _missing_by_place(self) -> tuple[int, ...]:
         """In the schema's order: how many required properties stand at a place and after it."""
         left = 0
         for entry in self.properties:
@@ -185,44 +135,44 @@ class ObjectPlaces:
         for entry in self.properties:
             left -= entry.is_required
             missing.append(left)
-        return missing
+        return tuple(missing)
 
-    def _held(self, cases: list[Case]) -> list[Case]:
-        return [case for case in cases if self._lazy.holds(case[1])]
+    def _held(self, cases: list[Case]) -> tuple[Case, ...]:
+        return tuple([case for case in cases if self._lazy.holds(case[1])])
 
-    def _classes(self, part: ObjectSet) -> tuple[_Class, ...]:
+    def _classes(self, part: ObjectSet) -> tuple[OtherKeys, ...]:
         if part.classes is OPEN and not part.somewhere:
             self._lazy.holds(ANY)
             return _ANY_KEY
-        found: list[_Class] = []
+        found: list[OtherKeys] = []
         for keys, cases in part.key_cases():
             held = self._held(cases)
             size = self._unnamed_count(keys) if held else 0
             if size:
-                found.append(_Class(len(found), keys, held, size))
+                found.append(OtherKeys(len(found), keys, held, size))
         return tuple(found)
 
     def _unnamed_count(self, keys: StringSet) -> int:
         """How many of some keys have no property."""
-        many = _MANY_KEYS + len(self._names)
+        many = MANY_KEYS + len(self._names)
         if keys.count(many) == many:
-            return _MANY_KEYS
+            return MANY_KEYS
         unnamed = keys.intersect(StringSet(excluded=tuple(self._names)))
-        return unnamed.count(_MANY_KEYS) if unnamed is not None else 0
+        return unnamed.count(MANY_KEYS) if unnamed is not None else 0
 
     def start(self, avoid: frozenset[Value] = _NONE) -> _Written:
         """See `Places`."""
-        return State(0, avoid=avoid) if avoid else 0
+        return ObjectState(0, avoid=avoid) if avoid else 0
 
     # --- what may follow ---------------------------------------------------------------------------------------------
 
-    def _missing(self, state: State) -> int:
+    def _missing(self, state: ObjectState) -> int:
         """How many required properties are still to be written."""
         if self.any_order:
             return (self._required & ~state.place).bit_count()
         return self._required_from[state.place]
 
-    def _is_closable(self, state: State) -> bool:
+    def _is_closable(self, state: ObjectState) -> bool:
         if self._missing(state) or (state.written < self.low and self.counts) or state.given != self._asked:
             return False
         return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
@@ -231,7 +181,7 @@ class ObjectPlaces:
         """See `Places`."""
         return self._lives(_whole(written))
 
-    def _lives(self, state: State, writes: bool = False) -> bool:
+    def _lives(self, state: ObjectState, writes: bool = False) -> bool:
         """Whether an object can still be written; with `writes`, one that has another pair."""
         if not state.avoid and state.given == self._asked:
             return self._fits(state, writes)
@@ -239,7 +189,7 @@ class ObjectPlaces:
             return True
         return any(self._can_end(pair.state) for pair in self._pairs(state))
 
-    def _fits(self, state: State, writes: bool) -> bool:
+    def _fits(self, state: ObjectState, writes: bool) -> bool:
         """Where nothing but counts and required properties matters."""
         need = self._missing(state) or int(writes)
         if self.counts:
@@ -256,14 +206,14 @@ class ObjectPlaces:
             return True
         return need <= left + sum(found.size if found.is_endless else found.left(state.seen) for found in self.classes)
 
-    def _can_end(self, state: State) -> bool:
+    def _can_end(self, state: ObjectState) -> bool:
         """Whether an object can be ended from a state: a search, remembered."""
         found = self._alive.get(state)
         if found is not None:
             return found
-        came_from: dict[State, State | None] = {state: None}
+        came_from: dict[ObjectState, ObjectState | None] = {state: None}
         waiting = [state]
-        end: State | None = None
+        end: ObjectState | None = None
         while waiting and end is None:
             here = waiting.pop()
             simple = not here.avoid and here.given == self._asked
@@ -279,13 +229,13 @@ class ObjectPlaces:
         if end is None:
             self._alive.update(dict.fromkeys(came_from, False))
             return False
-        step: State | None = end
+        step: ObjectState | None = end
         while step is not None:
             self._alive[step] = True
             step = came_from[step]
         return True
 
-    def _pairs(self, state: State) -> Iterator[_Pair]:
+    def _pairs(self, state: ObjectState) -> Iterator[_Pair]:
         """All pairs that may come next, whether or not the object can be ended after them."""
         if self.high is not None and state.written >= self.high:
             return
@@ -305,34 +255,34 @@ class ObjectPlaces:
             for key in self._open_keys(found, here):
                 yield from self._unnamed(found, here, key)
 
-    def _skipped(self, state: State) -> State:
+    def _skipped(self, state: ObjectState) -> ObjectState:
         """The state after passing by a property."""
         key = self.properties[state.place].key
         avoid = frozenset(other for other in state.avoid if key not in members(other)) if state.avoid else state.avoid
-        return State(state.place + 1, state.written, state.given, state.seen, avoid)
+        return ObjectState(state.place + 1, state.written, state.given, state.seen, avoid)
 
-    def _named(self, index: int, state: State) -> Iterator[_Pair]:
+    def _named(self, index: int, state: ObjectState) -> Iterator[_Pair]:
         entry = self.properties[index]
         place = state.place | 1 << index if self.any_order else index + 1
-        after = State(place, state.written, state.given, state.seen, state.avoid)
+        after = ObjectState(place, state.written, state.given, state.seen, state.avoid)
         yield from self._valued(entry.key, entry.node, entry.cases, after)
 
-    def _unnamed(self, found: _Class, state: State, key: str | None) -> Iterator[_Pair]:
+    def _unnamed(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[_Pair]:
         node = found.cases[0][1] if len(found.cases) == 1 else None
         if key is None:
             seen = state.seen if found.is_endless else state.seen | {f"{found.mark}{len(state.seen)}"}
-            after = State(state.place, state.written, state.given, seen)
+            after = ObjectState(state.place, state.written, state.given, seen)
         else:
-            after = State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
+            after = ObjectState(state.place, state.written, state.given, state.seen | {key}, state.avoid)
         yield from self._valued(key, node, found.cases, after)
 
-    def _valued(self, key: str | None, node: Node | None, cases: Sequence[Case], state: State) -> Iterator[_Pair]:
+    def _valued(self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState) -> Iterator[_Pair]:
         """A key's pairs, by what their values give and which objects to avoid go on so; `state` is after the key."""
         if node is not None and (not self._asked or state.given == self._asked):
-            cases = [(_NONE, node)]
+            cases = ((_NONE, node),)
         for given, mine in cases:
             all_given = state.given | given if given else state.given
-            after = State(state.place, state.written + 1, all_given, state.seen, state.avoid)
+            after = ObjectState(state.place, state.written + 1, all_given, state.seen, state.avoid)
             if not state.avoid:
                 if self._lazy.holds(mine):
                     yield _Pair(key, mine, _NONE, self._normal(after))
@@ -345,19 +295,19 @@ class ObjectPlaces:
             for value, others in same.items():
                 const = self._lazy.const(value, mine)
                 if self._lazy.holds(const):
-                    yield _Pair(key, const, _NONE, self._normal(after._replace(avoid=frozenset(others))))
+                    yield _Pair(key, const, _NONE, self._normal(replace(after, avoid=frozenset(others))))
             values = frozenset(same)
             if self._lazy.holds_without(mine, values):
-                yield _Pair(key, mine, values, self._normal(after._replace(avoid=_NONE)))
+                yield _Pair(key, mine, values, self._normal(replace(after, avoid=_NONE)))
 
-    def _normal(self, state: State) -> State:
+    def _normal(self, state: ObjectState) -> ObjectState:
         """Equal for states after which the same follows."""
         if state.avoid or self.high is not None:
             return state
         written = min(state.written, self.low) if self.counts else 0
-        return state if written == state.written else State(state.place, written, state.given, state.seen)
+        return state if written == state.written else ObjectState(state.place, written, state.given, state.seen)
 
-    def _open_keys(self, found: _Class, state: State) -> list[str]:
+    def _open_keys(self, found: OtherKeys, state: ObjectState) -> list[str]:
         """Keys of a class that objects to avoid have, and were not written yet."""
         if not state.avoid:
             return []
@@ -427,7 +377,7 @@ class ObjectPlaces:
         after: _Written = place
         if not self._is_free(written):
             state = _whole(written)
-            after = _short(self._normal(State(place, state.written + place - start, state.given, state.seen)))
+            after = _short(self._normal(ObjectState(place, state.written + place - start, state.given, state.seen)))
         body.append(self._lazy_place("then", after))
         return body
 
@@ -476,7 +426,7 @@ class ObjectPlaces:
             key = self._keys[index] = self._layout.key(self.properties[index].key)
         return key
 
-    def _named_bodies(self, index: int, state: State) -> list[Sequence[Symbol]]:
+    def _named_bodies(self, index: int, state: ObjectState) -> list[Sequence[Symbol]]:
         key = self._key(index)
         return [(key, *self._rest(pair)) for pair in self._named(index, state) if self._goes_on(pair)]
 
@@ -492,7 +442,7 @@ class ObjectPlaces:
         found = self.classes[index]
         if self._is_free(written) and self._lazy.captures:
             seen = _seen_of(written)
-            return [self._captured_key(index, written, seen)] if found.is_endless or found.left(seen) > 0 else []
+            return [self._captured_key(index, written, ())] if found.is_endless or found.left(seen) > 0 else []
         state = _whole(written)
         out: list[Sequence[Symbol]] = []
         expected = self._open_keys(found, state)
@@ -505,15 +455,15 @@ class ObjectPlaces:
             return out
         if not self._lazy.captures:
             return [*out, *self._repeatable(index, state)]
-        before = _short(State(state.place, state.written, state.given, state.seen))
-        return [*out, self._captured_key(index, before, state.seen.union(expected))]
+        before = _short(ObjectState(state.place, state.written, state.given, state.seen))
+        return [*out, self._captured_key(index, before, tuple(expected))]
 
-    def _captured_key(self, index: int, before: _Written, taken: frozenset[str]) -> Sequence[Symbol]:
-        """A key that the schema does not name, and is none of some others; what follows depends on it."""
+    def _captured_key(self, index: int, before: _Written, taken: tuple[str, ...]) -> Sequence[Symbol]:
+        """A key that the schema does not name, nor was seen, nor is one of some others; what follows depends on it."""
         then = (self._number, (index, before, taken))
         return (Capture(self._first_keys[index], then, self.classes[index].is_endless, refuses=True),)
 
-    def _repeatable(self, index: int, state: State) -> list[Sequence[Symbol]]:
+    def _repeatable(self, index: int, state: ObjectState) -> list[Sequence[Symbol]]:
         """Where nothing can be captured, a key may come twice, and is then one key, with the last value."""
         if self.low - state.written > 1 and self.counts:
             raise Inexpressible("minProperties")
@@ -523,7 +473,7 @@ class ObjectPlaces:
         pairs = self._unnamed(self.classes[index], state, None)
         keys = key_regex(self.classes[index].keys, self._names_in(index))
         return [
-            (keys, colon, *self._rest(pair._replace(state=pair.state._replace(seen=_NONE))))
+            (keys, colon, *self._rest(pair._replace(state=replace(pair.state, seen=_NONE))))
             for pair in pairs
             if self._goes_on(pair)
         ]
@@ -534,14 +484,15 @@ class ObjectPlaces:
         if text is None:
             return index, before
         key = json.loads(text) if b"\\" in text else text[1 : len(text) - 1].decode()
-        if key in taken or key in self._names:
-            return None
         state = _whole(before)
-        return index, State(state.place, state.written, state.given, state.seen | {key}, state.avoid)
+        if key in state.seen or key in taken or key in self._names:
+            return None
+        return index, ObjectState(state.place, state.written, state.given, state.seen | {key}, state.avoid)
 
     def refusals(self, then: _KeyTaken, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource`: keys that the schema names, and those that were written before."""
-        index, _, taken = then
+        index = then[0]
+        taken = _taken(then)
         others = _rests(taken, begun) if taken else _NOTHING_REFUSED
         names = self._names_in(index)
         if not names:
@@ -556,20 +507,18 @@ class ObjectPlaces:
             self._names_begun[index, begun] = always
         return always, others
 
-    def _names_in(self, index: int) -> list[str]:
+    def _names_in(self, index: int) -> tuple[str, ...]:
         """The names that are keys of a class, sorted."""
-        names = self._sorted_names.get(index)
-        if names is None:
-            keys = self.classes[index].keys
-            names = sorted(self._names if keys == ALL_STRINGS[0] else filter(keys.contains, self._names))
-            self._sorted_names[index] = names
-        return names
+        if self._sorted_names is None:
+            names = sorted(self._names)
+            self._sorted_names = tuple([tuple(filter(found.keys.contains, names)) for found in self.classes])
+        return self._sorted_names[index]
 
     def remaining(self, then: _KeyTaken) -> Regex:
         """See `RuleSource`."""
-        index, _, taken = then
+        index = then[0]
         keys = self.classes[index].keys
-        return key_regex(keys, [*self._names_in(index), *sorted(filter(keys.contains, taken))])
+        return key_regex(keys, [*self._names_in(index), *sorted(filter(keys.contains, _taken(then)))])
 
     def _value_bodies(self, index: int, written: _Written) -> list[Sequence[Symbol]]:
         """After the key, which `written` has seen: the colon, the value, and what follows."""
@@ -582,14 +531,14 @@ class ObjectPlaces:
 
 
 def _rests(keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
-    """How the spellings of those keys go on that begin so; a list of keys is sorted."""
+    """How the spellings of those keys go on that begin so; a tuple of keys is sorted."""
     if not begun:
         return tuple([spelling(key) for key in keys])
     text = begun[1:]
     if b"\\" in text or not text.isascii():
         return tuple([rest for key in keys if (rest := rest_of_spelling(key, begun)) is not None])
     start, size = text.decode(), len(begun)
-    if isinstance(keys, list):
+    if isinstance(keys, tuple):
         first = last = bisect_left(keys, start)
         while last < len(keys) and keys[last].startswith(start):
             last += 1

@@ -1,10 +1,7 @@
 """Where references lead: JSON pointers, `$id`s and anchors, and the dynamic scope of those that depend on it.
 
-A *resource* is a schema with a URI of its own. A *scope* is what the meaning of a subschema depends on beside its
-text: the resource that it is in, and, for `$dynamicRef` and `$recursiveRef`, the resources that were entered on the
-way to it. Of these only the first that has each dynamic anchor matters, so that there are finitely many scopes. They
-are followed only in documents that use such references: the first one met raises `DynamicScopeNeeded`, and the
-translation begins anew with `Document.is_dynamic` set.
+Dynamic scopes (`schema/scopes.py`) are followed only in documents that use references which depend on them: the first
+one met raises `DynamicScopeNeeded`, and the translation begins anew with `Document.is_dynamic` set.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.dialects import Dialect, dialect_of, dialect_within, says
 from structgen.schema.resources import Library
+from structgen.schema.scopes import ROOT, Place, Resource, Scope, Subschema, Within, pointer
 
 if TYPE_CHECKING:
     from referencing import Registry
@@ -23,42 +21,17 @@ if TYPE_CHECKING:
 __all__ = [
     "NAMING",
     "REFERENCES",
-    "ROOT",
     "Document",
     "DynamicScopeNeeded",
-    "Place",
-    "Resource",
-    "Scope",
     "bare_reference",
     "check_forms",
-    "pointer",
 ]
-
-Place = tuple[Any, str] | None
-"""A place in a document, as a linked list from the end of its JSON pointer; None is the root, and `((), uri)` that of
-another document."""
-
-ROOT: Place = None
 
 _RECURSIVE = "#"  # no anchor can be called so
 
 
 class DynamicScopeNeeded(Exception):
     """A reference that depends on the dynamic scope was met, and scopes are not followed yet."""
-
-
-def pointer(place: Place) -> str:
-    """The JSON pointer of a place, without `#`; in another document, behind its URI and `#`."""
-    tokens: list[str] = []
-    document = ""
-    while place is not None:
-        parent, token = place
-        if parent == ():
-            document = f"{token}#"
-            break
-        tokens.append(token.replace("~", "~0").replace("/", "~1"))
-        place = parent
-    return document + "".join(f"/{token}" for token in reversed(tokens))
 
 
 def bare_reference(schema: dict[str, Any], dialect: Dialect) -> str | None:
@@ -90,45 +63,6 @@ def _wrong_form(message: str, dialect: Dialect, place: Place, keyword: str) -> S
     return SchemaError(f"{message} in {dialect.name}", pointer=pointer(place), keyword=keyword)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Resource:
-    """A schema with a URI of its own, or a document's root.
-
-    Attributes:
-        uri: absolute, where it says so; "" for a root without a URI.
-        contents: the schema.
-        place: where it is.
-        dialect: its draft.
-    """
-
-    uri: str
-    contents: Any
-    place: Place
-    dialect: Dialect
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What a subschema's meaning depends on beside its text.
-
-    Attributes:
-        resource: the resource that it is in.
-        dialect: its draft.
-        entered: for each dynamic anchor the URI of the outermost resource entered that has it; sorted. Empty where
-            scopes are not followed.
-        left: the same as `jsonschema` has it, which sees only the resources that a reference led out of.
-    """
-
-    resource: Resource
-    dialect: Dialect
-    entered: tuple[tuple[str, str], ...] = ()
-    left: tuple[tuple[str, str], ...] = ()
-
-
-Target = tuple[Any, Place, Scope]
-"""A schema, its place and the scope around it."""
-
-
 class Document:
     """A schema, and the places in it and elsewhere that references can name.
 
@@ -158,10 +92,10 @@ class Document:
         self._inner: dict[int, Resource] = {}  # by the identity of its schema
         self._resources: dict[str, Resource] = {}
         self._plain: dict[Resource, Scope] = {}  # where no dynamic scopes are followed
-        self._anchors: dict[tuple[str, str], Target] = {}
+        self._anchors: dict[tuple[str, str], Subschema] = {}
         self._dynamic: dict[str, list[str]] = {}  # by URI of the resource
-        self._ambiguous: set[tuple[str, str]] = set()
-        self._memo: dict[tuple[str, str, Scope], Target] = {}
+        self._ambiguous: dict[tuple[str, str], None] = {}
+        self._memo: dict[tuple[str, str, Scope], Subschema] = {}
         uri = _own_uri(root, "", self.dialect)
         self._root = Resource(uri or "", root, ROOT, self.dialect)
         self._is_scanned = False
@@ -199,7 +133,7 @@ class Document:
         self.is_dynamic = True
         self._memo.clear()
 
-    def resolve(self, keyword: str, schema: dict[str, Any], place: Place, scope: Scope) -> Target:
+    def resolve(self, keyword: str, schema: dict[str, Any], place: Place, scope: Scope) -> Subschema:
         """The schema that a reference names, its place, and the scope around it.
 
         Args:
@@ -224,7 +158,7 @@ class Document:
 
     # --- finding -----------------------------------------------------------------------------------------------------
 
-    def _find(self, keyword: str, reference: str, place: Place, scope: Scope) -> Target:
+    def _find(self, keyword: str, reference: str, place: Place, scope: Scope) -> Subschema:
         failure = _Failure(keyword, reference, place)
         if keyword == "$recursiveRef" and reference != "#":
             raise SchemaError('$recursiveRef must be "#"', pointer=pointer(place), keyword=keyword)
@@ -258,7 +192,7 @@ class Document:
         contents = self.library.contents(uri)
         if contents is None:
             return None
-        place: Place = ((), uri)
+        place: Place = Within((), uri)
         if isinstance(contents, dict):
             dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(place))
         own = _own_uri(contents, uri, dialect)
@@ -269,17 +203,16 @@ class Document:
         self._resources[uri] = resource
         return resource
 
-    def _anchor(self, resource: Resource, name: str, scope: Scope, failure: _Failure) -> Target:
+    def _anchor(self, resource: Resource, name: str, scope: Scope, failure: _Failure) -> Subschema:
         self._scan_root()
         found = self._anchors.get((resource.uri, name))
         if found is None:
             raise failure.error("names no anchor")
         if (resource.uri, name) in self._ambiguous:
             raise failure.error("names several schemas")
-        schema, place, around = found
-        return schema, place, self._entering(scope, resource, around.dialect)
+        return Subschema(found.schema, found.place, self._entering(scope, resource, found.scope.dialect))
 
-    def _at(self, resource: Resource, path: str, scope: Scope, failure: _Failure) -> Target:
+    def _at(self, resource: Resource, path: str, scope: Scope, failure: _Failure) -> Subschema:
         """The schema at a JSON pointer, which may lead into other resources."""
         value, place, dialect = resource.contents, resource.place, resource.dialect
         is_schema = True
@@ -292,14 +225,14 @@ class Document:
                 value = value[int(token)]
             else:
                 raise failure.error("leads nowhere")
-            place = (place, token)
+            place = Within(place, token)
             if is_schema and isinstance(value, dict) and not NAMING.isdisjoint(value):
                 resource, dialect = self._inside(value, place, resource, dialect)
-        return value, place, self._entering(scope, resource, dialect)
+        return Subschema(value, place, self._entering(scope, resource, dialect))
 
-    def _checked(self, target: Target, scope: Scope, failure: _Failure) -> Target:
+    def _checked(self, target: Subschema, scope: Scope, failure: _Failure) -> Subschema:
         """Refuses what the validator reads as if it were of the draft that refers to it."""
-        schema, _, around = target
+        schema, around = target.schema, target.scope
         if isinstance(schema, bool) or around.dialect == scope.dialect:
             return target
         if not any(isinstance(each, dict) and "$schema" in each for each in (schema, around.resource.contents)):
@@ -335,19 +268,19 @@ class Document:
             left = tuple(pair for pair in left if pair[0] != _RECURSIVE)
         return Scope(resource, scope.dialect, scope.entered, left)
 
-    def _dynamically(self, name: str, found: Target, scope: Scope, failure: _Failure) -> Target:
+    def _dynamically(self, name: str, found: Subschema, scope: Scope, failure: _Failure) -> Subschema:
         """What a dynamic reference means in a scope, given what it means by itself."""
         if not self.is_dynamic:
             raise DynamicScopeNeeded
-        own = found[2].resource.uri
-        uri = dict(found[2].entered).get(name, own)
+        own = found.scope.resource.uri
+        uri = dict(found.scope.entered).get(name, own)
         if uri != dict(scope.left).get(name, own):
             raise failure.unsupported("means one schema by the standard, and another one to the validator")
         resource = self._resources.get(uri, self._root)
         if name == _RECURSIVE:
             return self._at(resource, "", scope, failure)
         target = self._anchor(resource, name, scope, failure)
-        if uri != own and target[0] is not resource.contents and _refers(target[0]):
+        if uri != own and target.schema is not resource.contents and _refers(target.schema):
             raise failure.unsupported("leads to references that the validator reads as if they stood elsewhere")
         return target
 
@@ -367,7 +300,7 @@ class Document:
         while stack:
             value, place, resource, dialect, is_schema = stack.pop()
             if isinstance(value, list):
-                stack.extend((item, (place, str(i)), resource, dialect, True) for i, item in enumerate(value))
+                stack.extend((item, Within(place, str(i)), resource, dialect, True) for i, item in enumerate(value))
             if not isinstance(value, dict):
                 continue
             if is_schema:
@@ -378,14 +311,14 @@ class Document:
                 if isinstance(child, (dict, list)) and (not is_schema or _holds_schemas(key, dialect)):
                     # Under `properties` and its like, keys are names and not keywords.
                     are_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
-                    stack.append((child, (place, key), resource, dialect, not are_names))
+                    stack.append((child, Within(place, key), resource, dialect, not are_names))
 
     def _register(
         self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect
     ) -> tuple[Resource, Dialect]:
         inner, dialect = self._inside(schema, place, resource, dialect)
         if self._resources.setdefault(inner.uri, inner).contents != inner.contents:
-            self._ambiguous.add(("", inner.uri))
+            self._ambiguous["", inner.uri] = None
         return inner, dialect
 
     def _note_anchors(self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect) -> None:
@@ -395,9 +328,9 @@ class Document:
             names.append(own[1:])  # the anchors of drafts 4 to 7
         for name in names:
             if isinstance(name, str):
-                target = (schema, place, Scope(resource, dialect))
-                if self._anchors.setdefault((resource.uri, name), target)[0] != schema:
-                    self._ambiguous.add((resource.uri, name))
+                target = Subschema(schema, place, Scope(resource, dialect))
+                if self._anchors.setdefault((resource.uri, name), target).schema != schema:
+                    self._ambiguous[resource.uri, name] = None
         dynamic = schema.get("$dynamicAnchor")
         if isinstance(dynamic, str) and "$dynamicRef" in dialect.keywords:
             self._dynamic.setdefault(resource.uri, []).append(dynamic)

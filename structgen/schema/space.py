@@ -45,7 +45,8 @@ from structgen.schema.evaluation import Evaluated, Evaluation
 from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, value_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import NAMING, REFERENCES, ROOT, Document, Place, Scope, bare_reference, check_forms, pointer
+from structgen.schema.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
+from structgen.schema.scopes import ROOT, Place, Scope, Subschema, Within, pointer
 from structgen.schema.widening import Widening, without_limits
 
 __all__ = ["Space", "array_holds", "object_holds"]
@@ -82,12 +83,13 @@ class Space:
         self.limits = limits
         self.deadline = deadline
         self._scope = document.start
-        self._atoms: list[tuple[Any, Place, Scope, Content | None]] = [(True, ROOT, self._scope, None)] * 2
+        self._atoms = [Subschema(True, ROOT, self._scope)] * 2
+        self._contents: dict[int, Content] = {}  # of atoms whose schemas are flat
         self._numbers: dict[Hashable, Node] = {}
         self._flat: dict[Content, Node] = {}
         self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
-        self._open: set[Node] = set()
+        self._open: dict[Node, None] = {}
         self._widening = Widening(is_allowed=options.lenient)
         self._parts = 0
         self._spent = 0
@@ -116,14 +118,16 @@ class Space:
             if keyword is None:
                 return self._number(schema, place, scope)
             try:
-                schema, place, scope = self.document.resolve(keyword, schema, place, scope)
+                target = self.document.resolve(keyword, schema, place, scope)
             except UnsupportedSchemaError:  # raised, or dropped, where its shape is asked for
                 return self._number(schema, place, scope)
+            schema, place, scope = target.schema, target.place, target.scope
         raise self._too_deep(place)
 
     def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
         """The node to which a reference leads."""
-        return self._node(*self.document.resolve(keyword, schema, place, self._scope))
+        target = self.document.resolve(keyword, schema, place, self._scope)
+        return self._node(target.schema, target.place, target.scope)
 
     def _number(self, schema: dict[str, Any], place: Place, scope: Scope) -> Node:
         content = flat_content(schema, scope.dialect)
@@ -149,7 +153,9 @@ class Space:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         if not number & 255:
             self.deadline.check()
-        self._atoms.append((schema, place, scope, content))
+        self._atoms.append(Subschema(schema, place, scope))
+        if content is not None:
+            self._contents[number] = content
         return (number,)
 
     def place(self, node: Node) -> Place:
@@ -157,7 +163,7 @@ class Space:
         while node:
             atom = node[0]
             if not isinstance(atom, AnyOf):
-                return self._atoms[abs(atom)][1]
+                return self._atoms[abs(atom)].place
             node = atom.nodes[0]
         return ROOT
 
@@ -179,11 +185,11 @@ class Space:
             raise _SelfReference("a subschema refers to itself", pointer=pointer(self.place(node)), keyword="$ref")
         if len(self._open) >= self.limits.schema_depth:
             raise self._too_deep(self.place(node))
-        self._open.add(node)
+        self._open[node] = None
         try:
             found = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
         finally:
-            self._open.discard(node)
+            del self._open[node]
         self._shapes[node] = self._spend(found)
         return found
 
@@ -213,14 +219,16 @@ class Space:
         if isinstance(atom, AnyOf):
             return self._union(atom.nodes)
         outer = self._scope
-        schema, place, self._scope, content = self._atoms[abs(atom)]
+        subschema = self._atoms[abs(atom)]
+        place, self._scope = subschema.place, subschema.scope
         try:
-            known = self._asserting(schema, place)
+            known = self._asserting(subschema.schema, place)
             if atom < 0:
                 return self._refused_by(known, place)
             shape = self._accepted_by(known, place)
         finally:
             self._scope = outer
+        content = self._contents.get(atom)
         if content is not None and not self.options.lenient:
             remember(self._common, content, shape, known)
         return shape
@@ -270,9 +278,10 @@ class Space:
     def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Place]]:
         """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
         outer = self._scope
-        schema, place, self._scope, _ = self._atoms[abs(atom)]
+        subschema = self._atoms[abs(atom)]
+        self._scope = subschema.scope
         try:
-            yield self._asserting(schema, place), place
+            yield self._asserting(subschema.schema, subschema.place), subschema.place
         finally:
             self._scope = outer
 
@@ -348,8 +357,8 @@ class Space:
         branches = schema[keyword]
         if not isinstance(branches, list) or not branches:
             raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(place), keyword=keyword)
-        inside = (place, keyword)
-        return [self.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
+        inside = Within(place, keyword)
+        return [self.node(branch, Within(inside, str(i))) for i, branch in enumerate(branches)]
 
     def _union(self, nodes: Iterable[Node]) -> Shape:
         return self._spend(NOTHING.unite(*map(self.shape, nodes)))
@@ -390,13 +399,13 @@ class Space:
         return out
 
     def _not(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        return self._union(complements(self.node(schema[keyword], (place, keyword))))
+        return self._union(complements(self.node(schema[keyword], Within(place, keyword))))
 
     def _conditional(self, schema: dict[str, Any], place: Place) -> tuple[Node, Node, Node]:
         """`if`, `then` and `else`."""
-        condition = self.node(schema["if"], (place, "if"))
-        then = self.node(schema.get("then", True), (place, "then"))
-        return condition, then, self.node(schema.get("else", True), (place, "else"))
+        condition = self.node(schema["if"], Within(place, "if"))
+        then = self.node(schema.get("then", True), Within(place, "then"))
+        return condition, then, self.node(schema.get("else", True), Within(place, "else"))
 
     def _if(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
         condition, then, otherwise = self._conditional(schema, place)
@@ -432,7 +441,7 @@ class Space:
         return value_shape([schema[keyword]], place, keyword, self.node, written_in(schema))
 
     def _property_names(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        strings = self.shape(self.node(schema[keyword], (place, keyword))).strings
+        strings = self.shape(self.node(schema[keyword], Within(place, keyword))).strings
         if strings == ALL_STRINGS:
             return EVERYTHING
         keys = _single(strings)
@@ -444,8 +453,9 @@ class Space:
         rules = schema[keyword]
         if not isinstance(rules, dict):
             raise SchemaError(f"{keyword} must be an object", pointer=pointer(place), keyword=keyword)
+        inside = Within(place, keyword)
         for key, rule in rules.items():
-            node = self.node({"required": rule} if isinstance(rule, list) else rule, ((place, keyword), key))
+            node = self.node({"required": rule} if isinstance(rule, list) else rule, Within(inside, key))
             if node != ANY:
                 yield key, node
 
@@ -467,7 +477,7 @@ class Space:
 
         The negation is meant for the values that satisfy the keywords beside it: the others are refused anyway.
         """
-        allowed = self.node(schema[keyword], (place, keyword))
+        allowed = self.node(schema[keyword], Within(place, keyword))
         if allowed == ANY:
             return NOTHING if negated else EVERYTHING
         if keyword == "unevaluatedProperties":
@@ -502,7 +512,7 @@ class Space:
         if key in REFERENCES:
             return self._union(complements(self.target(key, schema, place)))
         if key == "not":
-            return self.shape(self.node(schema["not"], (place, "not")))
+            return self.shape(self.node(schema["not"], Within(place, "not")))
         if key == "allOf":
             return self._union(no for node in self._branches(schema, key, place) for no in complements(node))
         if key == "anyOf":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from structgen.engine.regex import (
@@ -100,7 +100,7 @@ def _is_scalar(text: str) -> bool:
     return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
 
 
-def key_regex(keys: StringSet, names: list[str]) -> Regex:
+def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
     """The JSON text of the keys of a class, quotes included, without some names among them; with names, printable ASCII
     stands unescaped.
 

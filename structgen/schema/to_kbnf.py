@@ -18,6 +18,7 @@ from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, Node
 from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.lazy import LazyRules
+from structgen.schema.members import ArrayState, ObjectState
 from structgen.schema.options import SchemaOptions
 from structgen.schema.repetitions import repetition, terminal
 from structgen.schema.to_rules import expressed, read_schema
@@ -169,14 +170,18 @@ class _Writer:
         number, kind, *states = key
         if not isinstance(number, int) or kind == "first":
             return base
-        place = states[0] if isinstance(states[0], int) else states[0][0]
-        return f"{base}_{kind}_{place}"
+        state = states[0]
+        if isinstance(state, ObjectState):
+            state = state.place
+        elif isinstance(state, ArrayState):
+            state = state.written
+        return f"{base}_{kind}_{state}"
 
     def _base_name(self, node: Node) -> str:
         place = self.lazy.space.place(node)
         if place is None:
             return self._root_name
-        name = place[1]
+        name = place.token
         if not (name.isascii() and name.isidentifier()) or name.startswith(_ANY_VALUE):
             name = f"value_{name}" if name.isascii() and f"v{name}".isidentifier() else "value"
         return name

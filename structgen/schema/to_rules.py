@@ -21,7 +21,8 @@ from structgen.schema.keywords import unsupported
 from structgen.schema.lazy import LazyRules, Places
 from structgen.schema.objects import ObjectPlaces
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import ROOT, Document, DynamicScopeNeeded, Place, pointer
+from structgen.schema.refs import Document, DynamicScopeNeeded
+from structgen.schema.scopes import ROOT, Place, pointer
 from structgen.schema.space import Space
 from structgen.schema.terminals import are_surely_expressible, is_surely_expressible, scalar_terminals
 
@@ -54,11 +55,14 @@ def json_schema_to_rules(
     return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline)
 
 
+_SYMBOLS, _FIRST_RULE, _RULE_STARTS = array("i", [1, END]), array("i", [0, 1]), array("i", [0])
+
+
 def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
     return GrammarTables(
-        symbols=array("i", [1, END]),
-        first_rule=array("i", [0, 1]),
-        rule_starts=array("i", [0]),
+        symbols=_SYMBOLS,
+        first_rule=_FIRST_RULE,
+        rule_starts=_RULE_STARTS,
         terminals=(),
         names=("start",),
         start=0,

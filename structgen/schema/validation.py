@@ -28,8 +28,8 @@ from structgen.schema.dialects import UNDECLARED, Dialect, dialect_of, dialect_w
 from structgen.schema.keywords import language_of
 from structgen.schema.numbers import exact
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import ROOT
 from structgen.schema.resources import Library
+from structgen.schema.scopes import ROOT
 
 __all__ = ["validator_for"]
 

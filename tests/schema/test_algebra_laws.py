@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from structgen.errors import LimitExceededError, UnsupportedSchemaError
@@ -25,6 +25,7 @@ from structgen.schema.algebra import (
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.emptiness import object_holds
 from structgen.schema.exploration import explore
+from structgen.schema.scopes import Within
 from structgen.schema.validation import validator_for
 from tests.support.membership import in_arrays, in_objects, in_shape, space_of
 from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
@@ -41,8 +42,8 @@ class Pair:
     def __init__(self, left, right=True):
         schema = document(left=left, right=right)
         self.space, _ = space_of(schema)
-        self.left = self.space.node(left, ((None, "$defs"), "left"))
-        self.right = self.space.node(right, ((None, "$defs"), "right"))
+        self.left = self.space.node(left, Within(Within(None, "$defs"), "left"))
+        self.right = self.space.node(right, Within(Within(None, "$defs"), "right"))
         self._validators = [
             validator_for({"$schema": DRAFT, "$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
             for name in ("left", "right")
@@ -255,6 +256,10 @@ def _sets_of_objects():
     )
 
 
+def _with_somewhere(node):
+    return ObjectSet(somewhere=((StringSet(texts=("a",)), node),))
+
+
 def _in_object_set(part, value):
     if len(value) < part.low or (part.high is not None and len(value) > part.high):
         return False
@@ -273,6 +278,7 @@ class _Held:
 
 @SETTINGS
 @given(_sets_of_objects(), _sets_of_objects(), st.lists(st.sampled_from(_OBJECTS), min_size=1, max_size=20))
+@example(_with_somewhere((2,)), _with_somewhere((-2,)), [{}])  # one key cannot have both
 def test_sets_of_objects_by_counting(left, right, values):
     reduced, both, others = left.reduced(), left.intersect(right), left.complement()
     for value in values:

@@ -16,7 +16,7 @@ from structgen.schema.algebra import NumberSet
 from structgen.schema.keywords import base_shape
 from structgen.schema.numbers import decimal_text, exact, integer_range, number_range
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import ROOT
+from structgen.schema.scopes import ROOT
 from structgen.schema.terminals import NUMBER, number_regex
 
 INTEGERS = [str(i) for i in range(-130, 131)]

@@ -8,7 +8,8 @@ from structgen.limits import Limits
 from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.numbers import exact
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import ROOT, Document
+from structgen.schema.refs import Document
+from structgen.schema.scopes import ROOT
 from structgen.schema.space import Space
 
 

@@ -21,7 +21,7 @@ class Inexpressible(Exception):
         self.keyword = keyword
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Contains:
     """Among the items at index `start` and after, `low` to `high` (None: no bound) are in `node`."""
 
@@ -31,7 +31,7 @@ class Contains:
     high: int | None = None
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class ArraySet:
     """Arrays of `low` to `high` items (None: no bound): item i is in `prefix[i]`, and after that in `rest`.
 

@@ -17,7 +17,7 @@ OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
 """Any other key may have any value."""
 
 
-@dataclass(slots=True)
+@dataclass
 class ObjectSet:
     """Objects by their keys.
 

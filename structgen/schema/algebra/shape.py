@@ -23,7 +23,7 @@ class _Part(Protocol):
     def complement(self: _P) -> list[_P]: ...
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Shape:
     """The union of its parts; no part of a type: no value of that type.
 

@@ -22,7 +22,7 @@ from structgen.schema.algebra.lengths import fewest, lengths
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class Language:
     """A regular set of texts that has a name: two of one name are equal.
 
@@ -51,7 +51,7 @@ class Language:
         return _matches(self.widest, text)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(unsafe_hash=True)
 class StringSet:
     """Texts that satisfy all of these.
 

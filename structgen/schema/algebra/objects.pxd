@@ -1,0 +1,5 @@
+cdef class ObjectSet:
+    cdef readonly object properties, classes
+    cdef public object required
+    cdef readonly object low, high
+    cdef public object somewhere

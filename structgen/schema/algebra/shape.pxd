@@ -1,0 +1,2 @@
+cdef class Shape:
+    cdef readonly object null, booleans, numbers, strings, arrays, objects

@@ -1,0 +1,11 @@
+cdef class Within:
+    cdef readonly object parent, token
+
+cdef class Resource:
+    cdef readonly object uri, contents, place, dialect
+
+cdef class Scope:
+    cdef readonly object resource, dialect, entered, left
+
+cdef class Subschema:
+    cdef readonly object schema, place, scope

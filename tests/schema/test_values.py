@@ -1,0 +1,53 @@
+"""The values that schemas and rules are made of: Python's garbage collector does not go through them."""
+
+import gc
+import os
+
+import pytest
+
+from structgen.engine.grammar import Capture, Lazy
+from structgen.engine.regex import ANY_CHAR, Literal, Repeat, Sequence
+from structgen.schema.algebra import ANY, EVERYTHING, ArraySet, Language, ObjectSet, StringSet
+from structgen.schema.dialects import dialect_of
+from structgen.schema.members import ArrayState, ObjectState, OtherKeys, Property
+from structgen.schema.scopes import ROOT, Resource, Scope, Subschema, Within, pointer
+
+RESOURCE = Resource("", {}, ROOT, dialect_of({}, lambda _: None))
+VALUES = [
+    Literal(b"a"),
+    Repeat(ANY_CHAR, 0, None),
+    Sequence((ANY_CHAR, Literal(b"a"))),
+    Lazy(("value", ANY)),
+    Capture(ANY_CHAR, ("then", ()), True),
+    EVERYTHING,
+    ObjectSet({"a": ANY}),
+    ArraySet((ANY,)),
+    StringSet(within=(Language("any", Repeat(ANY_CHAR, 0, None)),)),
+    Property("a", ANY, (), True),
+    OtherKeys(0, StringSet(), (), 1),
+    ObjectState(0, seen=frozenset("a")),
+    ArrayState(0, (0,)),
+    Within(ROOT, "a"),
+    RESOURCE,
+    Scope(RESOURCE, RESOURCE.dialect),
+    Subschema({}, Within(ROOT, "a"), Scope(RESOURCE, RESOURCE.dialect)),
+]
+
+
+@pytest.mark.skipif(os.environ.get("STRUCTGEN_UNCOMPILED") == "1", reason="plain Python tracks every object")
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_values_are_not_tracked(value):
+    assert not gc.is_tracked(value)
+
+
+@pytest.mark.parametrize("make", [ObjectState, lambda place: ArrayState(place, ())], ids=["object", "array"])
+def test_equal_states_name_one_rule(make):
+    assert make(1) == make(1) and hash(make(1)) == hash(make(1))
+    assert make(1) != make(2)
+    assert make(1) != 1
+
+
+def test_pointers_of_places():
+    assert pointer(ROOT) == ""
+    assert pointer(Within(Within(ROOT, "$defs"), "a/b~")) == "/$defs/a~1b~0"
+    assert pointer(Within(Within((), "https://a.test/s"), "items")) == "https://a.test/s#/items"
