@@ -21,7 +21,7 @@ from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.grammars import Grammar
 from structgen.limits import Deadline, Limits
-from structgen.schema import Source, json_schema_to_rules, resolve
+from structgen.schema import Source, begins_with_bracket, json_schema_to_rules, resolve
 from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
@@ -270,7 +270,10 @@ def _compile_schema(schema: Any, vocabulary: Vocabulary, options: SchemaOptions,
     def make() -> CompiledGrammar:
         deadline = limits.deadline()
         tables = json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
-        return CompiledGrammar(tables, vocabulary, eager=False, limits=limits)
+        compiled = CompiledGrammar(tables, vocabulary, limits=limits)
+        if begins_with_bracket(tables):
+            compiled.prepare()
+        return compiled
 
     key = ("schema", _content(source, limits), source.options.without_registry(), vocabulary.fingerprint, limits)
     return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True)

@@ -1,5 +1,6 @@
 """`compile`: what is kept, for how long, and under concurrency."""
 
+import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -10,6 +11,8 @@ from pydantic import BaseModel, Field
 
 import structgen
 from structgen.cache import CompileCache, estimated_bytes
+from structgen.schema.lazy import LazyRules
+from structgen.schema.objects import ObjectPlaces
 
 VOCABULARY = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[256])
 OTHER = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[257])
@@ -241,3 +244,45 @@ def test_many_threads_compile_and_match():
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(40)))
+
+
+def test_what_is_dropped_goes():
+    """Most of a compiled grammar is kept from the garbage collector, so nothing in it may lead back to itself."""
+
+    def use(number):
+        schema = {
+            "type": "object",
+            "properties": {"a": {"type": "array", "items": {"enum": ["x", number]}, "uniqueItems": True}},
+            "patternProperties": {"^b": {"not": {"type": "string"}}},
+        }
+        matcher = structgen.compile(schema, VOCABULARY).matcher()
+        matcher.accept_bytes(b'{"a": ["x"], "b": ')
+        matcher.allowed_token_ids()
+
+    def rules():
+        structgen.clear_cache()
+        gc.collect()
+        return sum(isinstance(thing, LazyRules | ObjectPlaces) for thing in gc.get_objects())
+
+    use(0)
+    before = rules()
+    for number in range(1, 20):
+        use(number)
+    assert rules() == before
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_made"), [({"type": "object"}, True), ({"type": ["array", "object"]}, True), ({}, False)]
+)
+def test_the_first_mask_of_objects_and_arrays_is_made_by_the_compile(schema, is_made):
+    structgen.clear_cache()
+    sets = structgen.compile(schema, VOCABULARY).grammar.sets
+    assert (sets.first_scan[sets.start_set] >= 0) == is_made
+
+
+def test_a_limit_passed_by_the_first_mask_is_told_where_it_is_asked_for():
+    schema = {"type": "object", "properties": {"a": True}}
+    limits = structgen.Limits(set_items=1)
+    matcher = structgen.compile(schema, VOCABULARY, limits=limits).matcher()
+    with pytest.raises(structgen.LimitExceededError, match="set_items"):
+        matcher.allowed_token_ids()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -173,6 +174,11 @@ class CompiledGrammar:
         """Drops the sets and their masks only. Those of one epoch are kept, for matchers to take their place along."""
         with self.lock:
             self._take(self.shared, self._new_sets(self.sets.rules), self.sets)
+
+    def prepare(self) -> None:
+        """Makes the mask before the first token. Nobody need wait for it then: the model reads its prompt meanwhile."""
+        with self.lock, contextlib.suppress(LimitExceededError):  # whoever asks for the mask is told
+            self.masks.get(self.sets.start_set)
 
     def matcher(self) -> Matcher:
         """A new matcher, before the first token."""

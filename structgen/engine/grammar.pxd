@@ -12,3 +12,7 @@ cdef class Capture:
     cdef readonly object then
     cdef readonly bint endless
     cdef readonly bint refuses
+
+
+cdef class GrammarTables:
+    cdef readonly object symbols, first_rule, rule_starts, terminals, names, start, accepts_empty, lazy, source

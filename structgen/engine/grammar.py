@@ -99,7 +99,7 @@ class RuleSource(Protocol):
         """The terminal of a `Capture` that refuses texts, without those."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class GrammarTables:
     """A grammar as flat arrays.
 

@@ -40,7 +40,6 @@ cdef class SetMasks:
     cdef set _suspects          # tokens that have to be looked at one by one for the mask in the making
     cdef list _removed          # tokens of its parts that do not belong to it
     cdef dict _ends
-    cdef set _no_ends
     cdef dict _spellings
     cdef int _followed          # exits followed for the mask in the making
 
@@ -58,8 +57,8 @@ cdef class SetMasks:
     cdef int _keep(self, int token) except -1
     @cython.locals(sets=ItemSetStore, ends=set, common=set, found=set, is_first=bint, concerned=bint, scan=int, group=int, trie=Trie, node=int, sure=bint, kept=int, index="Py_ssize_t", token=int, refused=Marks)
     cdef void _refuse(self, Exits exits, int set_id, int state, int before, int before_ranges) except *
-    @cython.locals(found=set)
-    cdef set _ends_of(self, Exits exits, spellings)
+    @cython.locals(found=set, known=tuple)
+    cdef tuple _ends_of(self, Exits exits, spellings)
     @cython.locals(spelling=tuple, index=int)
     cdef int _find_spellings(self, Exits exits, spellings, set found) except -1
     @cython.locals(index=int, token=int, refused=Marks)

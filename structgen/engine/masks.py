@@ -61,6 +61,9 @@ class SetMask:
         self.is_for_text = False
 
 
+_NO_ENDS: set[int] = set()
+
+
 class SetMasks:
     """The masks of one grammar's sets, made when first asked for and kept.
 
@@ -86,10 +89,9 @@ class SetMasks:
         self._found_size = 0
         self._ranges = zeros(64)
         self._range_size = 0
-        self._suspects: set[int] = set()
-        self._removed: list[int] = []
-        self._ends: dict[tuple[int, int], set[int]] = {}  # by exits and spellings: see `_ends_of`
-        self._no_ends: set[int] = set()
+        self._suspects = terminals.suspects
+        self._removed = terminals.removed
+        self._ends: dict[tuple[int, int], tuple[int, ...]] = {}  # by exits and spellings: see `_ends_of`
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as exits are by the tables
         self._followed = 0
 
@@ -227,20 +229,20 @@ class SetMasks:
                 break
         if not concerned:
             return
-        ends = common = self._no_ends  # nodes at which some item completes a refused text; and at which all of them do
+        ends = common = _NO_ENDS  # nodes at which some item completes a refused text; and at which all of them do
         is_first = True
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             if sets.scan_state[scan] != state:
                 continue
             group = sets.scan_group[scan]
-            found = self._no_ends
+            found = _NO_ENDS
             if self._may_end_too_soon(set_id, scan, state):
                 found = set()
                 self._find_ends(exits, state, found)
             elif sets.group_captures[group] & REFUSING:
                 always, others = sets.refusals(set_id, group)
                 if always:
-                    found = self._ends_of(exits, always)
+                    found = set(self._ends_of(exits, always))
                 if others:
                     found = found.copy()
                     self._find_spellings(exits, others, found)
@@ -267,16 +269,16 @@ class SetMasks:
                 kept += 1
         self._found_size = kept
 
-    def _ends_of(self, exits: Exits, spellings: Sequence[Spelling]) -> set[int]:
+    def _ends_of(self, exits: Exits, spellings: Sequence[Spelling]) -> tuple[int, ...]:
         """The nodes that spellings lead to from behind some exits, remembered."""
         key = (id(exits), id(spellings))
-        found = self._ends.get(key)
-        if found is None:
-            found = set()
+        known = self._ends.get(key)
+        if known is None:
+            found: set[int] = set()
             self._find_spellings(exits, spellings, found)
-            self._ends[key] = found = found or self._no_ends
+            self._ends[key] = known = tuple(found)
             self._spellings[id(spellings)] = spellings
-        return found
+        return known
 
     def _find_spellings(self, exits: Exits, spellings: Sequence[Spelling], found: set[int]) -> None:
         for spelling in spellings:

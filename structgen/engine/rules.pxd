@@ -7,6 +7,14 @@ from structgen.engine.grammar cimport Capture, Lazy
 cdef int CAPTURES, END, NOT_MADE, REFUSALS_KEPT, RULES_SEEN, TERMINAL
 
 
+@cython.final
+cdef class Captured:
+    cdef Capture capture
+    cdef bint refuses
+    cdef bytes unrefused
+    cdef int after_any
+
+
 cdef class Rules:
     cdef readonly AutomatonStore automata
     cdef public int[::1] symbols
@@ -24,24 +32,24 @@ cdef class Rules:
     cdef dict _keys
     cdef dict _numbers
     cdef list _captures
-    cdef list _refuses
-    cdef list _unrefused
     cdef dict _refusals
-    cdef list _after_any
     cdef dict _continuations
     cdef dict _goes_on_endless
 
     @cython.locals(start=int)
     cpdef int expand(self, int nonterminal) except -1
+    @cython.locals(captured=Captured)
     cpdef int continuation(self, int number, text) except -2
-    @cython.locals(position=int, nonterminal=int)
+    @cython.locals(captured=Captured, position=int, nonterminal=int)
     cdef int _position_after(self, int number, text) except -2
+    @cython.locals(captured=Captured)
     cpdef bint is_endless(self, int number) except -1
+    @cython.locals(captured=Captured)
     cpdef bint refuses(self, int number) except -1
     cpdef bint goes_on_endless(self, int position) except -1
     @cython.locals(symbol=int, rule=int, seen=set)
     cdef bint _sees_endless(self, int position) except -1
-    @cython.locals(unrefused=bytes, key=tuple, found=tuple)
+    @cython.locals(captured=Captured, key=tuple, found=tuple)
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int)
     cdef int _load(self, tables) except -1

@@ -26,6 +26,23 @@ REFUSALS_KEPT = 10_000
 RULES_SEEN = 32  # so many nonterminals are looked at to see whether texts have no end
 
 
+class Captured:
+    """A capture in a body, and what was found out about it.
+
+    Attributes:
+        capture: the symbol.
+        refuses: texts are refused where they end.
+        unrefused: a beginning of no text that is refused; the last seen.
+        after_any: the position of what follows texts that are not known, once asked for.
+    """
+
+    def __init__(self, capture: Capture, refuses: bool) -> None:
+        self.capture = capture
+        self.refuses = refuses
+        self.unrefused: bytes | None = None
+        self.after_any = NOT_MADE
+
+
 class Rules:
     """All rules that have been made for one grammar, shared by its stores of Earley sets.
 
@@ -53,11 +70,8 @@ class Rules:
         self._nonterminals = 0
         self._keys: dict[int, Hashable] = {}
         self._numbers: dict[Hashable, int] = {}
-        self._captures: list[Capture] = []
-        self._refuses: list[bool] = []  # by capture: texts are refused where they end
-        self._unrefused: list[bytes | None] = []  # by capture: a beginning of no text that is refused; the last seen
+        self._captures: list[Captured] = []
         self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
-        self._after_any: list[int] = []  # by capture: what follows texts that are not known, once asked for
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
         self._goes_on_endless: dict[int, bool] = {}
@@ -80,14 +94,16 @@ class Rules:
         """The position at which a body goes on after its captured symbol; -1 where that text must not be captured."""
         if text is not None:
             return self._position_after(number, text)
-        if self._after_any[number] < 0:  # every way that tokens leave the capture asks for it
-            self._after_any[number] = self._position_after(number, None)
-        return self._after_any[number]
+        captured: Captured = self._captures[number]
+        if captured.after_any < 0:  # every way that tokens leave the capture asks for it
+            captured.after_any = self._position_after(number, None)
+        return captured.after_any
 
     def _position_after(self, number: int, text: bytes | None) -> int:
         if self._source is None:
             return NOT_MADE
-        key = self._source.after(self._captures[number].then, text)
+        captured: Captured = self._captures[number]
+        key = self._source.after(captured.capture.then, text)
         if key is None:
             return NOT_MADE
         position = self._continuations.get(key, NOT_MADE)
@@ -101,23 +117,25 @@ class Rules:
 
     def is_endless(self, number: int) -> bool:
         """Whether what follows a capture does not depend on its text; see `Capture`."""
-        return self._captures[number].endless
+        captured: Captured = self._captures[number]
+        return captured.capture.endless
 
     def refuses(self, number: int) -> bool:
         """Whether a capture refuses texts where they end."""
-        return self._refuses[number]
+        captured: Captured = self._captures[number]
+        return captured.refuses
 
     def refusals(self, number: int, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """See `RuleSource.refusals`."""
-        unrefused = self._unrefused[number]
-        if self._source is None or (unrefused is not None and begun.startswith(unrefused)):
+        captured: Captured = self._captures[number]
+        if self._source is None or (captured.unrefused is not None and begun.startswith(captured.unrefused)):
             return (), ()
         key = (number, begun)
         found = self._refusals.get(key)
         if found is None:
-            found = self._source.refusals(self._captures[number].then, begun)
+            found = self._source.refusals(captured.capture.then, begun)
             if not found[0] and not found[1]:
-                self._unrefused[number] = begun  # nor does a refused text begin as what is written after it
+                captured.unrefused = begun  # nor does a refused text begin as what is written after it
             if len(self._refusals) >= REFUSALS_KEPT:
                 self._refusals.clear()
             self._refusals[key] = found
@@ -206,10 +224,7 @@ class Rules:
                     return None
                 out.append((captured, 0))
                 out.append((CAPTURES - len(self._captures), 0))
-                self._captures.append(part)
-                self._refuses.append(refuses)
-                self._unrefused.append(None)
-                self._after_any.append(NOT_MADE)
+                self._captures.append(Captured(part, refuses))
                 self.has_captures = True
             else:
                 state = self.automata.add(part)

@@ -17,6 +17,8 @@ cdef class TerminalMasks(CountedMasks):
     cdef int _exits_numbered
     cdef dict _counted
     cdef readonly Marks seen_states, states_behind, refused_tokens
+    cdef readonly set suspects
+    cdef readonly list removed
     cdef dict _united
     cdef list _models               # wide states that were walked last
     cdef dict _leavings

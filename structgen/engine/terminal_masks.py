@@ -61,8 +61,8 @@ class TerminalMasks(CountedMasks):
     """The tables of all automaton states of one store, for one vocabulary.
 
     Attributes, besides those of `CountedMasks`:
-        seen_states, states_behind, refused_tokens: for `engine/masks.py`, which makes one mask at a time of all
-            grammars that share the tables.
+        seen_states, states_behind, refused_tokens, suspects, removed: for `engine/masks.py`, which makes one mask at a
+            time of all grammars that share the tables.
     """
 
     def __init__(self, vocabulary: Vocabulary, automata: AutomatonStore) -> None:
@@ -70,6 +70,8 @@ class TerminalMasks(CountedMasks):
         self.seen_states = Marks()
         self.states_behind = Marks()
         self.refused_tokens = Marks()
+        self.suspects: set[int] = set()  # tokens that have to be looked at one by one for the mask in the making
+        self.removed: list[int] = []  # tokens of its parts that do not belong to it
         self._record_of = zeros(1024)
         self._records = [TerminalMask()]  # the first is empty: most keys do not go on with what is left of a token
         self._behind = PairTable(PLACES_BEHIND)

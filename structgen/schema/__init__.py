@@ -23,7 +23,7 @@ from structgen.limits import Deadline, Limits
 from structgen.schema.keywords import SchemaWarning
 from structgen.schema.options import SchemaArguments, SchemaOptions
 from structgen.schema.sources import Source, resolve
-from structgen.schema.to_rules import json_schema_to_rules
+from structgen.schema.to_rules import begins_with_bracket, json_schema_to_rules
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
@@ -32,6 +32,7 @@ __all__ = [
     "SchemaOptions",
     "SchemaWarning",
     "Source",
+    "begins_with_bracket",
     "json_schema_to_rules",
     "resolve",
     "schema_to_kbnf",

@@ -124,7 +124,7 @@ class ArrayPlaces:
             return False
         if not part.unique:
             return can_be_met(left, self._lazy.holds, lambda node: None)
-        return can_differ(left, self._lazy.holds, self._lazy.space.sizes, frozenset(map(spelled, state.seen)))
+        return can_differ(left, self._lazy.holds, self._lazy.space.sizes(), frozenset(map(spelled, state.seen)))
 
     def _items(self, state: ArrayState) -> Iterator[_Item]:
         """All items that may come next, after which the array can be ended."""

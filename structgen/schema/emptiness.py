@@ -140,7 +140,7 @@ def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
     return [*named.values(), *(node for _, node in others)]
 
 
-def holds(shape: Shape, productive: Collection[Node], sizes: Sizes) -> bool:
+def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]) -> bool:
     """Whether a shape has a value, given the nodes that are known to have one."""
     if shape.null or shape.booleans or shape.numbers or shape.strings:
         return True
@@ -149,7 +149,7 @@ def holds(shape: Shape, productive: Collection[Node], sizes: Sizes) -> bool:
     )
 
 
-def array_holds(part: ArraySet, productive: Collection[Node], sizes: Sizes | None = None) -> bool:
+def array_holds(part: ArraySet, productive: Collection[Node], sizes: Callable[[], Sizes] | None = None) -> bool:
     """Whether a set of arrays has a member, given the nodes that are known to have one."""
     if not all(part.at(i) in productive for i in range(min(part.low, len(part.prefix) + 1))):
         return False
@@ -157,7 +157,7 @@ def array_holds(part: ArraySet, productive: Collection[Node], sizes: Sizes | Non
         return True
     if not part.unique or sizes is None:
         return can_be_met(part, productive.__contains__, _endless)
-    return can_differ(part, productive.__contains__, sizes)
+    return can_differ(part, productive.__contains__, sizes())
 
 
 def _endless(node: Node) -> None:

@@ -1,6 +1,7 @@
 cimport cython
 
 from structgen.engine.grammar cimport Lazy
+from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.layout cimport Layout
 from structgen.schema.terminals cimport scalar_terminals
 
@@ -16,7 +17,6 @@ cdef class LazyRules:
     cdef object _places_of
     cdef list _places
     cdef dict _numbers
-    cdef list _parts
     cdef dict _symbols
     cdef dict _consts
     cdef dict _alternatives
@@ -28,9 +28,11 @@ cdef class LazyRules:
     cpdef remaining(self, then)
     cpdef bint holds(self, node) except -1
     cpdef symbol(self, node)
-    @cython.locals(terminals=list)
+    @cython.locals(terminals=list, shape=Shape)
     cdef _symbol(self, node)
     cpdef symbol_without(self, node, values)
     cpdef bint holds_without(self, node, values) except -1
     cpdef tuple alternatives(self, node, values=*)
+    @cython.locals(found=list, shape=Shape)
+    cdef tuple _made_alternatives(self, node, values)
     cpdef tuple places(self, part)

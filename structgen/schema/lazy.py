@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from structgen.engine.grammar import Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
-from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet, meet
+from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, StringSet, meet
+from structgen.schema.algebra.shape import Shape
 from structgen.schema.exploration import explore
 from structgen.schema.layout import LAYOUTS
 from structgen.schema.space import Space
@@ -79,8 +80,7 @@ class LazyRules:
         self._deadline = space.limits.deadline()
         self._places_of = places_of
         self._places: list[Places] = []
-        self._numbers: dict[int, int] = {}  # by the identity of a part, which is kept alive in _parts
-        self._parts: list[ArraySet | ObjectSet] = []
+        self._numbers: dict[int, int] = {}  # by the identity of a part, which its places keep alive
         self._symbols: dict[Node, Symbol] = {}
         self._consts: dict[Value, Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
@@ -196,7 +196,6 @@ class LazyRules:
         if number is None:
             number = len(self._places)
             self._places.append(self._places_of(self, part, number))  # an error leaves nothing half made
-            self._parts.append(part)
             self._numbers[id(part)] = number
         return self.numbered(number), number
 

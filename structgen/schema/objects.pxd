@@ -1,6 +1,7 @@
 cimport cython
 
 from structgen.engine.grammar cimport Capture, Lazy
+from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.layout cimport Layout
 from structgen.schema.lazy cimport LazyRules
 from structgen.schema.members cimport ObjectState, OtherKeys, Property
@@ -19,6 +20,7 @@ cdef _taken(tuple then)
 @cython.final
 cdef class ObjectPlaces:
     cdef LazyRules _lazy
+    cdef ObjectSet _part
     cdef object _number
     cdef Layout _layout
     cdef bint any_order
@@ -39,7 +41,7 @@ cdef class ObjectPlaces:
     cdef dict _alive
 
     @cython.locals(found=list, is_required=bint)
-    cdef tuple _written_properties(self, part, needed, bint is_full)
+    cdef tuple _written_properties(self, ObjectSet part, needed, bint is_full)
     @cython.locals(left=int, entry=Property)
     cdef tuple _missing_by_place(self)
     cpdef start(self, avoid=*)

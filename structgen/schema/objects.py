@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Inexpressible, Node, ObjectSet, StringSet
+from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Inexpressible, Node, StringSet
+from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.lazy import LazyRules
 from structgen.schema.members import MANY_KEYS, ObjectState, OtherKeys, Property
 from structgen.schema.strings import rest_of_spelling, spelling
@@ -92,6 +93,7 @@ class ObjectPlaces:
 
     def __init__(self, lazy: LazyRules, part: ObjectSet, number: int) -> None:
         self._lazy = lazy
+        self._part = part
         self._number = number
         self._layout = lazy.layout
         self.any_order = lazy.options.property_order == "any"

@@ -63,6 +63,9 @@ def _wrong_form(message: str, dialect: Dialect, place: Place, keyword: str) -> S
     return SchemaError(f"{message} in {dialect.name}", pointer=pointer(place), keyword=keyword)
 
 
+_STANDARD = Library()
+
+
 class Document:
     """A schema, and the places in it and elsewhere that references can name.
 
@@ -85,7 +88,7 @@ class Document:
         dialect: Dialect | None = None,
         draft: str | None = None,
     ) -> None:
-        self.library = Library(registry)
+        self.library = _STANDARD if registry is None else Library(registry)
         self.root = root
         self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
         self.is_dynamic = False

@@ -26,7 +26,7 @@ class Library:
         registry: the caller's, which comes before the official metaschemas.
     """
 
-    def __init__(self, registry: Registry[Any] | None) -> None:
+    def __init__(self, registry: Registry[Any] | None = None) -> None:
         self._given = registry
         self._registry: Registry[Any] | None = None
 

@@ -60,6 +60,7 @@ _COMBINING = frozenset(
     }
 )  # fmt: skip
 _WITNESS_DEPTH = 12
+_STRICT = Widening(is_allowed=False)  # which remembers nothing
 _MAX_ABSORBED = 256
 
 
@@ -90,10 +91,16 @@ class Space:
         self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self._open: dict[Node, None] = {}
-        self._widening = Widening(is_allowed=options.lenient)
+        self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
         self._parts = 0
         self._spent = 0
-        self.sizes = Sizes(self._known_shape)
+        self._sizes: Sizes | None = None
+
+    def sizes(self) -> Sizes:
+        """How many values nodes have."""
+        if self._sizes is None:
+            self._sizes = Sizes(self._known_shape)
+        return self._sizes
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,13 @@
 cimport cython
 
+from structgen.schema.algebra.shape cimport Shape
+from structgen.schema.algebra.strings cimport StringSet
 
-cpdef string_regex(strings)
+
+cpdef string_regex(StringSet strings)
 cdef _known(texts, keyword)
 @cython.locals(parts=list, excluded=list)
-cdef _quoted(strings)
+cdef _quoted(StringSet strings)
 cpdef key_regex(keys, names)
 @cython.locals(known=list, strings=list, numbers=list, parts=list)
-cpdef list scalar_terminals(shape)
+cpdef list scalar_terminals(Shape shape)

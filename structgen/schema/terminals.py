@@ -20,10 +20,10 @@ from structgen.schema.algebra import (
     Inexpressible,
     Language,
     NumberSet,
-    Shape,
-    StringSet,
 )
 from structgen.schema.algebra.numbers import DIGITS
+from structgen.schema.algebra.shape import Shape
+from structgen.schema.algebra.strings import StringSet
 from structgen.schema.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
 from structgen.schema.numbers import EXACT_INTEGERS
 from structgen.schema.strings import (

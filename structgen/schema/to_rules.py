@@ -26,7 +26,7 @@ from structgen.schema.scopes import ROOT, Place, pointer
 from structgen.schema.space import Space
 from structgen.schema.terminals import are_surely_expressible, is_surely_expressible, scalar_terminals
 
-__all__ = ["expressed", "json_schema_to_rules", "read_schema"]
+__all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema"]
 
 _T = TypeVar("_T")
 
@@ -70,6 +70,17 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
         lazy=(("value", root),),
         source=lazy,
     )
+
+
+def begins_with_bracket(tables: GrammarTables) -> bool:
+    """Whether every text is an array or an object: what comes first is found at little cost then, which scalars may not
+    be (multiples of several numbers, say).
+    """
+    if not isinstance(tables.source, LazyRules):
+        return False
+    key: Any = tables.lazy[0]
+    shape = tables.source.shapes[key[1]]
+    return not (shape.null or shape.booleans or shape.numbers or shape.strings)
 
 
 def read_schema(
