@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, meet
-from structgen.schema.scopes import Place, Within
+from structgen.schema.scopes import Place
 
 __all__ = ["REFERENCES", "Case", "Evaluated", "Evaluation", "Kind"]
 
@@ -127,7 +127,7 @@ class Evaluation:
             elif key in ("dependencies", "dependentSchemas"):
                 for name, rule in known[key].items():
                     if not isinstance(rule, list):
-                        node = self._space.node(rule, Within(Within(place, key), name))
+                        node = self._space.node(rule, ((place, key), name))
                         found = self._both(found, self._optional(self._has(name, place), self._of(node)))
         return found
 
@@ -145,7 +145,7 @@ class Evaluation:
         return found
 
     def _branches(self, known: dict[str, Any], key: str, place: Place) -> list[Node]:
-        return [self._space.node(branch, Within(Within(place, key), str(i))) for i, branch in enumerate(known[key])]
+        return [self._space.node(branch, ((place, key), str(i))) for i, branch in enumerate(known[key])]
 
     def _has(self, name: str, place: Place) -> Node:
         """The values that have a property, if they are objects."""
@@ -167,9 +167,9 @@ class Evaluation:
         return self._grouped(found) if any(evaluated != _NOTHING for _, evaluated in found) else _NO_CASES
 
     def _conditional(self, known: dict[str, Any], place: Place) -> list[Case]:
-        condition = self._space.node(known["if"], Within(place, "if"))
-        then = self._of(self._space.node(known.get("then", True), Within(place, "then")))
-        otherwise = self._of(self._space.node(known.get("else", True), Within(place, "else")))
+        condition = self._space.node(known["if"], (place, "if"))
+        then = self._of(self._space.node(known.get("then", True), (place, "then")))
+        otherwise = self._of(self._space.node(known.get("else", True), (place, "else")))
         matching = self._both(self._of(condition), then)
         if all(evaluated == _NOTHING for _, evaluated in (*matching, *otherwise)):
             return _NO_CASES
@@ -214,5 +214,5 @@ class Evaluation:
         prefix = len(known.get("prefixItems", ()) or (items if isinstance(items, list) else ()))
         within: frozenset[Node] = frozenset()
         if self._contains and "contains" in known:
-            within = frozenset({self._space.node(known["contains"], Within(place, "contains"))})
+            within = frozenset({self._space.node(known["contains"], (place, "contains"))})
         return Evaluated(prefix=prefix, within=within)

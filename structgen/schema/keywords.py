@@ -35,7 +35,7 @@ from structgen.schema.algebra import (
 from structgen.schema.algebra.numbers import ANY_FORM
 from structgen.schema.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.options import Formats, SchemaOptions
-from structgen.schema.scopes import Place, Within, pointer
+from structgen.schema.scopes import Place, pointer
 
 __all__ = [
     "OWN_KEYWORDS",
@@ -216,8 +216,8 @@ def _format(name: Any, place: Place, reading: Formats) -> Language | None:
 def _children(value: Any, keyword: str, place: Place, node_of: NodeOf) -> tuple[Node, ...]:
     if not isinstance(value, list):
         raise _fail(f"{keyword} must be a list of schemas", place, keyword)
-    inside = Within(place, keyword)
-    return tuple(node_of(schema, Within(inside, str(i))) for i, schema in enumerate(value))
+    inside = (place, keyword)
+    return tuple(node_of(schema, (inside, str(i))) for i, schema in enumerate(value))
 
 
 def _arrays(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[ArraySet, ...]:
@@ -231,9 +231,9 @@ def _arrays(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Arra
             raise _fail("items must be a schema beside prefixItems", place, "items")
         prefix = _children(items, "items", place, node_of)
         if "additionalItems" in schema:
-            rest = node_of(schema["additionalItems"], Within(place, "additionalItems"))
+            rest = node_of(schema["additionalItems"], (place, "additionalItems"))
     elif "items" in schema:
-        rest = node_of(items, Within(place, "items"))
+        rest = node_of(items, (place, "items"))
     low, high = _count(schema, "minItems", place) or 0, _count(schema, "maxItems", place)
     contains = _contains(schema, place, node_of)
     found = ArraySet(prefix, rest, low, high, contains, schema.get("uniqueItems") is True).reduced()
@@ -244,7 +244,7 @@ def _contains(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Co
     """What `contains` counts, which `minContains` and `maxContains` bound, in the drafts that know them."""
     if "contains" not in schema:
         return ()
-    node = node_of(schema["contains"], Within(place, "contains"))
+    node = node_of(schema["contains"], (place, "contains"))
     low, high = _count(schema, "minContains", place), _count(schema, "maxContains", place)
     return (Contains(0, node, 1 if low is None else low, high),)
 
@@ -264,11 +264,11 @@ def _objects(
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
         raise _fail("properties must be an object", place, "properties")
-    inside = Within(place, "properties")
-    nodes = {name: node_of(child, Within(inside, name)) for name, child in properties.items()}
+    inside = (place, "properties")
+    nodes = {name: node_of(child, (inside, name)) for name, child in properties.items()}
     classes = OPEN
     if "additionalProperties" in schema:
-        rest = node_of(schema["additionalProperties"], Within(place, "additionalProperties"))
+        rest = node_of(schema["additionalProperties"], (place, "additionalProperties"))
         classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
     if "patternProperties" in schema:
         classes = _patterned(schema["patternProperties"], place, nodes, classes, node_of, limits, deadline)
@@ -290,12 +290,12 @@ def _patterned(
     """Splits the keys by the patterns, and intersects what overlapping ones ask. Narrows `nodes` in place."""
     if not isinstance(patterns, dict):
         raise _fail("patternProperties must be an object", place, "patternProperties")
-    inside = Within(place, "patternProperties")
+    inside = (place, "patternProperties")
     matched: list[KeyClass] = []
     unmatched: list[StringSet] = [ALL_STRINGS[0]]
     for pattern, child in patterns.items():
         language = language_of(pattern, "ecma", inside, "patternProperties", limits)
-        node = node_of(child, Within(inside, pattern))
+        node = node_of(child, (inside, pattern))
         for name in nodes:
             if language.matches(name):
                 nodes[name] = meet(nodes[name], node)
@@ -341,7 +341,7 @@ def value_shape(values: list[Any], place: Place, keyword: str, node_of: NodeOf, 
     arrays: list[ArraySet] = []
     objects: list[ObjectSet] = []
     null, booleans = False, 0
-    inside = Within(place, keyword)
+    inside = (place, keyword)
     for value in values:
         if value is None:
             null = True

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.dialects import Dialect, dialect_of, dialect_within, says
 from structgen.schema.resources import Library
-from structgen.schema.scopes import ROOT, Place, Resource, Scope, Subschema, Within, pointer
+from structgen.schema.scopes import ROOT, Place, Resource, Scope, Subschema, pointer
 
 if TYPE_CHECKING:
     from referencing import Registry
@@ -195,7 +195,7 @@ class Document:
         contents = self.library.contents(uri)
         if contents is None:
             return None
-        place: Place = Within((), uri)
+        place: Place = ((), uri)
         if isinstance(contents, dict):
             dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(place))
         own = _own_uri(contents, uri, dialect)
@@ -228,7 +228,7 @@ class Document:
                 value = value[int(token)]
             else:
                 raise failure.error("leads nowhere")
-            place = Within(place, token)
+            place = (place, token)
             if is_schema and isinstance(value, dict) and not NAMING.isdisjoint(value):
                 resource, dialect = self._inside(value, place, resource, dialect)
         return Subschema(value, place, self._entering(scope, resource, dialect))
@@ -303,7 +303,7 @@ class Document:
         while stack:
             value, place, resource, dialect, is_schema = stack.pop()
             if isinstance(value, list):
-                stack.extend((item, Within(place, str(i)), resource, dialect, True) for i, item in enumerate(value))
+                stack.extend((item, (place, str(i)), resource, dialect, True) for i, item in enumerate(value))
             if not isinstance(value, dict):
                 continue
             if is_schema:
@@ -314,7 +314,7 @@ class Document:
                 if isinstance(child, (dict, list)) and (not is_schema or _holds_schemas(key, dialect)):
                     # Under `properties` and its like, keys are names and not keywords.
                     are_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
-                    stack.append((child, Within(place, key), resource, dialect, not are_names))
+                    stack.append((child, (place, key), resource, dialect, not are_names))
 
     def _register(
         self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect

@@ -1,6 +1,3 @@
-cdef class Within:
-    cdef readonly object parent, token
-
 cdef class Resource:
     cdef readonly object uri, contents, place, dialect
 

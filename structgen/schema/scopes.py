@@ -12,23 +12,13 @@ from typing import Any
 
 from structgen.schema.dialects import Dialect
 
-__all__ = ["ROOT", "Place", "Resource", "Scope", "Subschema", "Within", "pointer"]
+__all__ = ["ROOT", "Place", "Resource", "Scope", "Subschema", "pointer"]
 
 
-@dataclass(frozen=True)
-class Within:
-    """A place in a document that is not its root, as a linked list from the end of its JSON pointer.
+Place = tuple[Any, str] | None
+"""A place in a document, as a linked list from the end of its JSON pointer; None is the root, and `((), uri)` that of
+another document. It may be as long as a schema is deep, and tuples are freed without recursion."""
 
-    Attributes:
-        parent: the place around it; `ROOT`, or `()` where the token is the URI of another document.
-        token: the last part of the pointer.
-    """
-
-    parent: Place | tuple[()]
-    token: str
-
-
-Place = Within | None
 ROOT: Place = None
 
 
@@ -87,9 +77,10 @@ def pointer(place: Place) -> str:
     tokens: list[str] = []
     document = ""
     while place is not None:
-        if isinstance(place.parent, tuple):
-            document = f"{place.token}#"
+        parent, token = place
+        if parent == ():
+            document = f"{token}#"
             break
-        tokens.append(place.token.replace("~", "~0").replace("/", "~1"))
-        place = place.parent
+        tokens.append(token.replace("~", "~0").replace("/", "~1"))
+        place = parent
     return document + "".join(f"/{token}" for token in reversed(tokens))

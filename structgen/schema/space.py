@@ -46,7 +46,7 @@ from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, val
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
-from structgen.schema.scopes import ROOT, Place, Scope, Subschema, Within, pointer
+from structgen.schema.scopes import ROOT, Place, Scope, Subschema, pointer
 from structgen.schema.widening import Widening, without_limits
 
 __all__ = ["Space", "array_holds", "object_holds"]
@@ -364,8 +364,8 @@ class Space:
         branches = schema[keyword]
         if not isinstance(branches, list) or not branches:
             raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(place), keyword=keyword)
-        inside = Within(place, keyword)
-        return [self.node(branch, Within(inside, str(i))) for i, branch in enumerate(branches)]
+        inside = (place, keyword)
+        return [self.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
 
     def _union(self, nodes: Iterable[Node]) -> Shape:
         return self._spend(NOTHING.unite(*map(self.shape, nodes)))
@@ -406,13 +406,13 @@ class Space:
         return out
 
     def _not(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        return self._union(complements(self.node(schema[keyword], Within(place, keyword))))
+        return self._union(complements(self.node(schema[keyword], (place, keyword))))
 
     def _conditional(self, schema: dict[str, Any], place: Place) -> tuple[Node, Node, Node]:
         """`if`, `then` and `else`."""
-        condition = self.node(schema["if"], Within(place, "if"))
-        then = self.node(schema.get("then", True), Within(place, "then"))
-        return condition, then, self.node(schema.get("else", True), Within(place, "else"))
+        condition = self.node(schema["if"], (place, "if"))
+        then = self.node(schema.get("then", True), (place, "then"))
+        return condition, then, self.node(schema.get("else", True), (place, "else"))
 
     def _if(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
         condition, then, otherwise = self._conditional(schema, place)
@@ -448,7 +448,7 @@ class Space:
         return value_shape([schema[keyword]], place, keyword, self.node, written_in(schema))
 
     def _property_names(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        strings = self.shape(self.node(schema[keyword], Within(place, keyword))).strings
+        strings = self.shape(self.node(schema[keyword], (place, keyword))).strings
         if strings == ALL_STRINGS:
             return EVERYTHING
         keys = _single(strings)
@@ -460,9 +460,9 @@ class Space:
         rules = schema[keyword]
         if not isinstance(rules, dict):
             raise SchemaError(f"{keyword} must be an object", pointer=pointer(place), keyword=keyword)
-        inside = Within(place, keyword)
+        inside = (place, keyword)
         for key, rule in rules.items():
-            node = self.node({"required": rule} if isinstance(rule, list) else rule, Within(inside, key))
+            node = self.node({"required": rule} if isinstance(rule, list) else rule, (inside, key))
             if node != ANY:
                 yield key, node
 
@@ -484,7 +484,7 @@ class Space:
 
         The negation is meant for the values that satisfy the keywords beside it: the others are refused anyway.
         """
-        allowed = self.node(schema[keyword], Within(place, keyword))
+        allowed = self.node(schema[keyword], (place, keyword))
         if allowed == ANY:
             return NOTHING if negated else EVERYTHING
         if keyword == "unevaluatedProperties":
@@ -519,7 +519,7 @@ class Space:
         if key in REFERENCES:
             return self._union(complements(self.target(key, schema, place)))
         if key == "not":
-            return self.shape(self.node(schema["not"], Within(place, "not")))
+            return self.shape(self.node(schema["not"], (place, "not")))
         if key == "allOf":
             return self._union(no for node in self._branches(schema, key, place) for no in complements(node))
         if key == "anyOf":

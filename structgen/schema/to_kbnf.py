@@ -181,7 +181,7 @@ class _Writer:
         place = self.lazy.space.place(node)
         if place is None:
             return self._root_name
-        name = place.token
+        name = place[1]
         if not (name.isascii() and name.isidentifier()) or name.startswith(_ANY_VALUE):
             name = f"value_{name}" if name.isascii() and f"v{name}".isidentifier() else "value"
         return name

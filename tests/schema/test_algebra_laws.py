@@ -25,7 +25,6 @@ from structgen.schema.algebra import (
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.emptiness import object_holds
 from structgen.schema.exploration import explore
-from structgen.schema.scopes import Within
 from structgen.schema.validation import validator_for
 from tests.support.membership import in_arrays, in_objects, in_shape, space_of
 from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
@@ -42,8 +41,8 @@ class Pair:
     def __init__(self, left, right=True):
         schema = document(left=left, right=right)
         self.space, _ = space_of(schema)
-        self.left = self.space.node(left, Within(Within(None, "$defs"), "left"))
-        self.right = self.space.node(right, Within(Within(None, "$defs"), "right"))
+        self.left = self.space.node(left, ((None, "$defs"), "left"))
+        self.right = self.space.node(right, ((None, "$defs"), "right"))
         self._validators = [
             validator_for({"$schema": DRAFT, "$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
             for name in ("left", "right")

@@ -10,7 +10,7 @@ from structgen.engine.regex import ANY_CHAR, Literal, Repeat, Sequence
 from structgen.schema.algebra import ANY, EVERYTHING, ArraySet, Language, ObjectSet, StringSet
 from structgen.schema.dialects import dialect_of
 from structgen.schema.members import ArrayState, ObjectState, OtherKeys, Property
-from structgen.schema.scopes import ROOT, Resource, Scope, Subschema, Within, pointer
+from structgen.schema.scopes import ROOT, Resource, Scope, Subschema, pointer
 
 RESOURCE = Resource("", {}, ROOT, dialect_of({}, lambda _: None))
 VALUES = [
@@ -27,10 +27,9 @@ VALUES = [
     OtherKeys(0, StringSet(), (), 1),
     ObjectState(0, seen=frozenset("a")),
     ArrayState(0, (0,)),
-    Within(ROOT, "a"),
     RESOURCE,
     Scope(RESOURCE, RESOURCE.dialect),
-    Subschema({}, Within(ROOT, "a"), Scope(RESOURCE, RESOURCE.dialect)),
+    Subschema({}, (ROOT, "a"), Scope(RESOURCE, RESOURCE.dialect)),
 ]
 
 
@@ -49,5 +48,5 @@ def test_equal_states_name_one_rule(make):
 
 def test_pointers_of_places():
     assert pointer(ROOT) == ""
-    assert pointer(Within(Within(ROOT, "$defs"), "a/b~")) == "/$defs/a~1b~0"
-    assert pointer(Within(Within((), "https://a.test/s"), "items")) == "https://a.test/s#/items"
+    assert pointer(((ROOT, "$defs"), "a/b~")) == "/$defs/a~1b~0"
+    assert pointer((((), "https://a.test/s"), "items")) == "https://a.test/s#/items"
