@@ -20,7 +20,8 @@ __all__ = ["UncompiledWarning"]
 
 _LIBRARY = __name__.rpartition(".")[0]
 _FOLDER = os.path.dirname(__file__)
-_FOLDERS = (_FOLDER, os.path.join(os.path.dirname(_FOLDER), "schema"))
+_SCHEMA = os.path.join(os.path.dirname(_FOLDER), "schema")
+_FOLDERS = (_FOLDER, _SCHEMA, os.path.join(_SCHEMA, "algebra"))
 """Where there are modules to be compiled."""
 
 

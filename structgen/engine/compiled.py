@@ -176,7 +176,10 @@ class CompiledGrammar:
             self._take(self.shared, self._new_sets(self.sets.rules), self.sets)
 
     def prepare(self) -> None:
-        """Makes the mask before the first token. Nobody need wait for it then: the model reads its prompt meanwhile."""
+        """Makes the mask before the first token: whoever compiles while a model reads its prompt need not wait for it then.
+
+        Bounds are those of a mask, not of the compile.
+        """
         with self.lock, contextlib.suppress(LimitExceededError):  # whoever asks for the mask is told
             self.masks.get(self.sets.start_set)
 

@@ -18,6 +18,7 @@ __all__ = ["Sizes", "array_holds", "can_differ", "children", "holds", "object_ho
 _EXPLICIT = 64
 _DEPTH = 16
 _MOST_ASKED = 8
+_MOST_NAMES = 256
 _STEPS = 5_000
 
 _Part = NumberSet | StringSet | ArraySet | ObjectSet
@@ -233,8 +234,10 @@ def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
         return len(part.required) if possible else None
     everything = frozenset(range(len(part.somewhere)))
     fewest: dict[frozenset[int], int] = {frozenset(): 0}
-    asked_by_name = [key for keys, _ in part.somewhere for key in keys.texts or ()]
-    named = tuple(dict.fromkeys((*part.required, *part.properties, *asked_by_name)))  # each can be there once
+    asked = [key for keys, _ in part.somewhere for key in keys.texts or ()]
+    if len(asked) > _MOST_NAMES:
+        asked = []
+    named = tuple(dict.fromkeys((*part.required, *part.properties, *asked)))  # each can be there once
     for key in named:
         useful = {given for given, node in part.cases(key) if node in productive}
         with_key: dict[frozenset[int], int] = {} if key in part.required else dict(fewest)

@@ -46,6 +46,12 @@ def test_equal_states_name_one_rule(make):
     assert make(1) != 1
 
 
+def test_languages_of_one_name_are_equal_and_hash_so():
+    one, other = (Language("a", Literal(text)) for text in (b"x", b"y"))
+    assert one == other and hash(one) == hash(other)
+    assert len({StringSet(within=(one,)), StringSet(within=(other,))}) == 1
+
+
 def test_pointers_of_places():
     assert pointer(ROOT) == ""
     assert pointer(((ROOT, "$defs"), "a/b~")) == "/$defs/a~1b~0"

@@ -22,7 +22,7 @@ from structgen.schema.algebra.lengths import fewest, lengths
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
 
-@dataclass(unsafe_hash=True)
+@dataclass
 class Language:
     """A regular set of texts that has a name: two of one name are equal.
 
@@ -36,6 +36,9 @@ class Language:
     name: str
     regex: Regex = field(compare=False, repr=False)
     outer: Regex | None = field(default=None, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @property
     def widest(self) -> Regex:
