@@ -26,8 +26,9 @@ PLAIN = {"engine.regex", *(f"schema.algebra.{part}" for part in ("arrays", "obje
 """Modules that are not hot: their indices are checked, and may be negative."""
 ENGINE = ("earley", "grammar", "item_pools", "mask_tables", "masks", "rules")
 ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.members", "schema.scopes"}
-"""Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept from the garbage
-collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside transformers."""
+"""Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept
+from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
+transformers."""
 VECTORS = {"bitmask_kernel"}
 """Modules whose loops are worth it as vectors only. At -O2 gcc makes these from version 12 on: a row of logits in 12 µs
 instead of 41."""

@@ -176,9 +176,8 @@ class CompiledGrammar:
             self._take(self.shared, self._new_sets(self.sets.rules), self.sets)
 
     def prepare(self) -> None:
-        """Makes the mask before the first token: whoever compiles while a model reads its prompt need not wait for it then.
-
-        Bounds are those of a mask, not of the compile.
+        """Makes the mask before the first token, within the bounds of a mask: whoever compiles while a model reads its
+        prompt need not wait for it then.
         """
         with self.lock, contextlib.suppress(LimitExceededError):  # whoever asks for the mask is told
             self.masks.get(self.sets.start_set)
