@@ -91,7 +91,7 @@ class SetMasks:
         self._range_size = 0
         self._suspects = terminals.suspects
         self._removed = terminals.removed
-        self._ends: dict[tuple[int, int], tuple[int, ...]] = {}  # by exits and spellings: see `_ends_of`
+        self._ends: dict[tuple[int, int], tuple[int, ...]] = {}  # by exits and spellings
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as exits are by the tables
         self._followed = 0
 
@@ -241,10 +241,8 @@ class SetMasks:
                 self._find_ends(exits, state, found)
             elif sets.group_captures[group] & REFUSING:
                 always, others = sets.refusals(set_id, group)
-                if always:
-                    found = set(self._ends_of(exits, always))
-                if others:
-                    found = found.copy()
+                if always or others:
+                    found = set(self._ends_of(exits, always)) if always else set()
                     self._find_spellings(exits, others, found)
             ends = found if is_first else ends | found
             common = found if is_first else common & found

@@ -47,8 +47,8 @@ class Widening:
     def __init__(self, *, is_allowed: bool) -> None:
         self.is_used = False
         self._is_allowed = is_allowed
-        self._inexact: dict[Node, None] = {}
-        self._said: dict[tuple[str, str], None] = {}
+        self._inexact: set[Node] = set()
+        self._said: set[tuple[str, str]] = set()
 
     def recall(self, node: Node) -> None:
         """A shape that was made before is used."""
@@ -60,7 +60,7 @@ class Widening:
         outer, self.is_used = self.is_used, False
         found = make()
         if self.is_used:
-            self._inexact[node] = None
+            self._inexact.add(node)
         self.is_used = self.is_used or outer
         return found
 
@@ -104,7 +104,7 @@ class Widening:
             raise error
         self.is_used = True
         if (error.pointer, error.keyword) not in self._said:
-            self._said[error.pointer, error.keyword] = None
+            self._said.add((error.pointer, error.keyword))
             warnings.warn(f"{error.keyword} is dropped: {error}", SchemaWarning, stacklevel=2)
 
 
