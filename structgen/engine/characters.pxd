@@ -4,9 +4,9 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.token_trie cimport TokenTrie
 
-cdef int TWO_BYTES, THREE_BYTES, FOUR_BYTES, BROKEN, UNKNOWN, BOUNDARY, NO_TEXT
-cdef unsigned long long ALL_ASCII
-cdef int[::1] KIND_OF
+cdef int BROKEN, UNKNOWN, BOUNDARY, NO_TEXT
+cdef unsigned long long ALL_CHARACTERS
+cdef int[::1] KIND_OF, KIND_OF_LEAD
 
 
 cdef class Contents:
@@ -21,7 +21,6 @@ cdef class Contents:
 
 @cython.locals(low=int, high=int)
 cdef int _after(int state, int byte) noexcept
-cdef int _kind_of_lead(int byte) noexcept
 
 
 cdef class CharacterKinds:
@@ -32,10 +31,8 @@ cdef class CharacterKinds:
 
     @cython.locals(at=int)
     cpdef unsigned long long loops(self, int state) except? 1
-    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int)
+    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
     cpdef unsigned long long between(self, int start, int goal) except? 1
-    @cython.locals(first=int, last=int, low=int, high=int, more=int, previous=int, lead=int, state=int)
-    cdef bint _leads(self, int start, int goal, tuple row) except -1
     @cython.locals(previous=int, byte=int, target=int)
     cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
     @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, kind=int, lead=int)

@@ -4,8 +4,8 @@ Inside a JSON string nearly every character leads back to the same state. Where 
 of the vocabulary's trie, all tokens there stay inside, and the walk goes on behind them: of 270,000 nodes it sees some
 thousands.
 
-A kind is a bit of a 64-bit mask: a few ranges of ASCII that patterns tell apart, every other ASCII character, and the
-characters of two, three and four bytes in UTF-8. One bit stands for bytes that are no characters. Most small letters
+A kind is a bit of a 64-bit mask: a few ranges of ASCII that patterns tell apart, every other ASCII character, and groups
+of the characters of two, three and four bytes in UTF-8. One bit stands for bytes that are no characters. Most small letters
 are kinds of their own: where a pattern looks for a word, its first letter is the one character that leads elsewhere.
 """
 
@@ -26,11 +26,11 @@ _ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))
 KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in taken) for byte in range(128)])
 
 # Declared as C integers in the .pxd, so not importable from here.
-TWO_BYTES = len(_ASCII)
-THREE_BYTES = TWO_BYTES + 1
-FOUR_BYTES = TWO_BYTES + 2
-BROKEN = TWO_BYTES + 3
-ALL_ASCII = int("1" * TWO_BYTES, 2)  # no shift: compiled, that would be one of 32 bits
+# Kinds beyond ASCII go by the leading byte. Behind some of these stand white space and ends of lines, which patterns
+# leave out, and little else that is common.
+SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
+TWO_BYTES, THREE_BYTES, FOUR_BYTES, BROKEN = range(SPACES_EF + 1, SPACES_EF + 5)
+ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
 UNKNOWN = -1
 
 # How UTF-8 goes on: with a character, or never again; numbers above say which continuation bytes must come.
@@ -38,15 +38,21 @@ BOUNDARY = 0
 NO_TEXT = -1
 _STARTS = (
     # first and last leading byte, bounds of the second byte, bytes after that, kind
-    (0xC2, 0xDF, 0x80, 0xBF, 0, TWO_BYTES),
+    (0xC2, 0xC2, 0x80, 0xBF, 0, SPACES_C2),
+    (0xC3, 0xDF, 0x80, 0xBF, 0, TWO_BYTES),
+    (0xE1, 0xE1, 0x80, 0xBF, 1, SPACES_E1),
+    (0xE2, 0xE2, 0x80, 0xBF, 1, SPACES_E2),
+    (0xE3, 0xE3, 0x80, 0xBF, 1, SPACES_E3),
+    (0xE4, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xEE, 0xEE, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xEF, 0xEF, 0x80, 0xBF, 1, SPACES_EF),
     (0xE0, 0xE0, 0xA0, 0xBF, 1, THREE_BYTES),
-    (0xE1, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
     (0xED, 0xED, 0x80, 0x9F, 1, THREE_BYTES),
-    (0xEE, 0xEF, 0x80, 0xBF, 1, THREE_BYTES),
-    (0xF0, 0xF0, 0x90, 0xBF, 2, FOUR_BYTES),
     (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
+    (0xF0, 0xF0, 0x90, 0xBF, 2, FOUR_BYTES),
     (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
 )
+KIND_OF_LEAD = array("i", [next((row[5] for row in _STARTS if row[0] <= lead <= row[1]), BROKEN) for lead in range(256)])
 
 
 class Contents:
@@ -103,7 +109,7 @@ class Contents:
             if following == NO_TEXT:
                 bits[node] = one << BROKEN
             elif state == BOUNDARY:
-                bits[node] = one << (KIND_OF[byte] if byte < 0x80 else _kind_of_lead(byte))
+                bits[node] = one << (KIND_OF[byte] if byte < 0x80 else KIND_OF_LEAD[byte])
 
 
 def _after(state: int, byte: int) -> int:
@@ -131,10 +137,6 @@ def _after(state: int, byte: int) -> int:
     if not low <= byte <= high:
         return NO_TEXT
     return state - 1 if state < 4 else 1 if state < 6 else 2
-
-
-def _kind_of_lead(byte: int) -> int:
-    return TWO_BYTES if byte < 0xE0 else THREE_BYTES if byte < 0xF0 else FOUR_BYTES
 
 
 class CharacterKinds:
@@ -171,27 +173,24 @@ class CharacterKinds:
         Raises:
             LimitExceededError: automaton_states.
         """
-        found = ALL_ASCII
+        found = ALL_CHARACTERS
         one = 1
         for byte in range(128):
             if self.automata.next(start, byte) != goal:
                 found &= ~(one << KIND_OF[byte])
-        found |= (one << TWO_BYTES) | (one << THREE_BYTES) | (one << FOUR_BYTES)
-        for row in _STARTS:
-            if not self._leads(start, goal, row):
-                found &= ~(one << row[5])
+        previous, previous_low, previous_high, previous_more = UNKNOWN, 0, 0, 0
+        leads = False
+        for first, last, low, high, more, kind in _STARTS:
+            for lead in range(first, last + 1):
+                state = self.automata.next(start, lead)
+                same = state == previous and low == previous_low and high == previous_high and more == previous_more
+                if not same:
+                    leads = self._continues(state, goal, low, high, more)
+                    previous, previous_low, previous_high, previous_more = state, low, high, more
+                if not leads:
+                    found &= ~(one << kind)
+                    break
         return found
-
-    def _leads(self, start: int, goal: int, row: tuple[int, int, int, int, int, int]) -> bool:
-        """Whether all characters of one row lead from a state to another."""
-        first, last, low, high, more, _ = row
-        previous = UNKNOWN
-        for lead in range(first, last + 1):
-            state = self.automata.next(start, lead)
-            if state != previous and not self._continues(state, goal, low, high, more):
-                return False
-            previous = state
-        return True
 
     def _continues(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
         """Whether all continuations of a character that has begun lead on to a state."""
@@ -217,7 +216,7 @@ class CharacterKinds:
             LimitExceededError: automaton_states.
         """
         one = 1
-        found = (one << BROKEN) - 1
+        found = ALL_CHARACTERS
         for byte in range(128):
             if self.automata.leads_on(state, byte):
                 found &= ~(one << KIND_OF[byte])

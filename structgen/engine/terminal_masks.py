@@ -115,10 +115,7 @@ class TerminalMasks(CountedMasks):
                     return self._made(state, leaving)
             if self._is_narrow(char_state) and self.automata.kind[rest_state] in (K_LITERAL, K_BYTES):
                 return self._behind_repeated(self.automata.repeat(char_state, least, most, EMPTY), rest_state)
-            key = (char_state, rest_state)
-            if key not in self._counted:
-                self._counted[key] = self._make_counted(char_state, rest_state, most)
-            counted = self._counted[key]
+            counted = self._counted_of(char_state, rest_state, most)
             if counted is not None:
                 return self._of_count(counted, least, -1 if counted.absorbs else most)
         joined = self.automata.as_union(state)
@@ -145,6 +142,14 @@ class TerminalMasks(CountedMasks):
             del self._models[: len(self._models) - MODELS + 1]
             self._models.append(state)
         return made
+
+    def _counted_of(self, char_state: int, rest_state: int, most: int) -> CountedTerminal | None:
+        """The index for `C{m,n} R`; None where there is none, or where the tokens inside R are what is large."""
+        key = (char_state, rest_state)
+        if key not in self._counted:
+            few = self._is_wide(rest_state) and not self._is_wide(char_state)
+            self._counted[key] = None if few else self._make_counted(char_state, rest_state, most)
+        return self._counted[key]
 
     def _made(self, state: int, leaving: Leaving | None) -> TerminalMask:
         """The tables of a state by a walk of its own; only over the tokens that leave C*, if it is C* and more."""

@@ -71,7 +71,7 @@ cdef class TokenWalks:
     @cython.locals(trie=Trie, index=int)
     cdef int _add_tokens(self, int node, int count) except -1
     @cython.locals(trie=Trie, index=int)
-    cdef int _add_rest(self, int node, int count) except -1
+    cdef int _add_rest(self, int first, int last, int count) except -1
     cdef int _add_exit(self, int node, int count) except -1
     @cython.locals(index=int)
     cdef int _append(self, int[::1] tokens, int first, int last) except -1
@@ -79,7 +79,7 @@ cdef class TokenWalks:
     cdef bint _walk_both(self, int state, int like) except -1
     @cython.locals(trie=Trie, index=int)
     cdef int _add_gone(self, int node) except -1
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, at=int, phase=int, count=int, rest=int)
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, at=int, phase=int, count=int, rest=int, loops="unsigned long long")
     cdef bint _walk_counted(self, int char_state, int rest_state, bint absorbs) except -1
     @cython.locals(state_at="int[::1]", is_between=bint, trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, at=int, count=int, needed=int)
     cdef int _walk_bounded(self, int free) except -1

@@ -341,9 +341,9 @@ class TokenWalks:
             self._token_counts[self._token_size] = count
             self._token_size += 1
 
-    def _add_rest(self, node: int, count: int) -> None:
+    def _add_rest(self, first: int, last: int, count: int) -> None:
         trie = self.trie
-        for index in range(trie.token_start[node], trie.token_start[node + 1]):
+        for index in range(first, last):
             if self._rest_size >= len(self._rest):
                 self._rest = grown(self._rest, self._rest_size)
                 self._rest_counts = grown(self._rest_counts, self._rest_size)
@@ -402,7 +402,7 @@ class TokenWalks:
                 self.nodes_visited += visited
                 return False
             if mine == 0:
-                self._add_rest(node, 0)
+                self._add_rest(trie.token_start[node], trie.token_start[node + 1], 0)
             elif other == 0:
                 self._add_tokens(node, 0)
             if end_of[node] > node + 1:
@@ -500,7 +500,7 @@ class TokenWalks:
                 self._largest = count
             if token_start[node + 1] > token_start[node]:
                 if phase:
-                    self._add_rest(node, count)
+                    self._add_rest(token_start[node], token_start[node + 1], count)
                 else:
                     self._add_tokens(node, count)
             if end_of[node] > node + 1:
@@ -508,6 +508,14 @@ class TokenWalks:
                     self._add_behind_counted(node, count)
                     node = end_of[node]
                     continue
+                if phase:
+                    loops = self.kinds.loops(state)
+                    if automata.pools != pools:
+                        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+                    if behind[node] & ~loops == 0:
+                        self._add_rest(token_start[node + 1], token_start[end_of[node]], count)
+                        node = end_of[node]
+                        continue
                 if phase:
                     if automata.accepting[state]:
                         self._add_exit(node, count)

@@ -12,6 +12,11 @@ from structgen.engine.token_trie import TokenTrie
 SAMPLES = [
     *map(chr, range(128)),
     "\u0080",
+    "\u00a0",
+    "\u1680",
+    "\u2003",
+    "\u3000",
+    "\ufeff",
     "é",
     "\u07ff",
     "\u0800",
