@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from structgen.engine.term_kinds import EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_UNION
+from structgen.engine.term_kinds import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_UNION
 
 if TYPE_CHECKING:
     from structgen.engine.terms import Terms
 
-__all__ = ["is_made_of", "is_spelled"]
+__all__ = ["is_made_of", "is_part_of", "is_spelled"]
 
 FEW_TERMS = 100
 
@@ -61,6 +61,22 @@ def is_made_of(table: Terms, term: int, body: int, cover: int) -> bool:
     if table.kind[term] == K_UNION:
         return all(is_made_of(table, part, body, cover) for part in table.payload[term])
     return is_narrower(table, term, body) or is_spelled(table, term, body, EMPTY, cover, {EMPTY: True})
+
+
+def is_part_of(table: Terms, term: int, body: int, cover: int) -> bool:
+    """Whether each text of a term is one text of `body`, as far as their forms show it."""
+    for part in table.payload[term] if table.kind[term] == K_UNION else (term,):
+        kind = table.kind[part]
+        is_character = (
+            kind == K_BYTES
+            or (kind == K_CHARS and body != ANY_BYTE)  # of which a character may take several
+            or (kind == K_LITERAL and len(table.payload[part]) == 1)
+        )
+        if is_character and table.tail[part] == EMPTY and table.head_alphabet(part) & ~cover == 0:
+            continue
+        if not is_narrower(table, part, body):
+            return False
+    return True
 
 
 def is_narrower(table: Terms, term: int, other: int) -> bool:

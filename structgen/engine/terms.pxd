@@ -13,6 +13,7 @@ cdef long long FAR
 cdef class Terms(TermTable):
     cdef dict _unions        # parts, sorted -> their union
     cdef dict _made_of       # (term, C) -> whether all texts of the one are seen to be made of the other's
+    cdef dict _part_of       # (term, other) -> whether each text of the one is seen to be one of the other
     cdef dict _made_of_star  # C*·R -> term -> whether all texts of the one are seen to be texts of the other
     cdef PairTable _unions_of_two
     cdef PairTable _intersections_of_two
@@ -29,7 +30,11 @@ cdef class Terms(TermTable):
     @cython.locals(least="long long", more="long long", most="long long")
     cpdef int repeat(self, int body, long long low, long long high, int tail) except -1
     cpdef bint _is_bounded(self, int term) except -1
-    @cython.locals(body=int)
+    @cython.locals(index=int, first=int, second=int, term=int, other=int, body=int, low="long long", high="long long", least="long long", most="long long")
+    cpdef bint _merge_counts(self, set found) except -1
+    @cython.locals(rest=int, body=int, wider=int)
+    cpdef bint _counts_alike(self, int term, int other) except -1
+    cpdef bint _is_countable_with(self, int body, int rest) except -1
     cpdef bint _is_countable(self, int term) except -1
     @cython.locals(star=int, phase=int, body=int, rest=int, least="long long", most="long long", low="long long", high="long long", part=int, inner=int)
     cpdef int _bounded_by(self, int bound, set found, int tail) except -1

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from structgen.engine.covers import is_made_of, is_spelled
+from structgen.engine.covers import is_made_of, is_part_of, is_spelled
 from structgen.engine.pairs import PairTable
 from structgen.engine.term_kinds import (
     ALL,
@@ -55,6 +55,7 @@ class Terms(TermTable):
         super().__init__(limits, capacity)
         self._unions: dict[tuple[int, ...], int] = {}
         self._made_of: dict[tuple[int, int], bool] = {}
+        self._part_of: dict[tuple[int, int], bool] = {}
         self._made_of_star: dict[int, dict[int, bool]] = {}
         places = power_of_two(capacity)
         self._unions_of_two = PairTable(places)
@@ -289,21 +290,39 @@ class Terms(TermTable):
         return found
 
     def _merge_counts(self, found: set[int]) -> bool:
-        """In an intersection, joins C{m,n} and C{p,q} of a prefix code C; whether some count is left."""
-        groups: dict[int, list[int]] = {}
-        for term in found:
-            if self.kind[term] == K_REPEAT and self.tail[term] == EMPTY:
-                groups.setdefault(self.payload[term][0], []).append(term)
-        for body, terms in groups.items():
-            if len(terms) > 1 and self._is_code(body):
-                low = max([self.payload[t][1] for t in terms])
-                bounds = [self.payload[t][2] for t in terms if self.payload[t][2] >= 0]
-                high = min(bounds) if bounds else -1
-                if 0 <= high < low:
-                    return False
-                found.difference_update(terms)
-                found.add(self.repeat(body, low, high, EMPTY))
+        """In an intersection, joins C{m,n}·R and D{p,q}·R where each D is one C; whether some count is left."""
+        repeats = sorted([term for term in found if self.kind[term] == K_REPEAT])
+        for index, first in enumerate(repeats):
+            for second in repeats[index + 1 :]:
+                for term, other in ((first, second), (second, first)):
+                    if term in found and other in found and self._counts_alike(term, other):
+                        body, low, high = self.payload[term]
+                        _, least, most = self.payload[other]
+                        low = max(low, least)
+                        high = most if high < 0 else high if most < 0 else min(high, most)
+                        if 0 <= high < low:
+                            return False
+                        found.difference_update((term, other))
+                        found.add(self.repeat(body, low, high, self.tail[term]))
         return True
+
+    def _counts_alike(self, term: int, other: int) -> bool:
+        """Whether a text of D{p,q}·R that is also one of C{m,n}·R begins as many C as D."""
+        rest = self.tail[term]
+        if self.tail[other] != rest:
+            return False
+        body = self.payload[term][0]
+        wider = self.payload[other][0]
+        return self._is_countable_with(wider, rest) and (body == wider or self._is_part_of(body, wider))
+
+    def _is_part_of(self, term: int, other: int) -> bool:
+        """Whether each text of a term is one of another, as far as their forms show it."""
+        key = (term, other)
+        found = self._part_of.get(key)
+        if found is None:
+            found = self._part_of[key] = is_part_of(self, term, other, self._cover(other))
+            self._count_pairs(1)
+        return found
 
     def _is_bounded(self, term: int) -> bool:
         """Whether a term is a bounded one with nothing behind."""
@@ -316,9 +335,11 @@ class Terms(TermTable):
         """
         if self.kind[term] != K_REPEAT:
             return False
-        body, _, high = self.payload[term]
-        rest = self.tail[term]
-        if high < 0 or not self._is_code(body):
+        return bool(self.payload[term][2] >= 0) and self._is_countable_with(self.payload[term][0], self.tail[term])
+
+    def _is_countable_with(self, body: int, rest: int) -> bool:
+        """Whether what has been read of any C{m,n}·R tells how many C were begun."""
+        if not self._is_code(body):
             return False
         is_literal = self.kind[rest] == K_LITERAL and self.tail[rest] == EMPTY
         return rest == EMPTY or (is_literal and self._begin_apart(body, rest))
