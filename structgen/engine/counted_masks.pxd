@@ -59,6 +59,6 @@ cdef class CountedMasks(TokenWalks):
     @cython.locals(automata=AutomatonStore, byte=int, char=int, rest=int, after=int, after_rest=int, last_after=int, last_rest=int)
     cdef bint _absorbs(self, int rest_state, int char_state) except -1
     cpdef Trie _merge(self, Trie trie, int[::1] exits, int[::1] counts)
-    @cython.locals(index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int)
+    @cython.locals(index="Py_ssize_t", nodes=int, exit_node=int, skipped=int, count=int, at=int, token=int, spellings=tuple, behind=dict, spelling=bytes, left=bytes, pairs=list, texts=list, tokens=list, token_counts=list)
     cdef Trie _new_merged(self, Trie trie, int[::1] exits, int[::1] counts)
 

@@ -342,15 +342,29 @@ class CountedMasks(TokenWalks):
             if nodes > MERGED_NODES:
                 return None
         spellings = self.vocabulary.spellings
-        entries: list[tuple[bytes, int, int]] = []
+        behind: dict[bytes, list[int]] = {}  # by what is left: tokens and their counts in turn, for few texts are many
         for index in range(len(exits)):
             exit_node = exits[index]
             skipped = trie.depth[exit_node]
             count = counts[index] if counts is not None else 0
             for at in range(trie.token_start[exit_node + 1], trie.token_start[trie.end[exit_node]]):
                 token = trie.tokens[at]
-                entries.append((spellings[token][skipped:], token, count))
-        entries.sort()
-        merged = TokenTrie.from_sorted([(text, token) for text, token, _ in entries])
-        self.bytes_used += 16 * len(merged.node_byte) + 8 * len(entries)
-        return Trie(merged, array("i", [count for _, _, count in entries]))
+                spelling = spellings[token]
+                left = spelling[skipped:]
+                pairs = behind.get(left)
+                if pairs is None:
+                    pairs = behind[left] = []
+                pairs.append(token)
+                pairs.append(count)
+        texts: list[bytes] = []
+        tokens: list[int] = []
+        token_counts: list[int] = []
+        for left in sorted(behind):
+            pairs = behind[left]
+            for at in range(0, len(pairs), 2):
+                texts.append(left)
+                tokens.append(pairs[at])
+                token_counts.append(pairs[at + 1])
+        merged = TokenTrie(texts, tokens)
+        self.bytes_used += 16 * len(merged.node_byte) + 8 * len(tokens)
+        return Trie(merged, array("i", token_counts))

@@ -42,6 +42,7 @@ cdef class DerivativeTable(PartitionTable):
     cdef int _of_counting(self, int term) except -1
     @cython.locals(first=int, at=int, target=int)
     cdef int _of_bounded(self, int counting, long long most, int tail) except -1
+    @cython.locals(parts=tuple, phase=int)
     cpdef bint is_between(self, int term) except -1
     cpdef int begun(self, int before, int after) except -1
     @cython.locals(number=int, part=int, place=int, byte=int, target=int)

@@ -352,7 +352,11 @@ class DerivativeTable(PartitionTable):
 
     def is_between(self, term: int) -> bool:
         """Whether a term counts, and is not within one of what it counts."""
-        return bool(self.kind[term] == K_COUNTING and self.payload[term][1] == EMPTY)
+        if self.kind[term] != K_COUNTING:
+            return False
+        parts = self.payload[term]
+        phase = parts[1]
+        return bool(phase == EMPTY)
 
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> int:
         """The derivatives of a table of texts: its rows with each next byte are found by bisection."""

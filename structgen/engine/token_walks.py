@@ -555,6 +555,7 @@ class TokenWalks:
         state_at = self._state_at
         counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
+        token_at, tokens, needs = trie.tokens, self._tokens, self._token_counts
         self._enter(0, free)
         behind = trie.behind
         counts[0] = 0
@@ -575,19 +576,30 @@ class TokenWalks:
             count = counts[depth - 1]
             if begins[depth - 1] and automata.kind[state] == K_COUNTING:
                 count += 1
-            if token_start[node + 1] > token_start[node]:
+            end = end_of[node]
+            first = token_start[node]
+            last = token_start[node + 1]
+            if first < last:
                 needed = count + automata.least_begun(state)
-                self._largest = max(self._largest, needed)
-                self._add_tokens(node, needed)
-            if end_of[node] == node + 1:
-                node += 1
+                if needed > self._largest:
+                    self._largest = needed
+                if self._token_size + last - first > len(tokens):
+                    self._grow_tokens(last - first)
+                    tokens, needs = self._tokens, self._token_counts
+                for index in range(first, last):
+                    tokens[self._token_size] = token_at[index]
+                    needs[self._token_size] = needed
+                    self._token_size += 1
+            if end == node + 1:
+                node = end
                 continue
             is_between = begins[depth - 1] if state == state_at[depth - 1] else automata.is_between(state)
             if is_between and behind[node] & ~self.kinds.loops(state) == 0:
                 self._add_behind_counted(node, count + automata.least_begun(state))
+                tokens, needs = self._tokens, self._token_counts
                 if self._keeps_entered:
                     self._keep_state(state)
-                node = end_of[node]
+                node = end
                 continue
             if automata.accepting[state]:
                 self._largest = max(self._largest, count)
@@ -595,7 +607,7 @@ class TokenWalks:
             if automata.only_byte[state] == NOT_EXPANDED:
                 automata.expand(state)
             if automata.only_byte[state] == NO_BYTE:
-                node = end_of[node]
+                node = end
                 continue
             if self._keeps_entered:
                 self._keep_state(state)
