@@ -4,9 +4,10 @@ Inside a JSON string nearly every character leads back to the same state. Where 
 of the vocabulary's trie, all tokens there stay inside, and the walk goes on behind them: of 270,000 nodes it sees some
 thousands.
 
-A kind is a bit of a 64-bit mask: a few ranges of ASCII that patterns tell apart, every other ASCII character, and groups
-of the characters of two, three and four bytes in UTF-8. One bit stands for bytes that are no characters. Most small letters
-are kinds of their own: where a pattern looks for a word, its first letter is the one character that leads elsewhere.
+A kind is a bit of a 64-bit mask: a few ranges of ASCII that patterns tell apart, every other ASCII character, and
+groups of the characters of two, three and four bytes in UTF-8. One bit stands for bytes that are no characters. Most
+small letters are kinds of their own: where a pattern looks for a word, its first letter is the one character that leads
+elsewhere.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ _STARTS = (
     (0xF0, 0xF0, 0x90, 0xBF, 2, FOUR_BYTES),
     (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
 )
-KIND_OF_LEAD = array("i", [next((row[5] for row in _STARTS if row[0] <= lead <= row[1]), BROKEN) for lead in range(256)])
+KIND_OF_LEAD = array("i", [BROKEN] * 256)
+for _first, _last, _, _, _, _kind in _STARTS:
+    for _lead in range(_first, _last + 1):
+        KIND_OF_LEAD[_lead] = _kind
 
 
 class Contents:

@@ -147,8 +147,9 @@ class TerminalMasks(CountedMasks):
         """The index for `C{m,n} R`; None where there is none, or where the tokens inside R are what is large."""
         key = (char_state, rest_state)
         if key not in self._counted:
-            few = self._is_wide(rest_state) and not self._is_wide(char_state)
-            self._counted[key] = None if few else self._make_counted(char_state, rest_state, most)
+            is_literal = self.automata.kind[rest_state] in (K_LITERAL, K_BYTES)
+            is_rest_large = not is_literal and self._is_wide(rest_state) and not self._is_wide(char_state)
+            self._counted[key] = None if is_rest_large else self._make_counted(char_state, rest_state, most)
         return self._counted[key]
 
     def _made(self, state: int, leaving: Leaving | None) -> TerminalMask:

@@ -23,6 +23,8 @@ CHARACTERS = (
     parse_regex(r'[abn]|\\["n]'),
     rx.choice(rx.Literal(b"ab"), rx.Literal(b"n")),
     rx.choice(rx.Literal(b"a"), rx.Literal(b"ab")),  # one is the beginning of the other
+    parse_regex(r"a|\\n"),
+    parse_regex("b"),
 )
 CONDITIONS = tuple(
     map(parse_regex, (r"(a+b){0,2}a*", "[^b]*", ".*ab.*", r"(a|b\\n)*", "a{2}b*|n+", r"([ab]{2}){1,2}\\\"?n*"))
@@ -128,6 +130,27 @@ def test_bounds_that_say_no_more_than_another_part_are_one_count() -> None:
         rx.sequence(rx.repeat(letter, 3, 5), QUOTE)
     )
     assert store.is_empty(rx.Intersection((three_to_nine, rx.sequence(rx.repeat(letter, 0, 2), QUOTE))))
+
+
+@pytest.mark.parametrize("narrow", ["[0-9]", r"[0-9]|\\\\", r"[éü]|\\n", "a"])
+def test_a_count_of_some_characters_and_one_of_all_are_one_count(narrow: str) -> None:
+    store = AutomatonStore()
+    character = parse_regex(r'[^"\\]|\\["\\n]')
+    some = rx.sequence(rx.repeat(parse_regex(narrow), 2, 50), QUOTE)
+    met = store.add(rx.Intersection((some, rx.sequence(rx.repeat(character, 5, 40), QUOTE))))
+    assert met == store.add(rx.sequence(rx.repeat(parse_regex(narrow), 5, 40), QUOTE))
+
+
+def test_a_text_of_two_characters_counts_as_two() -> None:
+    store = AutomatonStore()
+    pairs = rx.sequence(rx.repeat(rx.choice(rx.Literal(b"ab"), rx.Literal(b"c")), 2, 5), QUOTE)
+    met = store.add(rx.Intersection((pairs, rx.sequence(rx.repeat(parse_regex("[a-z]"), 0, 4), QUOTE))))
+    assert store.matches(met, b'abab"')
+    assert not store.matches(met, b'ababab"')
+    two_bytes = rx.repeat(parse_regex("[é-ü]"), 1, 5)
+    met = store.add(rx.Intersection((two_bytes, rx.repeat(rx.ByteSet((1 << 256) - 1), 0, 5))))
+    assert store.matches(met, "éé".encode())
+    assert not store.matches(met, "ééé".encode())
 
 
 def test_one_walk_serves_all_bounds() -> None:

@@ -83,6 +83,8 @@ RESTS = (
     rx.optional(rx.Literal(b",")),
     rx.Literal(b"ab"),
     rx.choice(QUOTE, rx.Literal(b'\\"')),
+    rx.sequence(rx.star(rx.difference(rx.ANY_CHAR, chars('"'))), QUOTE),  # goes on with what is counted, and more
+    rx.sequence(rx.Literal(b","), rx.star(rx.difference(rx.ANY_CHAR, chars('"'))), QUOTE),
 )
 NEEDLES = (b"a", b"ab", "é".encode(), b"aa", b'\\"', b"b,")
 
