@@ -285,8 +285,20 @@ class AutomatonStore(LivingTerms):
         key = (state, other)
         found = self._end_apart.get(key)
         if found is None:
-            found = self._end_apart[key] = self._sees_end_apart(state, other)
+            found = self._end_apart[key] = self._ends_behind(state, other) or self._sees_end_apart(state, other)
         return found
+
+    def _ends_behind(self, state: int, star: int) -> bool:
+        """Whether `star` is C*, and all texts of a state are C*·R with an R that begins as no C does, by their form."""
+        if self.kind[star] != K_REPEAT or self.tail[star] != EMPTY or self.payload[star][1:] != (0, -1):
+            return False
+        last = state
+        while self.kind[last] >= K_LITERAL and self.tail[last] != EMPTY:
+            last = self.tail[last]
+        body = self.payload[star][0]
+        if self.kind[last] != K_LITERAL or not self._is_countable_with(body, last):
+            return False
+        return self._is_within(state, self.repeat(body, 0, -1, last))
 
     def _sees_end_apart(self, state: int, other: int) -> bool:
         seen = {(state, other)}
