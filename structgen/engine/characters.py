@@ -26,11 +26,11 @@ _CONTROLS = (b"\t", b"\n", b"\r")
 _ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))]
 KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in taken) for byte in range(128)])
 
-# Declared as C integers in the .pxd, so not importable from here.
-# Kinds beyond ASCII go by the leading byte. Behind some of these stand white space and ends of lines, which patterns
-# leave out, and little else that is common.
+# Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five of
+# these: what begins with another is not tied to them.
 SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES, BROKEN = range(SPACES_EF + 1, SPACES_EF + 5)
+# These and those below are declared as C integers in the .pxd, so not importable from here.
 ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
 UNKNOWN = -1
 

@@ -2,6 +2,7 @@
 
 A state `C{m,n} R` (a counted class and what follows it, such as a string's characters and its closing quote) has no
 tables of its own for each count: tokens are indexed by how many `C` they begin, and a table for a count is read off.
+(Only where C is narrow and R wide, tables are made count by count: nearly all of the index would be tokens inside R.)
 
 Likewise a state with a bound on a count and further conditions: tokens are indexed by the bound they need, counting
 what they begin and what is begun at least after them, and the states that differ in the bound alone share this.
@@ -342,7 +343,7 @@ class CountedMasks(TokenWalks):
             if nodes > MERGED_NODES:
                 return None
         spellings = self.vocabulary.spellings
-        behind: dict[bytes, list[int]] = {}  # by what is left: tokens and their counts in turn, for few texts are many
+        behind: dict[bytes, list[int]] = {}  # by what is left: tokens and their counts in turn, for most have one
         for index in range(len(exits)):
             exit_node = exits[index]
             skipped = trie.depth[exit_node]

@@ -66,17 +66,21 @@ def is_made_of(table: Terms, term: int, body: int, cover: int) -> bool:
 def is_part_of(table: Terms, term: int, body: int, cover: int) -> bool:
     """Whether each text of a term is one text of `body`, as far as their forms show it."""
     for part in table.payload[term] if table.kind[term] == K_UNION else (term,):
-        kind = table.kind[part]
-        is_character = (
-            kind == K_BYTES
-            or (kind == K_CHARS and body != ANY_BYTE)  # of which a character may take several
-            or (kind == K_LITERAL and len(table.payload[part]) == 1)
-        )
-        if is_character and table.tail[part] == EMPTY and table.head_alphabet(part) & ~cover == 0:
-            continue
-        if not is_narrower(table, part, body):
+        is_covered = _is_character(table, part, body) and table.head_alphabet(part) & ~cover == 0
+        if not is_covered and not is_narrower(table, part, body):
             return False
     return True
+
+
+def _is_character(table: Terms, term: int, body: int) -> bool:
+    """Whether each text of a term is one character, and one byte where `body` is any byte."""
+    if table.tail[term] != EMPTY:
+        return False
+    kind = table.kind[term]
+    if kind == K_LITERAL:
+        text = table.payload[term].decode(errors="replace")
+        return len(text) == 1 and (text.isascii() or body != ANY_BYTE)
+    return kind == K_BYTES or (kind == K_CHARS and body != ANY_BYTE)
 
 
 def is_narrower(table: Terms, term: int, other: int) -> bool:

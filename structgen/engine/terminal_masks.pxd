@@ -29,8 +29,9 @@ cdef class TerminalMasks(CountedMasks):
 
     @cython.locals(whole=Exits, made=TerminalMask)
     cdef TerminalMask _made(self, int state, Leaving leaving)
-    @cython.locals(table=TerminalMask, inside=TerminalMask)
+    @cython.locals(is_literal=bint, is_rest_large=bint)
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int most)
+    @cython.locals(table=TerminalMask, inside=TerminalMask)
     cdef Leaving _leaving(self, int char_state)
     cdef bint _is_narrow(self, int char_state) except -1
     @cython.locals(table=TerminalMask, index=int)

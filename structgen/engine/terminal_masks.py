@@ -144,7 +144,9 @@ class TerminalMasks(CountedMasks):
         return made
 
     def _counted_of(self, char_state: int, rest_state: int, most: int) -> CountedTerminal | None:
-        """The index for `C{m,n} R`; None where there is none, or where the tokens inside R are what is large."""
+        """The index for `C{m,n} R`; None where there is none, or where most of it would be tokens inside R, which were
+        listed again for each count.
+        """
         key = (char_state, rest_state)
         if key not in self._counted:
             is_literal = self.automata.kind[rest_state] in (K_LITERAL, K_BYTES)

@@ -30,10 +30,10 @@ cdef class Terms(TermTable):
     @cython.locals(least="long long", more="long long", most="long long")
     cpdef int repeat(self, int body, long long low, long long high, int tail) except -1
     cpdef bint _is_bounded(self, int term) except -1
-    @cython.locals(index=int, first=int, second=int, term=int, other=int, body=int, low="long long", high="long long", least="long long", most="long long")
+    @cython.locals(waiting=list, apart=list, term=int, other=int, narrow=int, joined=int, body=int, low="long long", high="long long", least="long long", most="long long")
     cpdef bint _merge_counts(self, set found) except -1
     @cython.locals(rest=int, body=int, wider=int)
-    cpdef bint _counts_alike(self, int term, int other) except -1
+    cpdef bint _counts_alike(self, int narrow, int wide) except -1
     cpdef bint _is_countable_with(self, int body, int rest) except -1
     cpdef bint _is_countable(self, int term) except -1
     @cython.locals(star=int, phase=int, body=int, rest=int, least="long long", most="long long", low="long long", high="long long", part=int, inner=int)

@@ -290,29 +290,42 @@ class Terms(TermTable):
         return found
 
     def _merge_counts(self, found: set[int]) -> bool:
-        """In an intersection, joins C{m,n}·R and D{p,q}·R where each D is one C; whether some count is left."""
-        repeats = sorted([term for term in found if self.kind[term] == K_REPEAT])
-        for index, first in enumerate(repeats):
-            for second in repeats[index + 1 :]:
-                for term, other in ((first, second), (second, first)):
-                    if term in found and other in found and self._counts_alike(term, other):
-                        body, low, high = self.payload[term]
-                        _, least, most = self.payload[other]
-                        low = max(low, least)
-                        high = most if high < 0 else high if most < 0 else min(high, most)
-                        if 0 <= high < low:
-                            return False
-                        found.difference_update((term, other))
-                        found.add(self.repeat(body, low, high, self.tail[term]))
+        """In an intersection, joins D{m,n}·R and C{p,q}·R where texts begin as many D as C; False if no count is left."""
+        waiting = sorted([term for term in found if self.kind[term] == K_REPEAT], reverse=True)
+        apart: list[int] = []
+        while waiting:
+            term = waiting.pop()
+            for other in apart:
+                narrow = term if self._counts_alike(term, other) else other
+                if narrow == other and not self._counts_alike(other, term):
+                    continue
+                body, low, high = self.payload[narrow]
+                _, least, most = self.payload[other if narrow == term else term]
+                low = max(low, least)
+                high = most if high < 0 else high if most < 0 else min(high, most)
+                if 0 <= high < low:
+                    return False
+                joined = self.repeat(body, low, high, self.tail[narrow])
+                apart.remove(other)
+                found.difference_update((term, other))
+                found.add(joined)
+                if self.kind[joined] == K_REPEAT:
+                    waiting.append(joined)
+                break
+            else:
+                apart.append(term)
         return True
 
-    def _counts_alike(self, term: int, other: int) -> bool:
-        """Whether a text of D{p,q}·R that is also one of C{m,n}·R begins as many C as D."""
-        rest = self.tail[term]
-        if self.tail[other] != rest:
+    def _counts_alike(self, narrow: int, wide: int) -> bool:
+        """Whether a text of `narrow`, which is D{m,n}·R, and of `wide`, which is C{p,q}·R, begins as many D as C.
+
+        It does if each D is one C, C is a prefix code, and R begins as no C does.
+        """
+        rest = self.tail[narrow]
+        if self.tail[wide] != rest:
             return False
-        body = self.payload[term][0]
-        wider = self.payload[other][0]
+        body = self.payload[narrow][0]
+        wider = self.payload[wide][0]
         return self._is_countable_with(wider, rest) and (body == wider or self._is_part_of(body, wider))
 
     def _is_part_of(self, term: int, other: int) -> bool:

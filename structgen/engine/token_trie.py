@@ -37,23 +37,16 @@ class TokenTrie:
         tokens: int32[number of entries], the ids in the order of the entries; a subtree's tokens stand together.
         first_node: int32[256], the top node for a byte, or -1.
         max_depth: the length of the longest entry in bytes; 0 when there is none.
+
+    Args:
+        spellings: what the entries spell, of at least one byte each, sorted. Equal ones share a node.
+        token_ids: their ids; one may come more than once.
+
+    Raises:
+        VocabularyError: an entry has no bytes, or comes before one with smaller bytes.
     """
 
-    @classmethod
-    def from_sorted(cls, entries: list[tuple[bytes, int]]) -> TokenTrie:
-        """Builds the trie of entries that are sorted by their bytes.
-
-        Args:
-            entries: pairs of at least one byte and a token id. Pairs with the same bytes share a node; an id may come
-                more than once.
-
-        Raises:
-            VocabularyError: an entry has no bytes, or comes before one with smaller bytes.
-        """
-        return cls([spelling for spelling, _ in entries], [token_id for _, token_id in entries])
-
     def __init__(self, spellings: list[bytes], token_ids: list[int]) -> None:
-        """As `from_sorted`, from two parallel lists: pairs are dear where there is one for each token."""
         self._allocate(spellings)
         self._fill(spellings, token_ids)
 

@@ -516,7 +516,6 @@ class TokenWalks:
                         self._add_rest(token_start[node + 1], token_start[end_of[node]], count)
                         node = end_of[node]
                         continue
-                if phase:
                     if automata.accepting[state]:
                         self._add_exit(node, count)
                 elif state == char_state:
@@ -550,10 +549,12 @@ class TokenWalks:
         automata = self.automata
         trie = self.trie
         automata.expand(free)
-        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+        star = automata.payload[free][0]
+        characters = self.kinds.between(automata.payload[star][0], EMPTY)  # each of which is one of what is counted
         map_at, targets_at = self._map_at, self._targets_at
         state_at = self._state_at
         counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
+        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
         token_at, tokens, needs = trie.tokens, self._tokens, self._token_counts
         self._enter(0, free)
@@ -594,7 +595,7 @@ class TokenWalks:
                 node = end
                 continue
             is_between = begins[depth - 1] if state == state_at[depth - 1] else automata.is_between(state)
-            if is_between and behind[node] & ~self.kinds.loops(state) == 0:
+            if is_between and behind[node] & ~(characters & self.kinds.loops(state)) == 0:
                 self._add_behind_counted(node, count + automata.least_begun(state))
                 tokens, needs = self._tokens, self._token_counts
                 if self._keeps_entered:

@@ -11,7 +11,10 @@ from support.vocabularies import BYTES
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matcher import Matcher
 from structgen.engine.regex_parser import parse_regex
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import TokenRejectedError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 
@@ -132,13 +135,49 @@ def test_bounds_that_say_no_more_than_another_part_are_one_count() -> None:
     assert store.is_empty(rx.Intersection((three_to_nine, rx.sequence(rx.repeat(letter, 0, 2), QUOTE))))
 
 
-@pytest.mark.parametrize("narrow", ["[0-9]", r"[0-9]|\\\\", r"[éü]|\\n", "a"])
+@pytest.mark.parametrize("narrow", ["[0-9]", r"[0-9]|\\\\", r"é|\\n", "[éü]", "a"])
 def test_a_count_of_some_characters_and_one_of_all_are_one_count(narrow: str) -> None:
     store = AutomatonStore()
     character = parse_regex(r'[^"\\]|\\["\\n]')
     some = rx.sequence(rx.repeat(parse_regex(narrow), 2, 50), QUOTE)
     met = store.add(rx.Intersection((some, rx.sequence(rx.repeat(character, 5, 40), QUOTE))))
     assert met == store.add(rx.sequence(rx.repeat(parse_regex(narrow), 5, 40), QUOTE))
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_three_counts_are_one_in_any_order(order: tuple[int, ...]) -> None:
+    store = AutomatonStore()
+    letters = [parse_regex(text) for text in ("[0-9]", "[0-9a-z]", "[0-9a-zA-Z]")]
+    for number in order:  # terms are numbered as they are made, and parts are gone through by number
+        store.add(rx.repeat(letters[number], 2, 9))
+    for bounds in (((2, None), (3, None), (4, None)), ((2, 50), (3, 40), (4, 30)), ((4, 8), (3, 7), (2, 9))):
+        parts = [rx.sequence(rx.repeat(letters[number], *bounds[number]), QUOTE) for number in order]
+        low = max(least for least, _ in bounds)
+        high = None if bounds[0][1] is None else min(most for _, most in bounds if most is not None)
+        met = store.add(rx.Intersection(tuple(parts)))
+        assert met == store.add(rx.sequence(rx.repeat(letters[0], low, high), QUOTE))
+
+
+def accepts(matcher: Matcher, token: int) -> bool:
+    """Whether a token may come next, found by going on with it."""
+    try:
+        matcher.fork().accept_token(token)
+    except TokenRejectedError:
+        return False
+    return True
+
+
+def test_bounds_count_characters_of_one_byte_each() -> None:
+    any_byte = rx.ByteSet((1 << 256) - 1)
+    regex = rx.intersection(
+        rx.repeat(any_byte, 0, 6), rx.sequence(rx.star(any_byte), rx.Literal(b"a"), rx.star(any_byte))
+    )
+    texts = ["a", "y", *("x" + "é" * count + end for count in range(8) for end in ("", "z"))]
+    vocabulary = Vocabulary.from_bytes({k: text.encode() for k, text in enumerate(texts)}, eos_token_ids=[99])
+    body = ast.Sequence((ast.RegexTerminal(regex), ast.Literal(b";")))
+    matcher = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), vocabulary).matcher()
+    accepted = [token for token in range(len(texts)) if accepts(matcher, token)]
+    assert matcher.allowed_token_ids() == accepted
 
 
 def test_a_text_of_two_characters_counts_as_two() -> None:

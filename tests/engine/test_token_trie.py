@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tries import trie_of
 
 from structgen import VocabularyError
-from structgen.engine.token_trie import TokenTrie
 
 ENTRIES = st.lists(st.tuples(st.binary(min_size=1, max_size=6), st.integers(0, 2**31 - 1)), max_size=60)
 NARROW = st.lists(st.tuples(st.text("ab", min_size=1, max_size=8).map(str.encode), st.integers(0, 99)), max_size=60)
@@ -24,7 +24,7 @@ def paths(trie):
 
 @given(st.one_of(ENTRIES, NARROW).map(sorted))
 def test_the_trie_holds_the_entries_and_their_prefixes(entries):
-    trie = TokenTrie.from_sorted(entries)
+    trie = trie_of(entries)
     nodes = list(paths(trie))
     assert nodes == sorted({text[:end] for text, _ in entries for end in range(1, len(text) + 1)})
     found = [
@@ -41,7 +41,7 @@ def test_the_trie_holds_the_entries_and_their_prefixes(entries):
 
 @given(st.one_of(ENTRIES, NARROW).map(sorted))
 def test_ends_and_first_nodes(entries):
-    trie = TokenTrie.from_sorted(entries)
+    trie = trie_of(entries)
     nodes = list(paths(trie))
     for node, text in enumerate(nodes):
         assert trie.node_end[node] == node + sum(other.startswith(text) for other in nodes)
@@ -51,17 +51,10 @@ def test_ends_and_first_nodes(entries):
 
 
 def test_equal_bytes_share_a_node_in_the_order_given():
-    trie = TokenTrie.from_sorted([(b"a", 5), (b"a", 3), (b"ab", 5)])
+    trie = trie_of([(b"a", 5), (b"a", 3), (b"ab", 5)])
     assert list(trie.node_byte) == [97, 98]
     assert list(trie.tokens) == [5, 3, 5]
     assert list(trie.token_start) == [0, 2, 3]
-
-
-def test_pairs_or_two_lists():
-    pairs = [(b"a", 5), (b"ab", 3), (b"b", 4)]
-    first, second = TokenTrie.from_sorted(pairs), TokenTrie([b"a", b"ab", b"b"], [5, 3, 4])
-    assert list(paths(first)) == list(paths(second))
-    assert list(first.tokens) == list(second.tokens) == [5, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +62,14 @@ def test_pairs_or_two_lists():
 )
 def test_what_is_not_sorted_or_empty_is_refused(entries):
     with pytest.raises(VocabularyError, match=f"token {entries[-1][1]}"):
-        TokenTrie.from_sorted(entries)
+        trie_of(entries)
 
 
 @given(NARROW.map(sorted), st.sets(st.integers(0, 99)))
 def test_a_part_is_the_trie_of_the_chosen_entries(entries, chosen):
-    trie = TokenTrie.from_sorted(entries)
+    trie = trie_of(entries)
     part = trie.part(np.array([token in chosen for token in range(100)], dtype=bool))
-    expected = TokenTrie.from_sorted([entry for entry in entries if entry[1] in chosen])
+    expected = trie_of([entry for entry in entries if entry[1] in chosen])
     assert part.node_count == expected.node_count
     for name in ("node_byte", "node_end", "node_depth", "token_start", "tokens", "first_node"):
         assert list(getattr(part, name)) == list(getattr(expected, name)), name
