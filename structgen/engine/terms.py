@@ -290,7 +290,7 @@ class Terms(TermTable):
         return found
 
     def _merge_counts(self, found: set[int]) -> bool:
-        """In an intersection, joins D{m,n}·R and C{p,q}·R where texts begin as many D as C; False if no count is left."""
+        """In an intersection, joins D{m,n}·R and C{p,q}·R if texts begin as many D as C; False if no count is left."""
         waiting = sorted([term for term in found if self.kind[term] == K_REPEAT], reverse=True)
         apart: list[int] = []
         while waiting:
