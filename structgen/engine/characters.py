@@ -29,8 +29,10 @@ KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in 
 # Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five of
 # these: what begins with another is not tied to them.
 SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
-TWO_BYTES, THREE_BYTES, FOUR_BYTES, BROKEN = range(SPACES_EF + 1, SPACES_EF + 5)
-# These and those below are declared as C integers in the .pxd, so not importable from here.
+TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
+
+# Declared as C integers in the .pxd, so not importable from here.
+BROKEN = FOUR_BYTES + 1
 ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
 UNKNOWN = -1
 
