@@ -3,7 +3,7 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.liveness cimport LivingTerms
 
 # The numbers of structgen/engine/term_kinds.py.
-cdef int DEAD, EMPTY, K_BOUNDED, K_BYTES, K_CHARS, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT
+cdef int DEAD, EMPTY, K_BOUNDED, K_BYTES, K_CHARS, K_COMPLEMENT, K_COUNTING, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT
 cdef int K_TABLE, K_UNION, NOTHING
 cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE
 cdef long long FAR
@@ -14,8 +14,8 @@ cdef class AutomatonStore(LivingTerms):
     cdef public int[::1] only_byte       # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
     cdef public int[::1] only_target     # by state: where its one byte leads
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
-    cdef dict _end_apart                 # by two states: see ends_apart
     cdef dict _ever_endless              # by state: see is_ever_endless
+    cdef dict _behind                    # C and R -> term -> whether all its texts are C*·R
     cdef dict _few                       # by term: see _holds_few
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
@@ -33,13 +33,13 @@ cdef class AutomatonStore(LivingTerms):
     @cython.locals(only=int)
     cpdef bint leads_on(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
-    @cython.locals(byte=int, left=int, right=int, last_left=int, last_right=int, after_left=int, after_right=int)
-    cpdef bint _sees_end_apart(self, int state, int other) except -1
     @cython.locals(star=int, body=int)
     cdef bint _is_endless_by_form(self, int state) except -1
     @cython.locals(top=int, kind=int, may=bint)
     cpdef bint _holds_few(self, int term) except -1
     @cython.locals(first=int, at=int, target=int)
     cpdef set _states_after(self, int state)
+    @cython.locals(star=int, inner=int, body=int, most="long long")
+    cpdef bint asks_for_count(self, int state) except -1
     @cython.locals(at="Py_ssize_t")
     cpdef bint matches(self, int state, bytes data) except -1

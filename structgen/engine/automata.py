@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterable
 
 from structgen.engine.arrays import grown, zeros
+from structgen.engine.covers import is_spelled
 from structgen.engine.liveness import LivingTerms
 from structgen.engine.regex import Literal, Regex, Sequence
 from structgen.engine.term_kinds import (
@@ -22,6 +23,7 @@ from structgen.engine.term_kinds import (
     K_BYTES,
     K_CHARS,
     K_COMPLEMENT,
+    K_COUNTING,
     K_EMPTY,
     K_INTERSECTION,
     K_LITERAL,
@@ -39,7 +41,6 @@ from structgen.limits import Limits
 __all__ = ["AutomatonStore"]
 
 ADDED_KEPT = 10_000  # regex trees remembered by identity
-PAIRS_SEEN = 300  # while looking whether two states have a text in common
 SMALL_COUNT = 16
 STATES_SEEN = 200  # while looking whether a language is endless from all of its states
 
@@ -71,7 +72,7 @@ class AutomatonStore(LivingTerms):
         self._added: dict[int, tuple[Regex, int]] = {}
         self._ever_endless: dict[int, bool] = {}
         self._few: dict[int, bool] = {}
-        self._end_apart: dict[tuple[int, int], bool] = {}
+        self._behind: dict[tuple[int, int], dict[int, bool]] = {}
         self._bodies: dict[int, tuple[Regex, int]] = {}
 
     def _grow(self) -> None:
@@ -245,6 +246,16 @@ class AutomatonStore(LivingTerms):
         counting, most = self.payload[state]
         return counting, most
 
+    def asks_for_count(self, state: int) -> bool:
+        """Whether all that is asked of a text from a state that counts is how many it has of what is counted."""
+        if self.kind[state] != K_COUNTING:
+            return False
+        star, _, inner = self.payload[state]
+        if self.kind[inner] != K_REPEAT or self.tail[inner] != self.tail[star]:
+            return False
+        body, _, most = self.payload[inner]
+        return bool(most < 0 and body == self.payload[star][0])
+
     def as_variation(self, state: int) -> list[int]:
         """For a state made of repetitions and more, the states of these; none for any other.
 
@@ -276,51 +287,20 @@ class AutomatonStore(LivingTerms):
         """Whether one text is matched from a state, as far as its form shows this."""
         return (self.tail[state] == EMPTY and self.kind[state] == K_LITERAL) or state == EMPTY
 
-    def ends_apart(self, state: int, other: int) -> bool:
-        """Whether no text is matched from both of two states; False also where that takes many states to see.
+    def ends_behind(self, state: int, body: int, last: int) -> bool:
+        """Whether all texts of a state are C*·R, for C and R given, and R begins as no C does; by their form."""
+        if self.kind[last] != K_LITERAL or not self._is_countable_with(body, last):
+            return False
+        known = self._behind.setdefault((body, last), {last: True})
+        return is_spelled(self, state, body, last, self._cover(body), known, by_bytes=True)
+
+    def common_text(self, states: Iterable[int]) -> bytes | None:
+        """A shortest text that is matched from all of some states, or None.
 
         Raises:
             LimitExceededError: automaton_states.
         """
-        key = (state, other)
-        found = self._end_apart.get(key)
-        if found is None:
-            found = self._end_apart[key] = self._ends_behind(state, other) or self._sees_end_apart(state, other)
-        return found
-
-    def _ends_behind(self, state: int, star: int) -> bool:
-        """Whether `star` is C*, and all texts of a state are C*·R with an R that begins as no C does, by their form."""
-        if self.kind[star] != K_REPEAT or self.tail[star] != EMPTY or self.payload[star][1:] != (0, -1):
-            return False
-        last = state
-        while self.kind[last] >= K_LITERAL and self.tail[last] != EMPTY:
-            last = self.tail[last]
-        body = self.payload[star][0]
-        if self.kind[last] != K_LITERAL or not self._is_countable_with(body, last):
-            return False
-        return self._is_within(state, self.repeat(body, 0, -1, last))
-
-    def _sees_end_apart(self, state: int, other: int) -> bool:
-        seen = {(state, other)}
-        stack = [(state, other)]
-        while stack:
-            left, right = stack.pop()
-            if self.accepting[left] and self.accepting[right]:
-                return False
-            last_left = last_right = DEAD
-            for byte in range(256):
-                after_left = self.next(left, byte)
-                after_right = self.next(right, byte)
-                if after_left == last_left and after_right == last_right:
-                    continue
-                last_left, last_right = after_left, after_right
-                pair = (after_left, after_right)
-                if after_left != DEAD and after_right != DEAD and pair not in seen:
-                    if len(seen) >= PAIRS_SEEN:
-                        return False
-                    seen.add(pair)
-                    stack.append(pair)
-        return True
+        return self.shortest_text(self._pruned(self.intersection(states, EMPTY)))
 
     def shortest_text(self, state: int) -> bytes | None:
         """A shortest text matched from a state; None from the dead state.
@@ -431,7 +411,7 @@ class AutomatonStore(LivingTerms):
         body = self.payload[star][0]
         if not self._is_code(body):  # else C might swallow what is added together with what follows
             return False
-        needed = self._alphabet(self.tail[star])
+        needed = self.alphabet(self.tail[star])
         for other in others:
             if not self._holds_few(other):
                 needed |= self._alphabet_between(other, body)
@@ -461,7 +441,7 @@ class AutomatonStore(LivingTerms):
                 if kind != K_REPEAT:
                     found |= self.head_alphabet(top)
                 elif self.payload[top] != (body, 0, -1):
-                    found |= self._alphabet(self.payload[top][0])
+                    found |= self.alphabet(self.payload[top][0])
             elif kind == K_EMPTY:
                 continue
             else:

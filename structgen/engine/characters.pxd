@@ -9,13 +9,22 @@ cdef unsigned long long ALL_CHARACTERS
 cdef int[::1] KIND_OF, KIND_OF_LEAD
 
 
+@cython.locals(one="unsigned long long")
+cpdef unsigned long long kind_of(int byte) noexcept
+
+
+@cython.locals(found="unsigned long long", index="Py_ssize_t")
+cpdef unsigned long long kinds_in(bytes text) noexcept
+
+
 cdef class Contents:
     cdef readonly unsigned long long[::1] behind
     cdef readonly int[::1] characters
+    cdef readonly int[::1] height
 
     @cython.locals(path="int[::1]", node_byte="int[::1]", node_depth="int[::1]", characters="int[::1]", one="unsigned long long", node=int, depth=int, byte=int, before=int, state=int, begun=int, following=int)
     cdef int _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) except -1
-    @cython.locals(behind="unsigned long long[::1]", one="unsigned long long", node=int)
+    @cython.locals(behind="unsigned long long[::1]", height="int[::1]", one="unsigned long long", node=int, above=int)
     cdef void _gather(self, int count, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) noexcept
 
 

@@ -18,7 +18,7 @@ from structgen.engine.arrays import enlarged, grown, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.token_trie import TokenTrie
 
-__all__ = ["CharacterKinds", "Contents"]
+__all__ = ["CharacterKinds", "Contents", "kind_of", "kinds_in"]
 
 _RANGES = (b"0123456789", b"abcdef", b"jkqvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ")
 _OTHERS = [bytes([byte]) for byte in range(32, 128) if not any(byte in taken for taken in _RANGES)]
@@ -61,6 +61,22 @@ for _first, _last, _, _, _, _kind in _STARTS:
         KIND_OF_LEAD[_lead] = _kind
 
 
+def kind_of(byte: int) -> int:
+    """The kind of the character that a byte begins, as a mask; 0 where it goes on with one."""
+    one = 1
+    if byte < 0x80:
+        return one << KIND_OF[byte]
+    return 0 if byte < 0xC0 else one << KIND_OF_LEAD[byte]
+
+
+def kinds_in(text: bytes) -> int:
+    """The kinds of the characters of a text."""
+    found = 0
+    for index in range(len(text)):
+        found |= kind_of(text[index])
+    return found
+
+
 class Contents:
     """What stands behind the nodes of a trie.
 
@@ -68,12 +84,14 @@ class Contents:
         behind: uint64 by node, the kinds of the characters behind it, as a mask; where a character is cut off at the
             end of a token, the whole character.
         characters: int32 by node, how many characters have begun up to it.
+        height: int32 by node, the most bytes that come behind it.
     """
 
     def __init__(self, trie: TokenTrie) -> None:
         count = trie.node_count
         self.behind = array("Q", bytes(8 * max(count, 1)))
         self.characters = zeros(max(count, 1))
+        self.height = zeros(max(count, 1))
         parent = zeros(max(count, 1))
         bits = array("Q", bytes(8 * max(count, 1)))
         expected = zeros(max(count, 1))
@@ -81,15 +99,18 @@ class Contents:
         self._gather(count, parent, bits, expected)
 
     def _gather(self, count: int, parent: array[int], bits: array[int], expected: array[int]) -> None:
-        """Gives each node the kinds behind its children and of them. Children stand after their parents.
+        """Gives each node its height, and the kinds behind its children and of them. Children stand behind parents.
 
         Behind a node within a character there are bytes that are no characters, whatever they are behind its parent.
         """
-        behind = self.behind
+        behind, height = self.behind, self.height
         one = 1
         for node in range(count - 1, -1, -1):
-            if parent[node] >= 0:
-                behind[parent[node]] |= bits[node] | behind[node]
+            above = parent[node]
+            if above >= 0:
+                behind[above] |= bits[node] | behind[node]
+                if height[node] >= height[above]:
+                    height[above] = height[node] + 1
             if expected[node] != BOUNDARY:
                 behind[node] |= one << BROKEN
 

@@ -6,9 +6,10 @@ pattern asks. Without it what is left is the pattern, whose states have tables o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from structgen.engine.term_kinds import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_UNION
+from structgen.engine.term_kinds import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_TABLE, K_UNION
 
 if TYPE_CHECKING:
     from structgen.engine.terms import Terms
@@ -18,7 +19,9 @@ __all__ = ["is_made_of", "is_part_of", "is_spelled"]
 FEW_TERMS = 100
 
 
-def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int, known: dict[int, bool]) -> bool:
+def is_spelled(
+    table: Terms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
+) -> bool:
     """Whether all texts of a term are made of texts of `body`, and end as `rest`. False may mean that it is not seen.
 
     Args:
@@ -28,6 +31,7 @@ def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int, known:
         rest: R.
         cover: the alphabet each of whose characters is a text of `body`, as `TermTable.head_alphabet` has it.
         known: what was found for terms, with this body and rest; what is found is added.
+        by_bytes: looks byte by byte where it is not seen otherwise, as with escapes; which takes time.
     """
     seen = {term}
     waiting = [term]
@@ -35,32 +39,41 @@ def is_spelled(table: Terms, term: int, body: int, rest: int, cover: int, known:
         top = waiting.pop()
         if top == rest or known.get(top):
             continue
-        is_union = table.kind[top] == K_UNION
-        if top in known or len(seen) > FEW_TERMS or not (is_union or _has_head_of(table, top, body, cover)):
+        following: Iterable[int] = ()
+        if top not in known and len(seen) <= FEW_TERMS:
+            if table.kind[top] == K_UNION:
+                following = table.payload[top]
+            elif _has_head_of(table, top, body, cover, by_bytes):
+                following = (table.tail[top],)
+            elif by_bytes:
+                following = _after_one(table, top, body)
+        if not following:
             known[term] = False
             return False
-        following: tuple[int, ...] = table.payload[top] if is_union else (table.tail[top],)
         waiting.extend([part for part in following if part not in seen])
         seen.update(following)
     known.update(dict.fromkeys(seen, True))
     return True
 
 
-def _has_head_of(table: Terms, term: int, body: int, cover: int) -> bool:
+def _has_head_of(table: Terms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
     """Whether the head of a sequence is made of texts of `body`."""
     kind = table.kind[term]
     if kind == K_REPEAT:
-        return table.is_made_of(table.payload[term][0], body)
-    return kind in (K_LITERAL, K_BYTES, K_CHARS) and table.head_alphabet(term) & ~cover == 0
+        inner = table.payload[term][0]
+        return table.is_made_of(inner, body) or (by_bytes and is_made_of(table, inner, body, cover, by_bytes=True))
+    return kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE) and table.head_alphabet(term) & ~cover == 0
 
 
-def is_made_of(table: Terms, term: int, body: int, cover: int) -> bool:
+def is_made_of(table: Terms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
     """Whether the texts of a repeated term are made of texts of `body`."""
     if term == body:
         return True
     if table.kind[term] == K_UNION:
-        return all(is_made_of(table, part, body, cover) for part in table.payload[term])
-    return is_narrower(table, term, body) or is_spelled(table, term, body, EMPTY, cover, {EMPTY: True})
+        return all(is_made_of(table, part, body, cover, by_bytes=by_bytes) for part in table.payload[term])
+    if is_narrower(table, term, body):
+        return True
+    return is_spelled(table, term, body, EMPTY, cover, {EMPTY: True}, by_bytes=by_bytes)
 
 
 def is_part_of(table: Terms, term: int, body: int, cover: int) -> bool:
@@ -85,21 +98,30 @@ def _is_character(table: Terms, term: int, body: int) -> bool:
 
 def is_narrower(table: Terms, term: int, other: int) -> bool:
     """Whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
+    return _after_one(table, term, other) == {EMPTY}
+
+
+def _after_one(table: Terms, term: int, other: int) -> set[int]:
+    """What is left of a term after one text of another that all its texts begin with, byte for byte; none if they do
+    not.
+    """
+    found: set[int] = set()
     seen = {(term, other)}
     waiting = [(term, other)]
     while waiting:
         left, right = waiting.pop()
-        if left == right:
+        if right == EMPTY or left == right:
+            found.add(left if right == EMPTY else EMPTY)
             continue
         if table.kind[left] == K_UNION:
             following = [(part, right) for part in table.payload[left]]
         else:
             following = _after_first_byte(table, left, right)
         if not following or len(seen) > FEW_TERMS:
-            return False
+            return set()
         waiting.extend([pair for pair in following if pair not in seen])
         seen.update(following)
-    return True
+    return found
 
 
 def _after_first_byte(table: Terms, term: int, other: int) -> list[tuple[int, int]]:

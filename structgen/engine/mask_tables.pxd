@@ -25,6 +25,7 @@ cdef class Trie:
     cdef public int[::1] node_mark
     cdef public unsigned long long[::1] behind
     cdef public int[::1] characters
+    cdef public int[::1] height
     cdef public int[::1] children
     cdef public int[::1] first_child
     cdef public int size
@@ -66,12 +67,6 @@ cdef class TerminalMask:
 
     @cython.locals(removed=int)
     cdef bint shares_dense(self, TerminalMask other) noexcept
-
-
-cdef class Leaving:
-    cdef public int star
-    cdef public TerminalMask table
-    cdef public Exits whole
 
 
 cdef class ByCount:

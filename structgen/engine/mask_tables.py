@@ -11,7 +11,7 @@ from structgen.engine.characters import Contents
 from structgen.engine.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
-__all__ = ["ByCount", "CountedTerminal", "DenseMask", "Exits", "Leaving", "Marks", "TerminalMask", "Trie"]
+__all__ = ["ByCount", "CountedTerminal", "DenseMask", "Exits", "Marks", "TerminalMask", "Trie"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 MOST_ROUNDS = 2**31 - 1
@@ -63,7 +63,7 @@ class Trie:
             class came before the remainder; in a vocabulary's, how many characters the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        behind, characters: see `Contents`; of no use where it is a trie of remainders.
+        behind, characters, height: see `Contents`; of no use where it is a trie of remainders.
         children, first_child: int32 by node, the children of node n as `node << 8 | byte`, in the order of their bytes,
             at `children[first_child[n]:first_child[n + 1]]`; of no use where it is a trie of remainders, in which few
             are looked for.
@@ -86,10 +86,10 @@ class Trie:
         self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
         self.behind = NO_CONTENTS
-        self.characters = zeros(1)
+        self.characters = self.height = zeros(1)
         if token_count is None:
             contents = Contents(trie)
-            self.behind, self.characters = contents.behind, contents.characters
+            self.behind, self.characters, self.height = contents.behind, contents.characters, contents.height
         self.first_child = self.children = zeros(1)
         if token_count is None:
             self._count_characters()
@@ -198,21 +198,6 @@ class TerminalMask:
         if self.dense != other.dense or removed != other.last_removed - other.first_removed:
             return False
         return removed == 0 or self.first_removed == other.first_removed
-
-
-class Leaving:
-    """The tokens that are not inside C*, where C is nearly any character.
-
-    Attributes:
-        star: the state C*.
-        table: the tables of that.
-        whole: stands before all tokens that are not inside of it, in a trie of their own.
-    """
-
-    def __init__(self, star: int, table: TerminalMask, trie: Trie) -> None:
-        self.star = star
-        self.table = table
-        self.whole = Exits(trie, 0, 1, 0, 0, None)
 
 
 class ByCount:

@@ -7,7 +7,7 @@ cdef int ANY_BYTE, EMPTY, NOTHING
 cdef int K_NOTHING, K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
 cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
 cdef long long FAR
-cdef int FREE
+cdef int FREE, TABLE_TEXTS
 
 
 @cython.locals(mixed="long long")
@@ -36,6 +36,7 @@ cdef class TermTable:
     cdef list _class_alphabet
     cdef public list _tables                 # by table: its sorted texts
     cdef dict _table_of
+    cdef dict _table_alphabets               # table -> its alphabet
     cdef dict _covers                        # body -> what its star covers
     cdef dict _alphabets                     # term -> its alphabet
     cdef dict _codes                         # term -> whether it is a prefix code

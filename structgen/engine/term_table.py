@@ -45,6 +45,7 @@ ASCII_MASK = (1 << 128) - 1
 OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
 BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
 FREE = 0
+TABLE_TEXTS = 1000  # looked at to see which characters are in them
 CODE_TERMS = 64  # terms looked at to see whether something is a prefix code
 
 
@@ -106,6 +107,7 @@ class TermTable:
         self._class_alphabet: list[int] = []
         self._tables: list[tuple[bytes, ...]] = []
         self._table_of: dict[tuple[bytes, ...], int] = {}
+        self._table_alphabets: dict[int, int] = {}
         self._covers: dict[int, int] = {}
         self._alphabets: dict[int, int] = {}
         self._codes: dict[int, bool] = {}
@@ -265,7 +267,7 @@ class TermTable:
             self._covers[body] = cover
         return cover
 
-    def _alphabet(self, term: int) -> int:
+    def alphabet(self, term: int) -> int:
         """The ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
         done = self._alphabets
         stack = [term]
@@ -326,9 +328,26 @@ class TermTable:
             return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
         if kind == K_CHARS:
             return self._class_alphabet[int(self.payload[term])]
-        if kind in (K_INTERSECTION, K_COMPLEMENT, K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING):
+        if kind == K_TABLE:
+            return self._alphabet_of_table(int(self.payload[term][0]))
+        if kind in (K_INTERSECTION, K_COMPLEMENT, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING):
             return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
         return 0
+
+    def _alphabet_of_table(self, number: int) -> int:
+        """The alphabet of all texts of a table, if they are not too many to look at."""
+        found = self._table_alphabets.get(number)
+        if found is None:
+            texts = self._tables[number]
+            found = ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
+            if len(texts) <= TABLE_TEXTS:
+                joined = b"".join(texts)
+                if joined.isascii():
+                    found = 0
+                    for byte in set(joined):
+                        found |= 1 << byte
+            self._table_alphabets[number] = found
+        return found
 
     def _is_code(self, term: int) -> bool:
         """Whether no text of a term is a prefix of another one; False may also mean that this is not easily seen."""

@@ -4,10 +4,10 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.counted_masks cimport CountedMasks
 from structgen.engine.counts cimport least_count, lessened, most_counted
-from structgen.engine.mask_tables cimport CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.mask_tables cimport CountedTerminal, Exits, Marks, TerminalMask, Trie
 from structgen.engine.pairs cimport PairTable
 
-cdef int EMPTY, FEW_BYTES, K_BYTES, K_LITERAL, LEAVING_TOKENS, LEAVINGS_FROM, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
+cdef int EMPTY, FEW_BYTES, K_BYTES, K_LITERAL, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
 
 
 cdef class TerminalMasks(CountedMasks):
@@ -21,18 +21,14 @@ cdef class TerminalMasks(CountedMasks):
     cdef readonly list removed
     cdef dict _united
     cdef list _models               # wide states that were walked last
-    cdef dict _leavings
     cdef set _roomy
     cdef dict _rooms
-    cdef dict _leavings_asked
     cdef dict _repeated
 
-    @cython.locals(whole=Exits, made=TerminalMask)
-    cdef TerminalMask _made(self, int state, Leaving leaving)
+    @cython.locals(made=TerminalMask, remainders=Trie)
+    cdef TerminalMask _made(self, int state)
     @cython.locals(is_literal=bint, is_rest_large=bint)
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int most)
-    @cython.locals(table=TerminalMask, inside=TerminalMask)
-    cdef Leaving _leaving(self, int char_state)
     cdef bint _is_narrow(self, int char_state) except -1
     @cython.locals(table=TerminalMask, index=int)
     cdef TerminalMask _behind_repeated(self, int repeated, int rest_state)

@@ -15,9 +15,6 @@ States that differ in a count alone share their tables: see `engine/counted_mask
 The tables of a union are those of its parts together: one that began to match a pattern somewhere in a string has the
 tables of the search, which all such states share, and a few tokens more.
 
-A state `C* T`, such as a search for a pattern in a string, has the tables of `C*`, and a walk over the few tokens that
-leave `C*`.
-
 A state with several conditions (a key that is none of the named ones, say) is kept as its difference from the tables
 of a state like it, found by walking both automata side by side and turning back wherever they come together.
 """
@@ -30,7 +27,7 @@ from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.counted_masks import CountedMasks
 from structgen.engine.counts import least_count, lessened, most_counted
-from structgen.engine.mask_tables import CountedTerminal, Exits, Leaving, Marks, TerminalMask, Trie
+from structgen.engine.mask_tables import CountedTerminal, Exits, Marks, TerminalMask
 from structgen.engine.pairs import PairTable
 from structgen.engine.term_kinds import EMPTY, K_BYTES, K_LITERAL
 from structgen.engine.vocabulary import Vocabulary
@@ -42,15 +39,12 @@ UNKNOWN = -1
 MERGED_EXITS = 48
 MERGED_TOKENS = 8192  # what is left after narrower terminals, such as numbers, is not looked at often enough
 MODELS = 8  # wide states that were walked last, from which others may be told apart
-LEAVING_TOKENS = 32_768
 WIDE = 4  # a wide state may begin with that part of the vocabulary's trie at least
 FEW_BYTES = 8  # of white space, say: what is repeated before many things
 LISTED = 64  # more tokens of it are a mask that all share
-LEAVINGS_FROM = 5  # a trie for the tokens that leave C* is made when it is asked for so many times
 # So much is left of a bound on words, or other things that are counted: few tokens begin more.
 ROOM = 4
 MOST_ROOM = 16
-NO_UTF8 = b"\xff"
 PLACES_BEHIND = 1 << 19  # for what the exits and states of some thousand schemas need; memory comes as it is used
 NOTHING_BEHIND = 0  # which of the tables are empty
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
@@ -80,8 +74,6 @@ class TerminalMasks(CountedMasks):
         # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
         self._models: list[int] = []
-        self._leavings: dict[int, Leaving | None] = {}  # by C
-        self._leavings_asked: dict[int, int] = {}
         self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
         self._roomy: set[int] = set()  # states in which no token uses up what is left of some bounds
         self._rooms: dict[int, int] = {}  # by what is counted: how much must be left of a bound; 0 it cannot be told
@@ -109,10 +101,6 @@ class TerminalMasks(CountedMasks):
                 return made
         if repetition is not None:
             char_state, least, most, rest_state = repetition
-            if least == 0 and most < 0 and not self.automata.is_literal(rest_state):
-                leaving = self._leaving(char_state)
-                if leaving is not None and self.automata.ends_apart(state, leaving.star):
-                    return self._made(state, leaving)
             if self._is_narrow(char_state) and self.automata.kind[rest_state] in (K_LITERAL, K_BYTES):
                 return self._behind_repeated(self.automata.repeat(char_state, least, most, EMPTY), rest_state)
             counted = self._counted_of(char_state, rest_state, most)
@@ -137,7 +125,7 @@ class TerminalMasks(CountedMasks):
             self._walk_bounded(bounded[0])
             counted = self._counted[bounded[0], UNKNOWN] = self._new_counted(bounded[0], UNKNOWN, bounded[1])
             return self._of_count(counted, 0, bounded[1])
-        made = self._made(state, None)
+        made = self._made(state)
         if parts and made.dense >= 0:  # not before it is made: a limit may be passed on the way
             del self._models[: len(self._models) - MODELS + 1]
             self._models.append(state)
@@ -154,40 +142,18 @@ class TerminalMasks(CountedMasks):
             self._counted[key] = None if is_rest_large else self._make_counted(char_state, rest_state, most)
         return self._counted[key]
 
-    def _made(self, state: int, leaving: Leaving | None) -> TerminalMask:
-        """The tables of a state by a walk of its own; only over the tokens that leave C*, if it is C* and more."""
-        whole = self.whole if leaving is None else leaving.whole
-        self._walk(whole, state)
+    def _made(self, state: int) -> TerminalMask:
+        """The tables of a state by a walk of its own."""
+        self._walk(self.whole, state)
         remainders = None
-        if self._exit_size >= MERGED_EXITS and (leaving is not None or self._token_size >= MERGED_TOKENS):
-            remainders = self._merge(whole.trie, self._exits[: self._exit_size], None)
+        if self._exit_size >= MERGED_EXITS and self._token_size >= MERGED_TOKENS:
+            remainders = self._merge(self.trie, self._exits[: self._exit_size], None)
         made = self._record()
-        if leaving is not None:
-            made = self._joined([leaving.table, made])
         if remainders is not None:
             self._add_exits(made, Exits(remainders, 0, 1, 0, 0, None))
         elif self._exit_size:
-            self._add_exits(made, self._exits_found(whole.trie, 0, 0, None))
+            self._add_exits(made, self._exits_found(self.trie, 0, 0, None))
         return made
-
-    def _leaving(self, char_state: int) -> Leaving | None:
-        """The tokens that leave C*; None where these are not few."""
-        if char_state not in self._leavings:
-            asked = self._leavings_asked.get(char_state, 0) + 1
-            self._leavings_asked[char_state] = asked
-            if asked < LEAVINGS_FROM:
-                return None
-            self._leavings[char_state] = None
-            # Behind C* an end that no text has: where nothing ends, the walk skips what is all C.
-            table = self.get(self.automata.repeat(char_state, 0, -1, self.automata.literal(NO_UTF8, EMPTY)))
-            if table.dense >= 0:
-                inside = TerminalMask()
-                inside.dense = table.dense
-                within = np.unpackbits(self._meant(inside).view(np.uint8), bitorder="little")
-                if self.vocabulary.size - np.count_nonzero(within) <= LEAVING_TOKENS:
-                    star = self.automata.repeat(char_state, 0, -1, EMPTY)
-                    self._leavings[char_state] = Leaving(star, inside, self._tokens_outside(within))
-        return self._leavings[char_state]
 
     def _is_narrow(self, char_state: int) -> bool:
         """Whether a state matches single bytes, and few of them: white space, say."""
@@ -217,12 +183,6 @@ class TerminalMasks(CountedMasks):
             made.dense = self._made_dense(self.pool, table.first_token, table.last_token)
             made.last_token = made.first_token
         return made
-
-    def _tokens_outside(self, within: np.ndarray) -> Trie:
-        """A trie of the tokens that are not set in `within`, uint8 by token."""
-        trie = self.vocabulary.trie.part(within == 0)
-        self.bytes_used += 16 * trie.node_count
-        return Trie(trie)
 
     def _short_of_bounds(self, state: int) -> tuple[int, int] | None:
         """A state whose tables are very likely those of `state`, in which less is left of the bounds on some count.
@@ -260,7 +220,7 @@ class TerminalMasks(CountedMasks):
             return made if like in self._roomy else None
         self._keep_entered(True)
         try:
-            made = self._made(state, None)
+            made = self._made(state)
         finally:
             self._keep_entered(False)
         self._judge_room(state, body)

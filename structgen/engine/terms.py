@@ -271,7 +271,7 @@ class Terms(TermTable):
         rest = self.tail[star]
         cover = self._cover(body)
         if rest == EMPTY:
-            return cover != 0 and self._alphabet(term) & ~cover == 0
+            return cover != 0 and self.alphabet(term) & ~cover == 0
         known = self._made_of_star.setdefault(star, {})
         found = known.get(term)
         if found is None:

@@ -4,19 +4,21 @@ from structgen.engine.arrays cimport grown, room, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.characters cimport CharacterKinds
 from structgen.engine.mask_tables cimport Exits, Marks, Trie
+from structgen.engine.open_states cimport OpenStates
 
-cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, MANY_PLACES, NOT_ENTERED, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
+cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, LARGE_SUBTREE, MANY_PLACES, NOT_ENTERED, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
 
 
 cdef class TokenWalks:
     cdef public AutomatonStore automata
     cdef public Trie trie
     cdef readonly CharacterKinds kinds
+    cdef readonly OpenStates open_states
     cdef public long long bytes_used
     cdef public long long nodes_visited
     cdef readonly Exits whole               # the root of the vocabulary's trie
     cdef int[::1] _state_at         # by depth, while walking: automaton state,
-    cdef unsigned long long[::1] _loops_at  # the kinds of characters that lead back to it,
+    cdef int[::1] _open_at          # its number among the open states,
     cdef int[::1] _map_at           # where its class map begins,
     cdef int[::1] _targets_at       # and its targets,
     cdef int[::1] _other_map_at     # the same of a second automaton,
@@ -54,7 +56,7 @@ cdef class TokenWalks:
     cdef void _enter(self, int depth, int state) noexcept
     @cython.locals(automata=AutomatonStore)
     cdef void _enter_other(self, int depth, int state) noexcept
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int, end=int, size=int, loops="unsigned long long", state_at="int[::1]", loops_at="unsigned long long[::1]")
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int, end=int, size=int, number=int, state_at="int[::1]", open_at="int[::1]", height="int[::1]", open_states=OpenStates)
     cdef void _walk(self, Exits exits, int start) except *
     @cython.locals(index=int)
     cdef int _begin_at(self, int first, int last) except -1
@@ -65,7 +67,7 @@ cdef class TokenWalks:
     @cython.locals(trie=Trie, index=int, token=int)
     cdef int _add_meant(self, Exits exits, int node) except -1
     @cython.locals(trie=Trie, first=int, last=int, tokens="int[::1]", counts="int[::1]", size=int, token_at="int[::1]", token_count="int[::1]", largest=int, at=int, needed=int)
-    cdef int _add_behind_counted(self, int node, int count) except -1
+    cdef int _add_behind_counted(self, int node, int count, int least) except -1
     cdef unsigned long long _characters_of(self, int char_state, int rest_state, bint absorbs) except? 1
     cdef int _grow_tokens(self, int more) except -1
     @cython.locals(trie=Trie, index=int)
@@ -79,7 +81,7 @@ cdef class TokenWalks:
     cdef bint _walk_both(self, int state, int like) except -1
     @cython.locals(trie=Trie, index=int)
     cdef int _add_gone(self, int node) except -1
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, at=int, phase=int, count=int, rest=int, loops="unsigned long long")
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, at=int, phase=int, count=int, rest=int, number=int)
     cdef bint _walk_counted(self, int char_state, int rest_state, bint absorbs) except -1
-    @cython.locals(state_at="int[::1]", is_between=bint, trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, at=int, count=int, needed=int, token_at="int[::1]", tokens="int[::1]", needs="int[::1]", end=int, first=int, last=int, index=int, star=int, characters="unsigned long long")
+    @cython.locals(state_at="int[::1]", is_between=bint, trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, at=int, count=int, needed=int, token_at="int[::1]", tokens="int[::1]", needs="int[::1]", end=int, first=int, last=int, index=int, star=int, characters="unsigned long long", skips=bint)
     cdef int _walk_bounded(self, int free) except -1

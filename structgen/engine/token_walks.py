@@ -12,6 +12,7 @@ from structgen.engine.arrays import grown, room, zeros
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.characters import CharacterKinds
 from structgen.engine.mask_tables import Exits, Marks, Trie
+from structgen.engine.open_states import OpenStates
 from structgen.engine.term_kinds import DEAD, EMPTY, K_COUNTING, K_LITERAL, NO_BYTE, NOT_EXPANDED
 from structgen.engine.vocabulary import Vocabulary
 
@@ -21,6 +22,7 @@ __all__ = ["TokenWalks"]
 POOL = 16_000_000  # room for the numbers that the tables of some ten thousand schemas refer to
 NOT_ENTERED = -1  # stands for a state in which a walk begins
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
+LARGE_SUBTREE = 32  # nodes that a walk would rather skip, if it is worth finding out whether it may
 MANY_PLACES = 16  # from so many, where a byte leads to is remembered
 # So many nodes are visited in search of the difference from another state's tables, before giving that up.
 DIFFERENCE_NODES = 30_000
@@ -33,6 +35,7 @@ class TokenWalks:
         automata: the store.
         trie: the vocabulary's trie.
         kinds: which characters change nothing in a state.
+        open_states: which tokens a walk need not look at.
         whole: stands before every token.
         pool: int32, tokens and nodes that tables refer to, one list after another.
         bytes_used: memory in masks and lists, about.
@@ -45,13 +48,14 @@ class TokenWalks:
         self.bytes_used = 0
         self.nodes_visited = 0
         self.kinds = CharacterKinds(automata)
+        self.open_states = OpenStates(automata, self.kinds)
         self.pool = room(POOL)
         self._pool_size = 1
         self.pool[0] = ROOT_NODE
         self.whole = Exits(self.trie, 0, 1, 0, 0, None)
         depth = self.trie.max_depth + 2
         self._state_at = zeros(depth)
-        self._loops_at = array("Q", bytes(8 * depth))
+        self._open_at = zeros(depth)
         self._map_at = zeros(depth)
         self._targets_at = zeros(depth)
         self._other_map_at = zeros(depth)
@@ -149,7 +153,8 @@ class TokenWalks:
             trie.token_start,
             trie.tokens,
         )
-        state_at, loops_at, behind = self._state_at, self._loops_at, trie.behind
+        state_at, open_at, behind, height = self._state_at, self._open_at, trie.behind, trie.height
+        open_states = self.open_states
         tokens, size = self._tokens, self._token_size
         visited = 0
         for index in range(self._place_count):
@@ -167,7 +172,7 @@ class TokenWalks:
                     node -= 1
             node += 1
             self._enter(depth, start)
-            state_at[depth] = NOT_ENTERED  # a start has no kinds of characters yet
+            state_at[depth] = NOT_ENTERED  # a start has no number yet
             while node < stop:
                 depth = depth_of[node]
                 at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]
@@ -196,16 +201,20 @@ class TokenWalks:
                     for at in range(first + 1, last):
                         tokens[size + at - first] = token_at[at]
                     size += last - first
-                    if state == state_at[depth - 1]:
-                        loops = loops_at[depth - 1]
-                    elif end == node + 1:
+                    if end == node + 1:
                         node = end
                         continue
-                    else:
-                        loops = self.kinds.loops(state)
+                    number = open_at[depth - 1] if state == state_at[depth - 1] else open_states.known(state)
+                    if number < 0 and end - node >= LARGE_SUBTREE:
+                        number = open_states.find(state)
                         if automata.pools != pools:
                             class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
-                    if behind[node] & ~loops == 0:
+                    open_at[depth] = number
+                    if (
+                        number >= 0
+                        and open_states.holds(number, behind[node], height[node])
+                        and not (self._keeps_entered and open_states.moves[number])
+                    ):
                         first = last
                         last = token_start[end]
                         if size + last - first >= len(tokens):
@@ -219,7 +228,6 @@ class TokenWalks:
                             self._keep_state(state)
                         node = end
                         continue
-                    loops_at[depth] = loops
                 if end == node + 1:
                     node = end
                     continue
@@ -288,8 +296,10 @@ class TokenWalks:
             found = exits.after_byte[byte] = (first, first + len(reached))
         self._begin_at(found[0], found[1])
 
-    def _add_behind_counted(self, node: int, count: int) -> None:
-        """Adds all tokens that go on behind a node, each with `count` and how many characters it begins behind that."""
+    def _add_behind_counted(self, node: int, count: int, least: int) -> None:
+        """Adds all tokens that go on behind a node, each with `count` and how many characters it begins behind that, or
+        with `least` if that is more.
+        """
         trie = self.trie
         first = trie.token_start[node + 1]
         last = trie.token_start[trie.end[node]]
@@ -301,6 +311,8 @@ class TokenWalks:
         largest = self._largest
         for at in range(first, last):
             needed = count + token_count[at]
+            if needed < least:
+                needed = least
             tokens[size + at - first] = token_at[at]
             counts[size + at - first] = needed
             if needed > largest:
@@ -505,14 +517,14 @@ class TokenWalks:
                     self._add_tokens(node, count)
             if end_of[node] > node + 1:
                 if phase == 0 and state == char_state and behind[node] & ~characters == 0:
-                    self._add_behind_counted(node, count)
+                    self._add_behind_counted(node, count, 0)
                     node = end_of[node]
                     continue
                 if phase:
-                    loops = self.kinds.loops(state)
+                    number = self.open_states.find(state)
                     if automata.pools != pools:
                         class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
-                    if behind[node] & ~loops == 0:
+                    if self.open_states.holds(number, behind[node], trie.height[node]):
                         self._add_rest(token_start[node + 1], token_start[end_of[node]], count)
                         node = end_of[node]
                         continue
@@ -595,8 +607,14 @@ class TokenWalks:
                 node = end
                 continue
             is_between = begins[depth - 1] if state == state_at[depth - 1] else automata.is_between(state)
-            if is_between and behind[node] & ~(characters & self.kinds.loops(state)) == 0:
-                self._add_behind_counted(node, count + automata.least_begun(state))
+            skips = is_between and behind[node] & ~characters == 0
+            if skips and automata.asks_for_count(state):
+                self._add_behind_counted(node, count, count + automata.least_begun(state))
+            elif skips and behind[node] & ~self.kinds.loops(state) == 0:
+                self._add_behind_counted(node, count + automata.least_begun(state), 0)
+            else:
+                skips = False
+            if skips:
                 tokens, needs = self._tokens, self._token_counts
                 if self._keeps_entered:
                     self._keep_state(state)

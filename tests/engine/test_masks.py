@@ -308,7 +308,8 @@ CONSTANTS = {
     "no differences": {"DIFFERENCE_NODES": 0},
     "all states are wide": {"WIDE": 10**9, "SPARSE_TOKENS": 0, "ROOM": 2, "MOST_ROOM": 8},
     "what is repeated before something has tables once": {"FEW_BYTES": 256, "LISTED": 0, "MANY_PLACES": 1},
-    "searches walk what leaves the string": {"LEAVINGS_FROM": 1, "LEAVING_TOKENS": 10**9, "SPARSE_TOKENS": 0},
+    "all is skipped that may be": {"LARGE_SUBTREE": 0, "SPARSE_TOKENS": 0},
+    "nothing is skipped": {"LARGE_SUBTREE": 10**9},
 }
 
 SCRIPT = """

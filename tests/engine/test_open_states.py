@@ -1,0 +1,177 @@
+"""States that are said to stay open are held against their automata, and masks made with them against matchers."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from support.vocabularies import accepted_tokens
+
+from structgen.engine import regex as rx
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.characters import CharacterKinds, kind_of, kinds_in
+from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.open_states import OpenStates
+from structgen.engine.regex_parser import parse_regex
+from structgen.engine.vocabulary import Vocabulary
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form import normalize
+from structgen.schema.strings import quoted
+
+CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')
+ANY = rx.star(CHARACTER)
+ANY_STRING = quoted(ANY)
+CHARACTERS = "ahi-1 é日"
+PATTERNS = ("hi", "ah|hi", "[a-i]{3}", "[0-9a-f]{2,}", "(a|h)(-|1)", "[^a]h", "é", "h.i", "(hi-){2}", "(hi|-){1,3}1")
+
+
+def condition(rng: random.Random) -> rx.Regex:
+    """A string in which a pattern is looked for, or which a pattern matches from its beginning to its end."""
+    pattern = parse_regex(rng.choice(PATTERNS))
+    shapes = (
+        rx.sequence(ANY, pattern, ANY),
+        rx.sequence(ANY, pattern, ANY),
+        rx.sequence(pattern, ANY),
+        pattern,
+        rx.repeat(pattern, 0, rng.choice((None, 40))),
+        rx.literal_set([b"hi", b"ah-", "éa".encode()]),
+        rx.repeat(CHARACTER, rng.randint(1, 3), None),
+    )
+    return quoted(rng.choice(shapes))
+
+
+def conditions(rng: random.Random) -> rx.Regex:
+    parts = [condition(rng) for _ in range(rng.randrange(2))]
+    refused = [rx.Complement(condition(rng)) for _ in range(rng.randrange(3))]
+    return rx.intersection(ANY_STRING, *parts, *refused)
+
+
+def open_states(store: AutomatonStore) -> OpenStates:
+    return OpenStates(store, CharacterKinds(store))
+
+
+def after(store: AutomatonStore, state: int, text: bytes) -> int:
+    for byte in text:
+        state = store.step(state, byte)
+    return state
+
+
+def check(store: AutomatonStore, found: OpenStates, state: int, rng: random.Random) -> int:
+    """Follows texts of which a state says that they stay inside; returns how many lead to another state."""
+    number = found.find(state)
+    moved = 0
+    for _ in range(12):
+        text = "".join(rng.choices(CHARACTERS, k=rng.randint(1, 9))).encode()
+        if not found.holds(number, kinds_in(text), len(text)):
+            continue
+        place = state
+        for byte in text[: len(text) - rng.randrange(2)]:  # a token may end within a character
+            place = store.step(place, byte)
+            assert place, (text, state)
+            assert not store.is_accepting(place)
+        moved += place != state
+    return moved
+
+
+def test_nothing_ends_and_something_follows_in_a_state_that_stays_open() -> None:
+    moved = opened = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        store = AutomatonStore()
+        found = open_states(store)
+        start = store.add(conditions(rng))
+        for _ in range(6):
+            state = after(store, start, ('"' + "".join(rng.choices(CHARACTERS, k=rng.randrange(5)))).encode())
+            if state:
+                moved += check(store, found, state, rng)
+                opened += found.moves[found.find(state)]
+    assert opened > 500  # of 1,800
+    assert moved > 1000
+
+
+CONTAINS = "contains"
+REFUSES = "refuses"
+
+
+def state_of(store: AutomatonStore, *parts: tuple[str, str]) -> int:
+    """The state within the quotes of a string that contains some patterns, and not some others."""
+    regexes = [quoted(rx.sequence(ANY, parse_regex(pattern), ANY)) for _, pattern in parts]
+    ready = [rx.Complement(regex) if kind == REFUSES else regex for (kind, _), regex in zip(parts, regexes)]
+    return after(store, store.add(rx.intersection(ANY_STRING, *ready)), b'"')
+
+
+@pytest.mark.parametrize(
+    ("parts", "inside", "not_said"),
+    [
+        ([(CONTAINS, "hipchat")], ["hip", "anything é"], ['a"', "\\n"]),
+        ([(CONTAINS, "[0-9a-f]{32,}")], ["0123", "xyz"], ['"']),
+        ([(CONTAINS, "trace|debug|info")], ["trac", "x"], ['"']),
+        ([(CONTAINS, "(?:[0-9a-f]{2}[:-]){4}[0-9a-f]{2}")], ["00:11:22:33:44:55"], ['"']),
+        ([(REFUSES, "hipchat")], ["hipcha", "tach", "xyz"], ["hipchat", "tahcpi"]),
+        ([(REFUSES, "[0-9a-f]{32,}")], ["0123456789abcdef"], ["0" * 32]),
+        ([(CONTAINS, "hipchat"), (REFUSES, "github")], ["hipcha", "git"], ["github"]),
+        ([(CONTAINS, "hipchat"), (CONTAINS, "github")], ["hipchatgithub"], ['"']),
+        ([(REFUSES, "hipchat"), (REFUSES, "github")], ["hipc", "gub"], ["hipchat", "github"]),
+    ],
+)
+def test_searches_and_their_complements_stay_open(
+    parts: list[tuple[str, str]], inside: list[str], not_said: list[str]
+) -> None:
+    store = AutomatonStore()
+    found = open_states(store)
+    number = found.find(state_of(store, *parts))
+    assert found.moves[number]
+    for text in inside:
+        assert found.holds(number, kinds_in(text.encode()), len(text.encode())), text
+    for text in not_said:
+        assert not found.holds(number, kinds_in(text.encode()), len(text.encode())), text
+
+
+def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -> None:
+    store = AutomatonStore()
+    found = open_states(store)
+    named = quoted(parse_regex("[a-z]{0,250}"))
+    state = after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"ab')
+    assert found.holds(found.find(state), kinds_in("name of é".encode()), 10_000)
+
+
+@pytest.mark.parametrize(
+    "regex",
+    [
+        parse_regex('[ah]{3}[a-z]*"'),  # ends in no quote that characters do not begin with
+        parse_regex('"[ahi]*ih"'),
+        quoted(parse_regex("a{0,9}")),
+        rx.intersection(ANY_STRING, rx.Complement(quoted(rx.sequence(ANY, parse_regex("[a-i]"), ANY)))),
+    ],
+)
+def test_of_others_it_is_not_said(regex: rx.Regex) -> None:
+    store = AutomatonStore()
+    found = open_states(store)
+    start = store.add(regex)
+    for text in ("", "a", '"', '"a', '"ah'):
+        state = after(store, start, text.encode())
+        assert not state or not found.holds(found.find(state), kind_of(ord("h")) | kind_of(ord("i")), 4), text
+
+
+LETTERS = ("h", "i", "a", "-", '"', "\\")
+TOKENS = ["".join(letters) for size in (1, 2, 3) for letters in itertools.product(LETTERS, repeat=size)]
+WORDS = Vocabulary.from_bytes(dict(enumerate(text.encode() for text in TOKENS)), eos_token_ids=[len(TOKENS)])
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_masks_of_open_states_are_what_matchers_accept(seed: int) -> None:
+    rng = random.Random(seed)
+    body = ast.Choice(tuple(ast.RegexTerminal(conditions(rng)) for _ in range(rng.randint(1, 2))))
+    try:
+        tables = normalize(ast.Grammar((ast.Rule("start", ast.Sequence((body, ast.Literal(b"-"), body))),)))
+        matcher = CompiledGrammar(tables, WORDS).matcher()
+    except ValueError:
+        pytest.skip("no text has all of the conditions")
+    for _ in range(4):
+        allowed = matcher.allowed_token_ids()
+        assert allowed == accepted_tokens(matcher, WORDS.size)
+        going_on = [token for token in allowed if token < len(TOKENS)]
+        if not going_on:
+            return
+        matcher.accept_token(rng.choice(going_on))
