@@ -15,7 +15,6 @@ from structgen.engine.regex import (
     Regex,
     Repeat,
     choice,
-    difference,
     intersection,
     optional,
     plus,
@@ -36,23 +35,6 @@ DURATION_DIGITS = 4
 """Digits of a part of a timedelta, so that none is too long."""
 
 # --- dates -----------------------------------------------------------------------------------------------------------
-
-_LEAP_PAIR = choice(  # 04, 08, … 96
-    sequence(Literal(b"0"), byte_set("48")),
-    sequence(byte_set("2468"), byte_set("048")),
-    sequence(byte_set("13579"), byte_set("26")),
-)
-_YEAR = difference(digits(4), Literal(b"0000"))
-_LEAP_YEAR = choice(sequence(digits(2), _LEAP_PAIR), sequence(_LEAP_PAIR, Literal(b"00")))
-_MONTH_DAY = choice(
-    sequence(words("01", "03", "05", "07", "08", "10", "12"), MINUS, two(1, 31)),
-    sequence(words("04", "06", "09", "11"), MINUS, two(1, 30)),
-    sequence(Literal(b"02-"), two(1, 28)),
-)
-DATE = choice(sequence(_YEAR, MINUS, _MONTH_DAY), sequence(_LEAP_YEAR, Literal(b"-02-29")))
-"""Real dates, leap years too, of the years 0001 to 9999."""
-DATE_OF_YEAR_0 = sequence(Literal(b"0000-"), choice(_MONTH_DAY, Literal(b"02-29")))
-"""RFC 3339 knows a year 0; Python does not."""
 
 
 def _year_range(low: int, high: int) -> Regex:
@@ -76,6 +58,24 @@ def _padded(low: str, high: str) -> Regex:
     if int(high[0]) - int(low[0]) > 1:
         parts.append(sequence(digit(int(low[0]) + 1, int(high[0]) - 1), digits(rest)))
     return choice(*parts)
+
+
+_LEAP_PAIR = choice(  # 04, 08, … 96
+    sequence(Literal(b"0"), byte_set("48")),
+    sequence(byte_set("2468"), byte_set("048")),
+    sequence(byte_set("13579"), byte_set("26")),
+)
+_YEAR = _year_range(1, 9999)
+_LEAP_YEAR = choice(sequence(digits(2), _LEAP_PAIR), sequence(_LEAP_PAIR, Literal(b"00")))
+_MONTH_DAY = choice(
+    sequence(words("01", "03", "05", "07", "08", "10", "12"), MINUS, two(1, 31)),
+    sequence(words("04", "06", "09", "11"), MINUS, two(1, 30)),
+    sequence(Literal(b"02-"), two(1, 28)),
+)
+DATE = choice(sequence(_YEAR, MINUS, _MONTH_DAY), sequence(_LEAP_YEAR, Literal(b"-02-29")))
+"""Real dates, leap years too, of the years 0001 to 9999."""
+DATE_OF_YEAR_0 = sequence(Literal(b"0000-"), choice(_MONTH_DAY, Literal(b"02-29")))
+"""RFC 3339 knows a year 0; Python does not."""
 
 
 def date_range(low: tuple[int, int, int] | None, high: tuple[int, int, int] | None) -> Regex:
