@@ -25,8 +25,8 @@ from structgen.engine.vocabulary import Vocabulary
 __all__ = ["CountedMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-# A list of token ids this long costs as much to write into a mask as copying a finished one.
-SPARSE_TOKENS = 512
+# A list of token ids this long takes longer to write into a mask than a finished one to copy.
+SPARSE_TOKENS = 128
 # Past this many nodes behind the exits, merging what is left of the tokens costs more than it saves.
 MERGED_NODES = 6000
 ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
@@ -80,7 +80,10 @@ class CountedMasks(TokenWalks):
 
     def _meant(self, part: TerminalMask) -> np.ndarray:
         """The dense mask of a table, what is removed from it left out."""
-        mask = np.array(self.dense[part.dense].words, dtype=np.uint32)
+        dense: DenseMask = self.dense[part.dense]
+        if part.first_removed == part.last_removed:
+            return dense.words
+        mask = np.array(dense.words, dtype=np.uint32)
         words = mask
         one = 1
         for index in range(part.first_removed, part.last_removed):
@@ -272,6 +275,9 @@ class CountedMasks(TokenWalks):
         pool = self.pool
         if least <= most:
             self._append(pool, rest.first + pool[rest.starts + least], rest.first + pool[rest.starts + most + 1])
+        if made.dense < 0 and self._token_size > SPARSE_TOKENS:
+            made.dense = self._made_dense(self._tokens, 0, self._token_size)
+            self._token_size = 0
         made.first_token = self._keep(self._tokens, self._token_size)
         made.last_token = made.first_token + self._token_size
         return made

@@ -299,15 +299,18 @@ class TerminalMasks(CountedMasks):
         kept = self._united.get(key)
         made = kept[1] if kept is not None else None
         if made is None:
-            whole = np.zeros(self.words, dtype=np.uint32)
+            mask = np.zeros(self.words, dtype=np.uint32)
+            words = mask
             for part in parts:
-                whole |= self._meant(part)
+                meant = self._meant(part)
+                for index in range(self.words):
+                    words[index] |= meant[index]
             for part in parts:
-                if made is None and np.array_equal(whole, self._meant(part)):
+                if made is None and np.array_equal(mask, self._meant(part)):
                     made = part
             if made is None:
                 made = TerminalMask()
-                made.dense = self.keep_dense(whole)
+                made.dense = self.keep_dense(mask)
                 self.bytes_used += RECORD_BYTES
             self._united[key] = (tuple(parts), made)
         return made
