@@ -33,6 +33,10 @@ cdef class AutomatonStore(LivingTerms):
     @cython.locals(only=int)
     cpdef bint leads_on(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
+    @cython.locals(top=int, kind=int)
+    cpdef bint _ends_repeating(self, int state) except -1
+    cdef bint _is_byte(self, int term) except -1
+    cpdef int last_of(self, int state) except -1
     @cython.locals(star=int, body=int)
     cdef bint _is_endless_by_form(self, int state) except -1
     @cython.locals(top=int, kind=int, may=bint)

@@ -42,7 +42,8 @@ __all__ = ["AutomatonStore"]
 
 ADDED_KEPT = 10_000  # regex trees remembered by identity
 SMALL_COUNT = 16
-STATES_SEEN = 200  # while looking whether a language is endless from all of its states
+TERMS_SEEN = 100  # while looking at how texts end
+STATES_SEEN = 200  # while looking whether a language is endless from all of its states, or for a text of several
 
 
 class AutomatonStore(LivingTerms):
@@ -247,10 +248,14 @@ class AutomatonStore(LivingTerms):
         return counting, most
 
     def asks_for_count(self, state: int) -> bool:
-        """Whether all that is asked of a text from a state that counts is how many it has of what is counted."""
+        """Whether all that is asked of a text from a state that counts is how many it has of what is counted, before
+        something follows.
+        """
         if self.kind[state] != K_COUNTING:
             return False
         star, _, inner = self.payload[state]
+        if self.accepting[self.tail[star]]:
+            return False
         if self.kind[inner] != K_REPEAT or self.tail[inner] != self.tail[star]:
             return False
         body, _, most = self.payload[inner]
@@ -292,18 +297,33 @@ class AutomatonStore(LivingTerms):
         if self.kind[last] != K_LITERAL or not self._is_countable_with(body, last):
             return False
         known = self._behind.setdefault((body, last), {last: True})
-        return is_spelled(self, state, body, last, self._cover(body), known, by_bytes=True)
+        before = len(known)
+        found = is_spelled(self, state, body, last, self._cover(body), known, by_bytes=True)
+        self._count_pairs(len(known) - before)
+        return found
+
+    def last_of(self, state: int) -> int:
+        """What the texts of a state end with, one of the ways if there are several."""
+        while True:
+            if self.kind[state] == K_UNION:
+                parts: tuple[int, ...] = self.payload[state]
+                literals = [part for part in parts if self.kind[part] == K_LITERAL]
+                state = (literals or parts)[0]
+            elif self.kind[state] >= K_LITERAL and self.tail[state] != EMPTY:
+                state = self.tail[state]
+            else:
+                return state
 
     def common_text(self, states: Iterable[int]) -> bytes | None:
-        """A shortest text that is matched from all of some states, or None.
+        """A shortest text that is matched from all of some states; None if there is none, or it takes many states.
 
         Raises:
             LimitExceededError: automaton_states.
         """
-        return self.shortest_text(self._pruned(self.intersection(states, EMPTY)))
+        return self.shortest_text(self._pruned(self.intersection(states, EMPTY)), STATES_SEEN)
 
-    def shortest_text(self, state: int) -> bytes | None:
-        """A shortest text matched from a state; None from the dead state.
+    def shortest_text(self, state: int, most: int = FAR) -> bytes | None:
+        """A shortest text matched from a state; None from the dead state, and where more than `most` states are seen.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -314,7 +334,7 @@ class AutomatonStore(LivingTerms):
         length = {state: 0}
         queue = [(self.min_len[state], 0, 0, state)]
         order = 0
-        while queue:
+        while queue and len(length) <= most:
             _, _, _, top = heapq.heappop(queue)
             if self.accepting[top]:
                 return self._spelled(came_from, top)
@@ -374,6 +394,8 @@ class AutomatonStore(LivingTerms):
         return found
 
     def _sees_endless(self, state: int) -> bool:
+        if self._ends_repeating(state):
+            return True
         after: dict[int, set[int]] = {}
         waiting = [state]
         while waiting:
@@ -389,13 +411,36 @@ class AutomatonStore(LivingTerms):
             return False
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
 
+    def _ends_repeating(self, state: int) -> bool:
+        """Whether all texts of a state end with something any number of times and one byte: before that byte comes, it
+        may be put off for ever.
+        """
+        seen = {state}
+        waiting = [state]
+        while waiting:
+            top = waiting.pop()
+            kind = self.kind[top]
+            if kind < K_UNION or len(seen) > TERMS_SEEN:
+                return False
+            if kind == K_REPEAT and self.payload[top][2] < 0 and self._is_byte(self.tail[top]):
+                continue
+            following: tuple[int, ...] = self.payload[top] if kind == K_UNION else (self.tail[top],)
+            waiting.extend([part for part in following if part not in seen])
+            seen.update(following)
+        return True
+
+    def _is_byte(self, term: int) -> bool:
+        """Whether a term is a literal of one byte."""
+        return self.kind[term] == K_LITERAL and self.tail[term] == EMPTY and len(self.payload[term]) == 1
+
     def _is_endless_by_form(self, state: int) -> bool:
         """Whether a state is ever endless because it is a string C*·R without others, and the others do not matter.
 
         They do not where one character can be added for ever: it is a C, but comes nowhere in the others, except where
         these leave any number of C alone. Then whatever of the others has begun is given up at it: after any beginning
         only those are left that begin anew, and no text that goes on with it alone is one of them. Single texts do not
-        matter either, whatever is in them: they are short.
+        matter either, whatever is in them: they are short. R may be a search, made of C up to its last byte: what a
+        beginning has found of it, the text may find again after the character.
         """
         if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
             return False
@@ -411,7 +456,10 @@ class AutomatonStore(LivingTerms):
         body = self.payload[star][0]
         if not self._is_code(body):  # else C might swallow what is added together with what follows
             return False
-        needed = self.alphabet(self.tail[star])
+        if self.ends_behind(star, body, self.last_of(star)):
+            needed = self._alphabet_between(self.tail[star], body)
+        else:
+            needed = self.alphabet(self.tail[star])
         for other in others:
             if not self._holds_few(other):
                 needed |= self._alphabet_between(other, body)

@@ -50,6 +50,7 @@ def is_spelled(
         if not following:
             known[term] = False
             return False
+        # A term that was seen needs no second look: what is left of a text grows shorter at each step.
         waiting.extend([part for part in following if part not in seen])
         seen.update(following)
     known.update(dict.fromkeys(seen, True))

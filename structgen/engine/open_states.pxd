@@ -30,8 +30,6 @@ cdef class OpenStates:
     @cython.locals(automata=AutomatonStore, part=int, body=int)
     cdef int _search_in(self, int term) except -1
     cdef unsigned long long _kinds_of(self, int body) except? 1
-    @cython.locals(automata=AutomatonStore)
-    cdef int _last_of(self, int term) except -1
     @cython.locals(automata=AutomatonStore, term=int, own="unsigned long long", needed="unsigned long long", both="unsigned long long")
     cdef bint _is_never_refused(self, int number, list refused, bytes text) except -1
     @cython.locals(byte=int)

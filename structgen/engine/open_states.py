@@ -35,7 +35,7 @@ from structgen.engine.term_kinds import (
 __all__ = ["OpenStates"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-ALL_KINDS = 2**64 - 1
+ALL_KINDS = 2**64 - 1  # also of bytes that are no characters, which no state stays open for
 NO_LIMIT = 2**31 - 1
 MOST_PARTS = 64  # of an intersection that is looked at
 DEEPEST = 200  # terms inside of terms, in looking for characters that are needed
@@ -133,7 +133,7 @@ class OpenStates:
                 return False
             body = automata.payload[search][0]
             kinds &= self._kinds_of(body)
-            ends_behind = ends_behind or automata.ends_behind(part, body, self._last_of(search))
+            ends_behind = ends_behind or automata.ends_behind(part, body, automata.last_of(search))
             searches.append(search)
         if not kinds or not ends_behind:
             return False
@@ -159,19 +159,6 @@ class OpenStates:
         if found is None:
             found = self._kinds_of_body[body] = self.characters.between(body, EMPTY)
         return found
-
-    def _last_of(self, term: int) -> int:
-        """What a sequence ends with, one of the ways if there are several."""
-        automata = self.automata
-        while True:
-            if automata.kind[term] == K_UNION:
-                parts: tuple[int, ...] = automata.payload[term]
-                literals = [part for part in parts if automata.kind[part] == K_LITERAL]
-                term = (literals or parts)[0]
-            elif automata.kind[term] >= K_LITERAL and automata.tail[term] != EMPTY:
-                term = automata.tail[term]
-            else:
-                return term
 
     def _common_text(self, terms: tuple[int, ...]) -> bytes | None:
         """A text that all of some terms have, or None."""
@@ -217,7 +204,7 @@ class OpenStates:
         return -1
 
     def _needed_by(self, term: int, kinds: int, depth: int) -> int:
-        """Kinds of which each text of a term that is made of some kinds has characters; all if it has no such text."""
+        """Kinds of which each text of a term that is made of some kinds has characters; `ALL_KINDS` if it has none."""
         if depth > DEEPEST:
             return 0
         key = (term, kinds)

@@ -143,6 +143,9 @@ def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -
         parse_regex('"[ahi]*ih"'),
         quoted(parse_regex("a{0,9}")),
         rx.intersection(ANY_STRING, rx.Complement(quoted(rx.sequence(ANY, parse_regex("[a-i]"), ANY)))),
+        quoted(rx.repeat(CHARACTER, 0, 3)),  # not for ever
+        rx.intersection(quoted(parse_regex("[hi]*")), quoted(parse_regex("[hl]*"))),  # what both are made of
+        rx.intersection(quoted(parse_regex("[hi]*h[hi]*")), quoted(parse_regex("[hl]*h[hl]*"))),
     ],
 )
 def test_of_others_it_is_not_said(regex: rx.Regex) -> None:
@@ -154,20 +157,63 @@ def test_of_others_it_is_not_said(regex: rx.Regex) -> None:
         assert not state or not found.holds(found.find(state), kind_of(ord("h")) | kind_of(ord("i")), 4), text
 
 
+def test_what_may_be_left_out_is_not_needed() -> None:
+    store = AutomatonStore()
+    found = open_states(store)
+    named = quoted(rx.sequence(parse_regex("l{0,2}h{2}"), ANY))
+    number = found.find(after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"'))
+    assert found.holds(number, kind_of(ord("l")), 9)
+    assert not found.holds(number, kind_of(ord("h")), 9)
+
+
 LETTERS = ("h", "i", "a", "-", '"', "\\")
-TOKENS = ["".join(letters) for size in (1, 2, 3) for letters in itertools.product(LETTERS, repeat=size)]
-WORDS = Vocabulary.from_bytes(dict(enumerate(text.encode() for text in TOKENS)), eos_token_ids=[len(TOKENS)])
+TEXTS = ["".join(letters) for size in (1, 2, 3) for letters in itertools.product(LETTERS, repeat=size)]
+# Behind `hhh` are more nodes than a walk sees before it asks whether it may skip them.
+TEXTS += ["".join(letters) for size in (4, 5, 6, 7, 8) for letters in itertools.product("hi", repeat=size)]
+TOKENS = [text.encode() for text in TEXTS] + [b"hh\xc3", b"hi\xc3\xa9", b"\xa9h", b'\xa9"', b"ih\xe6\x97"]
+WORDS = Vocabulary.from_bytes(dict(enumerate(TOKENS)), eos_token_ids=[len(TOKENS)])
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_masks_of_open_states_are_what_matchers_accept(seed: int) -> None:
     rng = random.Random(seed)
     body = ast.Choice(tuple(ast.RegexTerminal(conditions(rng)) for _ in range(rng.randint(1, 2))))
-    try:
-        tables = normalize(ast.Grammar((ast.Rule("start", ast.Sequence((body, ast.Literal(b"-"), body))),)))
-        matcher = CompiledGrammar(tables, WORDS).matcher()
-    except ValueError:
-        pytest.skip("no text has all of the conditions")
+    check_masks(ast.Sequence((body, ast.Literal(b"-"), body)), rng)
+
+
+@pytest.mark.parametrize("pattern", ["[hi]{6}", "[hi]{8}", "[hi]{10}", "[hi]{5}-", "h[hi]{4}h", "(h|i){3,9}a", "h{7}"])
+@pytest.mark.parametrize("refuses", [False, True])
+def test_masks_where_tokens_are_as_long_as_what_is_looked_for(pattern: str, refuses: bool) -> None:
+    search = quoted(rx.sequence(ANY, parse_regex(pattern), ANY))
+    regex = rx.intersection(ANY_STRING, rx.Complement(search) if refuses else search)
+    for seed in range(3):
+        check_masks(ast.RegexTerminal(regex), random.Random(seed))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_masks_of_bounds_beside_searches(seed: int) -> None:
+    """Also before something that follows where the bounded text may end."""
+    rng = random.Random(seed)
+    character = rng.choice((rx.ANY_CHAR, CHARACTER, parse_regex("[hia]")))
+    least = rng.randrange(4)
+    free = rx.star(character)
+    found = rx.sequence(free, parse_regex(rng.choice(("a", "h", "hi", "[hi]{2}"))), free)
+    end = rng.choice((rx.EMPTY, rx.Literal(b'"')))
+    counted = rx.repeat(character, least, least + rng.choice((0, 1, 2, 5)))
+    regex = rx.intersection(rx.sequence(counted, end), rx.sequence(found, end))
+    check_masks(ast.Sequence((ast.RegexTerminal(regex), ast.Literal(rng.choice((b"hh", b'"', b"-"))))), rng)
+
+
+def test_a_bounded_text_may_end_before_what_follows() -> None:
+    found = rx.sequence(rx.star(rx.ANY_CHAR), rx.Literal(b"h"), rx.star(rx.ANY_CHAR))
+    regex = rx.intersection(rx.repeat(rx.ANY_CHAR, 2, 3), found)
+    check_masks(ast.Sequence((ast.RegexTerminal(regex), ast.Literal(b"ii"))), random.Random(1))
+
+
+def check_masks(body: ast.Expression, rng: random.Random) -> None:
+    """Masks along a text are what matchers accept."""
+    tables = normalize(ast.Grammar((ast.Rule("start", body),)))
+    matcher = CompiledGrammar(tables, WORDS).matcher()
     for _ in range(4):
         allowed = matcher.allowed_token_ids()
         assert allowed == accepted_tokens(matcher, WORDS.size)

@@ -14,10 +14,11 @@ from structgen.engine.term_kinds import DEAD, EMPTY
 from structgen.schema.strings import quoted
 
 ANY_STRING = quoted(rx.star(rx.ANY_CHAR))
+CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')  # of a string in which quotes are escaped
 LETTERS = "abz1-"
 
 
-def pattern(rng: random.Random) -> rx.Regex:
+def pattern(rng: random.Random, character: rx.Regex = rx.ANY_CHAR) -> rx.Regex:
     """A few letters, counted letters and any characters, one after another."""
     parts: list[rx.Regex] = []
     for _ in range(rng.randint(1, 4)):
@@ -29,9 +30,9 @@ def pattern(rng: random.Random) -> rx.Regex:
                     letter,
                     rx.repeat(letter, 1, 3),
                     rx.repeat(letter, 0, None),
-                    rx.star(rx.ANY_CHAR),
+                    rx.star(character),
                     rx.optional(letter),
-                    rx.repeat(rx.ANY_CHAR, rng.randint(1, 3), None),
+                    rx.repeat(character, rng.randint(1, 3), None),
                 )
             )
         )
@@ -42,6 +43,16 @@ def without(rng: random.Random) -> rx.Regex:
     """Strings that match none of a few patterns."""
     others = [rng.choice((pattern(rng), rx.literal_set([b"a", b"zz", b"1-"]))) for _ in range(rng.randint(1, 2))]
     return rx.intersection(ANY_STRING, *(rx.Complement(quoted(other)) for other in others))
+
+
+def found_without(rng: random.Random) -> rx.Regex:
+    """Strings in which a pattern is found, and that match none of a few others."""
+    free = rx.star(CHARACTER)
+    shapes = [rx.sequence(free, pattern(rng, CHARACTER), free), pattern(rng, CHARACTER), free]
+    others = [
+        rx.sequence(free, pattern(rng, CHARACTER), rng.choice((free, rx.EMPTY))) for _ in range(rng.randint(0, 2))
+    ]
+    return rx.intersection(quoted(rng.choice(shapes)), *(rx.Complement(quoted(other)) for other in others))
 
 
 def is_ever_endless(automata: AutomatonStore, state: int) -> bool:
@@ -75,6 +86,25 @@ def test_strings_said_to_be_ever_endless_are(seed: int) -> None:
     state = automata.add(without(random.Random(seed)))
     if state != DEAD and automata.is_ever_endless(state):
         assert is_ever_endless(automata, state)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_searches_said_to_be_ever_endless_are(seed: int) -> None:
+    automata = AutomatonStore()
+    state = automata.add(found_without(random.Random(seed)))
+    if state != DEAD and automata.is_ever_endless(state):
+        assert is_ever_endless(automata, state)
+
+
+@pytest.mark.parametrize("others", [[], ["hipchat"], ["[0-9]{9}", "^x-"]])
+def test_no_automaton_is_needed_for_a_search(others: list[str]) -> None:
+    automata = AutomatonStore()
+    free = rx.star(CHARACTER)
+    refused = [rx.Complement(quoted(rx.sequence(free, parse_regex(other), free))) for other in others]
+    state = automata.add(rx.intersection(quoted(rx.sequence(free, parse_regex("github|[a-f]{80}"), free)), *refused))
+    before = automata.count
+    assert automata.is_ever_endless(state)
+    assert automata.count < before + 10
 
 
 @pytest.mark.parametrize(
