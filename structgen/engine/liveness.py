@@ -15,7 +15,9 @@ from structgen.engine.arrays import enlarged, grown, zeros
 from structgen.engine.derivatives import DerivativeTable
 from structgen.engine.term_kinds import (
     ALIVE,
+    EMPTY,
     K_BOUNDED,
+    K_COMPLEMENT,
     K_COUNTING,
     K_INTERSECTION,
     K_UNION,
@@ -26,6 +28,9 @@ from structgen.engine.term_kinds import (
 from structgen.limits import Limits
 
 __all__ = ["LivingTerms"]
+
+# Declared as a C integer in the .pxd, so not importable from here.
+SHORT_TEXT = 32  # bytes, looked at before a search
 
 
 class LivingTerms(DerivativeTable):
@@ -41,6 +46,7 @@ class LivingTerms(DerivativeTable):
         self._life = enlarged(array("B"), "B", self._capacity)
         self._least_begun = zeros(self._capacity)
         self._begun_at_least = zeros(self._capacity)
+        self._short_texts: dict[int, bytes | None] = {}
 
     def _grow(self) -> None:
         """Doubles the arrays."""
@@ -74,6 +80,9 @@ class LivingTerms(DerivativeTable):
             return self.least_begun(term) < NEVER
         if self._life[term] == LIFELESS:
             return False
+        if self.kind[term] == K_INTERSECTION and self._has_short_text(term):
+            self._life[term] = ALIVE
+            return True
         came_from = {term: NOTHING}
         queue = [(self.min_len[term], 0, 0, term)]
         order = 0
@@ -99,6 +108,56 @@ class LivingTerms(DerivativeTable):
         for seen in came_from:
             self._life[seen] = LIFELESS
         return False
+
+    def _has_short_text(self, term: int) -> bool:
+        """Whether a short text of the one part of an intersection that is no complement is none that the others refuse.
+
+        Most are. The text belongs to many terms that differ in what they refuse, and their derivatives are not made.
+        """
+        if self.tail[term] != EMPTY:
+            return False
+        plain = NOTHING
+        for part in self.payload[term]:
+            if self.kind[part] != K_COMPLEMENT or self.tail[part] != EMPTY:
+                if plain != NOTHING or self.hard[part]:
+                    return False
+                plain = part
+        text = self._short_text(plain) if plain != NOTHING else None
+        if text is None:
+            return False
+        for part in self.payload[term]:  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if part != plain and self._is_matched(self.payload[part], text):
+                return False
+        return True
+
+    def _short_text(self, term: int) -> bytes | None:
+        """A text of a term without intersections or complements, along the least lengths; None if it is not short."""
+        if term not in self._short_texts:
+            text = bytearray()
+            at = term
+            while not self.accepting[at] and len(text) < SHORT_TEXT:
+                nearest = NOTHING
+                byte = 0
+                self._derive_within(at)
+                first = self.targets_at[at]
+                for number in range(self._width_of[self.map_at[at]]):
+                    target = self.forced(first + number)
+                    if target != NOTHING and (nearest == NOTHING or self.min_len[target] < self.min_len[nearest]):
+                        nearest = target
+                        byte = self._byte_of[self.map_at[at] * 256 + number]
+                text.append(byte)
+                at = nearest
+            self._short_texts[term] = bytes(text) if self.accepting[at] else None
+        return self._short_texts[term]
+
+    def _is_matched(self, term: int, text: bytes) -> bool:
+        """Whether a text is one of a term's."""
+        for index in range(len(text)):
+            self._derive_within(term)
+            term = self._target(term, text[index])
+            if term == NOTHING:
+                return False
+        return bool(self.accepting[term])
 
     def _is_known_alive(self, term: int) -> bool:
         """Whether it is known, without a search, that a term other than `NOTHING` matches something."""
