@@ -34,10 +34,10 @@ cdef class AutomatonStore(LivingTerms):
     cpdef bint leads_on(self, int state, int byte) except -1
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(top=int, kind=int)
-    cpdef bint _ends_repeating(self, int state) except -1
+    cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
     cdef bint _is_byte(self, int term) except -1
     cpdef int last_of(self, int state) except -1
-    @cython.locals(star=int, body=int)
+    @cython.locals(star=int, body=int, last=int, is_plain=bint)
     cdef bint _is_endless_by_form(self, int state) except -1
     @cython.locals(top=int, kind=int, may=bint)
     cpdef bint _holds_few(self, int term) except -1

@@ -33,6 +33,7 @@ from structgen.engine.term_kinds import (
     MANY_BYTES,
     NO_BYTE,
     NOT_EXPANDED,
+    NOTHING,
 )
 from structgen.engine.term_table import ASCII_MASK
 from structgen.engine.translation import term_of
@@ -411,9 +412,9 @@ class AutomatonStore(LivingTerms):
             return False
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
 
-    def _ends_repeating(self, state: int) -> bool:
+    def _ends_repeating(self, state: int, repeated: int = NOTHING) -> bool:
         """Whether all texts of a state end with something any number of times and one byte: before that byte comes, it
-        may be put off for ever.
+        may be put off for ever. What comes any number of times is `repeated`, if that is given.
         """
         seen = {state}
         waiting = [state]
@@ -423,7 +424,9 @@ class AutomatonStore(LivingTerms):
             if kind < K_UNION or len(seen) > TERMS_SEEN:
                 return False
             if kind == K_REPEAT and self.payload[top][2] < 0 and self._is_byte(self.tail[top]):
-                continue
+                if repeated in (NOTHING, self.payload[top][0]):
+                    continue
+                return False
             following: tuple[int, ...] = self.payload[top] if kind == K_UNION else (self.tail[top],)
             waiting.extend([part for part in following if part not in seen])
             seen.update(following)
@@ -436,11 +439,10 @@ class AutomatonStore(LivingTerms):
     def _is_endless_by_form(self, state: int) -> bool:
         """Whether a state is ever endless because it is a string C*·R without others, and the others do not matter.
 
-        They do not where one character can be added for ever: it is a C, but comes nowhere in the others, except where
-        these leave any number of C alone. Then whatever of the others has begun is given up at it: after any beginning
-        only those are left that begin anew, and no text that goes on with it alone is one of them. Single texts do not
-        matter either, whatever is in them: they are short. R may be a search, made of C up to its last byte: what a
-        beginning has found of it, the text may find again after the character.
+        They do not where C*·R ends with C* and a byte, and one character can be added for ever before that byte: it is
+        a C, but comes nowhere in the others, except where these leave any number of C alone. So a text with it there is
+        one of the others only if the text without it is. Single texts do not matter either, whatever is in them: they
+        are short.
         """
         if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
             return False
@@ -454,12 +456,13 @@ class AutomatonStore(LivingTerms):
         if star == EMPTY:
             return False
         body = self.payload[star][0]
-        if not self._is_code(body):  # else C might swallow what is added together with what follows
+        if not self._is_code(body):  # else C might swallow what is added together with what is before it
             return False
-        if self.ends_behind(star, body, self.last_of(star)):
-            needed = self._alphabet_between(self.tail[star], body)
-        else:
-            needed = self.alphabet(self.tail[star])
+        last = self.last_of(star)
+        is_plain = self._is_byte(self.tail[star])
+        if not is_plain and not (self._ends_repeating(star, body) and self.ends_behind(star, body, last)):
+            return False
+        needed = self.alphabet(last)
         for other in others:
             if not self._holds_few(other):
                 needed |= self._alphabet_between(other, body)

@@ -96,6 +96,17 @@ def test_searches_said_to_be_ever_endless_are(seed: int) -> None:
         assert is_ever_endless(automata, state)
 
 
+def test_what_a_beginning_has_of_two_patterns_may_leave_one_end() -> None:
+    """After `a` there is `ab` and no other: the second `ab` would come behind an `a`."""
+    automata = AutomatonStore()
+    free = rx.star(CHARACTER)
+    ending = quoted(rx.sequence(free, rx.Literal(b"ab")))
+    refused = quoted(rx.sequence(free, rx.Literal(b"a"), free, rx.Literal(b"ab"), free))
+    state = automata.add(rx.intersection(ending, rx.Complement(refused)))
+    assert not is_ever_endless(automata, state)
+    assert not automata.is_ever_endless(state)
+
+
 @pytest.mark.parametrize("others", [[], ["hipchat"], ["[0-9]{9}", "^x-"]])
 def test_no_automaton_is_needed_for_a_search(others: list[str]) -> None:
     automata = AutomatonStore()
