@@ -289,10 +289,6 @@ class AutomatonStore(LivingTerms):
         parts.remove(widest)
         return [widest, self.union(parts)]
 
-    def is_literal(self, state: int) -> bool:
-        """Whether one text is matched from a state, as far as its form shows this."""
-        return (self.tail[state] == EMPTY and self.kind[state] == K_LITERAL) or state == EMPTY
-
     def ends_behind(self, state: int, body: int, last: int) -> bool:
         """Whether all texts of a state are C*·R, for C and R given, and R begins as no C does; by their form."""
         if self.kind[last] != K_LITERAL or not self._is_countable_with(body, last):

@@ -151,7 +151,9 @@ class LivingTerms(DerivativeTable):
         return self._short_texts[term]
 
     def _is_matched(self, term: int, text: bytes) -> bool:
-        """Whether a text is one of a term's."""
+        """Whether a text is one of a term's. The terms on the way are not pruned, as those of an automaton are: whether
+        they match anything is what is being found out.
+        """
         for index in range(len(text)):
             self._derive_within(term)
             term = self._target(term, text[index])

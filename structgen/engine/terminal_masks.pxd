@@ -43,7 +43,7 @@ cdef class TerminalMasks(CountedMasks):
     cpdef TerminalMask get(self, int state)
     @cython.locals(made=TerminalMask, record=int)
     cpdef TerminalMask behind(self, Exits exits, int state)
-    @cython.locals(made=TerminalMask, part=TerminalMask, words="unsigned int[::1]", meant="unsigned int[::1]", index=int)
+    @cython.locals(made=TerminalMask, part=TerminalMask)
     cpdef TerminalMask united(self, list parts)
     @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
     cdef bint _resembles(self, int state, int like) except -1

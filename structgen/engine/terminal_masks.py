@@ -300,11 +300,8 @@ class TerminalMasks(CountedMasks):
         made = kept[1] if kept is not None else None
         if made is None:
             mask = np.zeros(self.words, dtype=np.uint32)
-            words = mask
             for part in parts:
-                meant = self._meant(part)
-                for index in range(self.words):
-                    words[index] |= meant[index]
+                mask |= self._meant(part)
             for part in parts:
                 if made is None and np.array_equal(mask, self._meant(part)):
                     made = part

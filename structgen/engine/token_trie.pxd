@@ -24,12 +24,4 @@ cdef class TokenTrie:
     )
     cdef _fill(self, list spellings, list token_ids)
 
-    @cython.locals(
-        is_chosen="unsigned char[::1]",
-        node_byte=cython.int[::1], node_end=cython.int[::1], node_depth=cython.int[::1], token_start=cython.int[::1],
-        tokens=cython.int[::1], first_node=cython.int[::1], theirs=cython.int[::1], ours=cython.int[::1],
-        made=int, count=int, size=int, node=int, depth=int, index=int, token=int,
-    )
-    cdef int _take(self, TokenTrie other, chosen) except -1
-
     cdef _trim(self, int node_count)

@@ -15,8 +15,6 @@ The nodes stand in depth-first order and there is no node for the root, so a wal
 
 from __future__ import annotations
 
-import numpy as np
-
 from structgen.engine.arrays import head, zeros
 from structgen.errors import VocabularyError
 
@@ -49,17 +47,6 @@ class TokenTrie:
     def __init__(self, spellings: list[bytes], token_ids: list[int]) -> None:
         self._allocate(spellings)
         self._fill(spellings, token_ids)
-
-    def part(self, chosen: np.ndarray) -> TokenTrie:
-        """The trie of some of the tokens.
-
-        Args:
-            chosen: bool by token id.
-        """
-        part = TokenTrie([], [])
-        part.max_depth = self.max_depth
-        part._take(self, np.asarray(chosen, dtype=np.uint8))
-        return part
 
     def _allocate(self, spellings: list[bytes]) -> None:
         most_nodes = longest = 0
@@ -113,48 +100,6 @@ class TokenTrie:
             node_end[path[depth]] = node
         token_start[node] = position
         self._trim(node)
-
-    def _take(self, other: TokenTrie, chosen: np.ndarray) -> None:
-        """Takes what leads to the chosen tokens of another trie: a loop, as numpy would fill lists as long as that."""
-        is_chosen = chosen
-        node_byte = zeros(other.node_count)
-        node_end = zeros(other.node_count)
-        node_depth = zeros(other.node_count)
-        token_start = zeros(other.node_count + 1)
-        tokens = zeros(len(other.tokens))
-        first_node = self.first_node
-        theirs = zeros(self.max_depth + 1)  # by depth: the nodes that lead to here, there
-        ours = zeros(self.max_depth + 1)  # and here, up to the depth that is made
-        made = count = size = 0
-        for node in range(other.node_count):
-            depth = other.node_depth[node]
-            theirs[depth] = node
-            while made >= depth:  # these end here
-                node_end[ours[made]] = count
-                made -= 1
-            for index in range(other.token_start[node], other.token_start[node + 1]):
-                token = other.tokens[index]
-                if not is_chosen[token]:
-                    continue
-                while made < depth:
-                    made += 1
-                    ours[made] = count
-                    node_byte[count] = other.node_byte[theirs[made]]
-                    node_depth[count] = made
-                    token_start[count] = size
-                    if made == 1:
-                        first_node[node_byte[count]] = count
-                    count += 1
-                tokens[size] = token
-                size += 1
-        while made > 0:
-            node_end[ours[made]] = count
-            made -= 1
-        token_start[count] = size
-        self.node_byte, self.node_end, self.node_depth = node_byte, node_end, node_depth
-        self.token_start = token_start
-        self.tokens = head(tokens, size)
-        self._trim(count)
 
     def _trim(self, node_count: int) -> None:
         self.node_count = node_count

@@ -1,6 +1,5 @@
 """The flat trie, held against the list that it was made of."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,13 +62,3 @@ def test_equal_bytes_share_a_node_in_the_order_given():
 def test_what_is_not_sorted_or_empty_is_refused(entries):
     with pytest.raises(VocabularyError, match=f"token {entries[-1][1]}"):
         trie_of(entries)
-
-
-@given(NARROW.map(sorted), st.sets(st.integers(0, 99)))
-def test_a_part_is_the_trie_of_the_chosen_entries(entries, chosen):
-    trie = trie_of(entries)
-    part = trie.part(np.array([token in chosen for token in range(100)], dtype=bool))
-    expected = trie_of([entry for entry in entries if entry[1] in chosen])
-    assert part.node_count == expected.node_count
-    for name in ("node_byte", "node_end", "node_depth", "token_start", "tokens", "first_node"):
-        assert list(getattr(part, name)) == list(getattr(expected, name)), name
