@@ -147,31 +147,37 @@ class AutomatonStore(LivingTerms):
         self._derive_within(state)
         class_map = self.map_at[state]
         start = self.targets_at[state]
+        is_hard = self.hard[state]
         live = 0
         alive = 0
         for number in range(self._width_of[class_map]):
             target = self.target_pool[start + number]
-            if target < 0:  # not made yet, and not nothing
-                if self.hard[state]:
-                    target = self.forced(start + number)
-                else:
-                    live += 1
-                    alive = number
-                    continue
-            if self.hard[target]:
+            if self.hard[target] if target >= 0 else is_hard and live < 2:
                 # The language stays the same, so the term may keep this for its derivatives too.
-                target = self._pruned(target)
+                target = self._pruned(self.forced(start + number))
                 self.target_pool[start + number] = target
-            if target:
+            if target != DEAD:
                 live += 1
                 alive = number
         if live == 0:
             self.only_byte[state] = NO_BYTE
         elif live == 1 and self._has_one_byte(class_map, alive):
-            self.only_target[state] = self.forced(start + alive)
+            self.only_target[state] = self.living(start + alive)
             self.only_byte[state] = self._byte_of[class_map * 256 + alive]
         else:
             self.only_byte[state] = MANY_BYTES
+
+    def living(self, at: int) -> int:
+        """The state at a place of the pool, 0 if nothing is matched from it: that of an expanded state.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        target = self.target_pool[at]
+        if target < 0:
+            target = self._pruned(self.forced(at))
+            self.target_pool[at] = target
+        return target
 
     def next(self, state: int, byte: int) -> int:
         """The state after one byte, 0 if nothing can be matched any more.
@@ -184,7 +190,7 @@ class AutomatonStore(LivingTerms):
             self.expand(state)
             only = self.only_byte[state]
         if only == MANY_BYTES:
-            return self.forced(self.targets_at[state] + self.class_of[self.map_at[state] * 256 + byte])
+            return self.living(self._place_of(state, byte))
         return self.only_target[state] if only == byte else DEAD
 
     def leads_on(self, state: int, byte: int) -> bool:
@@ -196,7 +202,9 @@ class AutomatonStore(LivingTerms):
         self.expand(state)
         only = self.only_byte[state]
         if only == MANY_BYTES:
-            return self.target_pool[self.targets_at[state] + self.class_of[self.map_at[state] * 256 + byte]] != DEAD
+            if self.hard[state]:
+                return self.living(self._place_of(state, byte)) != DEAD
+            return not self._leads_nowhere(state, byte)
         return only == byte
 
     def step(self, state: int, byte: int) -> int:
@@ -535,7 +543,7 @@ class AutomatonStore(LivingTerms):
         targets: set[int] = set()
         first = self.targets_at[state]
         for at in range(first, first + self._width_of[self.map_at[state]]):
-            target = self.forced(at)
+            target = self.living(at)
             if target != DEAD:
                 targets.add(target)
         return targets

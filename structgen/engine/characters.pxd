@@ -7,6 +7,7 @@ from structgen.engine.token_trie cimport TokenTrie
 cdef int BROKEN, UNKNOWN, BOUNDARY, NO_TEXT
 cdef unsigned long long ALL_CHARACTERS
 cdef int[::1] KIND_OF, KIND_OF_LEAD
+cdef bytes SAMPLES
 
 
 @cython.locals(one="unsigned long long")
@@ -40,6 +41,8 @@ cdef class CharacterKinds:
 
     @cython.locals(at=int)
     cpdef unsigned long long loops(self, int state) except? 1
+    @cython.locals(index="Py_ssize_t")
+    cdef bint _may_loop(self, int state) except -1
     @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
     cpdef unsigned long long between(self, int start, int goal) except? 1
     @cython.locals(previous=int, byte=int, target=int)

@@ -35,6 +35,7 @@ TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
 BROKEN = FOUR_BYTES + 1
 ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
 UNKNOWN = -1
+SAMPLES = b"eA0 -"  # states that stay where they are do so by one of these, nearly all
 
 # How UTF-8 goes on: with a character, or never again; numbers above say which continuation bytes must come.
 BOUNDARY = 0
@@ -188,11 +189,20 @@ class CharacterKinds:
             at = self._loop_count
             if at == len(self._loops):
                 self._loops = enlarged(self._loops, "Q", 2 * at)
-            if not self.automata.accepting[state] and self.automata.reaches(state, state):
+            if not self.automata.accepting[state] and self._may_loop(state):
                 self._loops[at] = self.between(state, state)
             self._loop_count = at + 1
             self._loop_of[state] = at + 1
         return self._loops[at]
+
+    def _may_loop(self, state: int) -> bool:
+        """Whether one of a few characters leads from a state back to it: if none does, others are not looked at, for
+        where they lead need not be made then.
+        """
+        for index in range(len(SAMPLES)):  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if self.automata.next(state, SAMPLES[index]) == state:
+                return True
+        return False
 
     def between(self, start: int, goal: int) -> int:
         """The kinds all of whose characters lead from one state to another, without a match that ends within them.

@@ -3,12 +3,17 @@
 The derivative of a term by a byte is the term of what may follow that byte. Most bytes lead to few different terms, so
 the derivatives by all 256 bytes are a *partition* (`engine/partitions.py`). Partitions of compound terms are products
 of those of their parts. They are the transitions of the states too (`engine/automata.py`).
+
+A state leads to a dozen others, one for each way that a character may go on, and texts take one or two of these. So the
+derivatives of compound terms are made when they are asked for; until then it is known which bytes lead to the same, and
+which lead nowhere for sure.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 
+from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.partitions import PartitionTable
 from structgen.engine.term_kinds import (
     EMPTY,
@@ -35,6 +40,8 @@ __all__ = ["DerivativeTable"]
 # Declared as C integers in the .pxd, so not importable from here.
 NO_MAP = 0  # as in `engine/partitions.py`
 ONE_CLASS = 1  # the same
+NOT_MADE = -1
+NESTED = 20  # terms inside of so many others have all their derivatives made at once, lest making one recurses deeply
 
 
 class DerivativeTable(PartitionTable):
@@ -45,6 +52,12 @@ class DerivativeTable(PartitionTable):
         self._class_partitions: dict[int, tuple[int, list[int]]] = {}  # by class: the class map, the targets
         self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
+        self._later_term = zeros(1024)
+        self._later_byte = zeros(1024)
+        self._later_made = zeros(1024)
+        self._later_count = 0
+        self._members_of_later = zeros(1024)
+        self._member_count = 0
         for constant in (NOTHING, EMPTY):
             self._push(NOTHING)
             self._keep(constant, ONE_CLASS)
@@ -55,16 +68,6 @@ class DerivativeTable(PartitionTable):
         first = self.targets_at[term]
         last = first + self._width_of[self.map_at[term]]
         return [self.forced(at) for at in range(first, last)]
-
-    def reaches(self, term: int, other: int) -> bool:
-        """Whether some byte leads from a term to another."""
-        self._derive_within(term)
-        first = self.targets_at[term]
-        last = first + self._width_of[self.map_at[term]]
-        for at in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
-            if self.target_pool[at] == other:
-                return True
-        return False
 
     def _derive_within(self, term: int) -> None:
         """Makes the derivatives of a term, if they are not made yet."""
@@ -86,6 +89,8 @@ class DerivativeTable(PartitionTable):
                 continue
             self._work_size = 0  # an error may have left something there
             self._keep(top, self._combine(heads))
+            if len(stack) > NESTED:
+                self.targets(top)
             stack.pop()
 
     def _active(self, term: int) -> list[int]:
@@ -157,6 +162,116 @@ class DerivativeTable(PartitionTable):
             missing.extend([t for t in inner if self.map_at[t] == NO_MAP])
         return missing
 
+    # -- derivatives that are made when they are asked for ----------------------------------------------------------
+
+    def _later(self, term: int, byte: int) -> int:
+        """A negative number that stands for the derivative of a sequence by a byte that enters its head."""
+        number = self._later_count
+        if number == len(self._later_term):
+            self._later_term = grown_pool(self._later_term, number)
+            self._later_byte = grown_pool(self._later_byte, number)
+            self._later_made = grown_pool(self._later_made, number)
+        self._later_term[number] = term
+        self._later_byte[number] = byte
+        self._later_made[number] = NOT_MADE
+        self._later_count = number + 1
+        return -1 - number
+
+    def _later_union(self, members: list[int]) -> int:
+        """A negative number that stands for a union, some members of which may not be made yet."""
+        count = len(members)
+        first = self._member_count
+        while first + count >= len(self._members_of_later):
+            self._members_of_later = grown_pool(self._members_of_later, first)
+        self._members_of_later[first] = count
+        for index in range(count):
+            self._members_of_later[first + 1 + index] = members[index]
+        self._member_count = first + 1 + count
+        return self._later(NOTHING, first)
+
+    def forced(self, at: int) -> int:
+        """The target at a place of the pool, made if it is not yet.
+
+        A target that may match nothing stays a negative number in the pool: see `AutomatonStore.living`.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        target = self.target_pool[at]
+        if target >= 0:
+            return target
+        made = self._made(target)
+        if not self.hard[made]:
+            self.target_pool[at] = made
+        return made
+
+    def _made(self, target: int) -> int:
+        """A target; what a negative number stands for."""
+        if target >= 0:
+            return target
+        number = -1 - target
+        made = self._later_made[number]
+        if made == NOT_MADE:
+            term = self._later_term[number]
+            at = self._later_byte[number]
+            if term != NOTHING:
+                made = self._derivative(term, at)
+            else:
+                members = self._members_of_later
+                made = self.union([self._made(members[at + 1 + index]) for index in range(members[at])])
+            self._later_made[number] = made
+        return made
+
+    def _target(self, term: int, byte: int) -> int:
+        """What a byte leads to from a term with a partition."""
+        return self.forced(self._place_of(term, byte))
+
+    def _leads_nowhere(self, term: int, byte: int) -> bool:
+        """Whether a byte leads to nothing from a term with a partition, as is known without making what it leads to."""
+        return self.target_pool[self._place_of(term, byte)] == NOTHING
+
+    def _place_of(self, term: int, byte: int) -> int:
+        """Where in the pool the target of a byte is."""
+        return self.targets_at[term] + self.class_of[self.map_at[term] * 256 + byte]
+
+    def _derivative(self, term: int, byte: int) -> int:
+        """The derivative of a sequence by a byte that enters its head. The terms inside of that have partitions."""
+        kind = self.kind[term]
+        payload = self.payload[term]
+        tail = self.tail[term]
+        if kind == K_REPEAT:
+            return self.append(self._target(payload[0], byte), self._after_one(term))
+        if kind == K_INTERSECTION:
+            if len(payload) == 2 and tail == EMPTY:
+                return self.intersect(self._target(payload[0], byte), self._target(payload[1], byte))
+            return self.intersection([self._target(part, byte) for part in payload], tail)
+        if kind == K_COMPLEMENT:
+            return self.complement(self._target(payload, byte), tail)
+        if kind == K_EARLY:
+            return self.early(self._target(payload, byte), tail)
+        if kind == K_BOUNDED:
+            return self._derivative_of_bounded(payload[0], payload[1], tail, byte)
+        return self._derivative_of_counting(term, byte)
+
+    def _derivative_of_bounded(self, counting: int, most: int, tail: int, byte: int) -> int:
+        """That without the bound, with what is left of the bound."""
+        target = self._target(counting, byte)
+        if self.kind[target] == K_COUNTING:
+            return self.bounded(target, most - self.begun(counting, target), tail)
+        return self.append(target, tail)
+
+    def _derivative_of_counting(self, term: int, byte: int) -> int:
+        """That within one of what is counted, or that into what follows them."""
+        star, _, inner = self.payload[term]
+        parts = self._counted_parts(term)
+        phase = self._target(parts[0], byte)
+        after = self._target(inner, byte)
+        if phase:
+            return self.counting(star, phase, after)
+        return self.intersect(self._target(parts[1], byte), after) if len(parts) == 3 else NOTHING
+
+    # -- all derivatives of a term -------------------------------------------------------------------------------
+
     def _combine(self, heads: list[int]) -> int:
         """The partition of a union of sequences, from the partitions of their heads.
 
@@ -220,14 +335,10 @@ class DerivativeTable(PartitionTable):
         return base
 
     def _united(self, targets: list[int]) -> int:
-        """The union of some targets, some of which may not be made yet."""
-        if not targets:
-            return NOTHING
-        if len(targets) == 1:
-            return targets[0]
-        if len(targets) == 2:
-            return self.unite(self._made(targets[0]), self._made(targets[1]))
-        return self.union([self._made(target) for target in targets])
+        """The union of the targets of a byte, which is made later where there are several."""
+        if len(targets) > 1:
+            return self._later_union(targets)
+        return targets[0] if targets else NOTHING
 
     def _of_head(self, term: int) -> int:
         """The derivatives that enter the head of a sequence; the terms inside of it have theirs already."""
@@ -251,36 +362,67 @@ class DerivativeTable(PartitionTable):
                 self._push(self.append(target, tail))
             return number
         if kind == K_REPEAT:
-            return self._of_repeat(payload, tail)
+            return self._of_repeat(term, payload[0])
+        if kind in (K_COMPLEMENT, K_EARLY):
+            return self._of_part(term, payload, kind == K_COMPLEMENT)
+        if kind == K_BOUNDED:
+            return self._of_part(term, payload[0], False)
         if kind == K_INTERSECTION:
-            return self._of_intersection(payload, tail)
-        if kind == K_COMPLEMENT:
-            for target in self.targets(payload):
-                self._push(self.complement(target, tail))
-            return self.map_at[int(payload)]
-        if kind == K_EARLY:
-            for target in self.targets(payload):
-                self._push(self.early(target, tail))
-            return self.map_at[int(payload)]
+            return self._of_parts(term, payload)
+        if kind == K_COUNTING:
+            return self._of_parts(term, self._counted_parts(term))
         if kind == K_TABLE:
             return self._of_table(payload, tail)
-        if kind == K_BOUNDED:
-            return self._of_bounded(payload[0], payload[1], tail)
-        if kind == K_COUNTING:
-            return self._of_counting(term)
         if kind == K_MULTIPLE:
             return self._of_multiple(payload, tail)
         return self._of_substrings(payload, tail)
 
-    def _of_repeat(self, payload: tuple[int, int, int], tail: int) -> int:
+    def _of_repeat(self, term: int, body: int) -> int:
         """The derivatives of a repetition: those of its body, before one repetition less."""
-        body, low, high = payload
-        rest = self.repeat(body, low - 1 if low > 0 else 0, high - 1 if high > 0 else -1, tail)
+        number = self.map_at[body]
         first = self.targets_at[body]
-        for at in range(first, first + self._width_of[self.map_at[body]]):
-            target = self.forced(at)
-            self._push(self._later(target, rest) if low > 0 or high > 0 else self.append(target, rest))
-        return self.map_at[body]
+        for place in range(self._width_of[number]):
+            target = self.target_pool[first + place]
+            if target == EMPTY:
+                target = self._after_one(term)
+            elif target != NOTHING:
+                target = self._later(term, self._byte_of[number * 256 + place])
+            self._push(target)
+        return number
+
+    def _after_one(self, term: int) -> int:
+        """What follows in a repetition after its body has come once."""
+        body, low, high = self.payload[term]
+        if low == 0 and high < 0:
+            return term
+        return self.repeat(body, low - 1 if low > 0 else 0, high - 1 if high > 0 else -1, self.tail[term])
+
+    def _of_part(self, term: int, part: int, is_refused: bool) -> int:
+        """The derivatives of a term that go as those of a term inside of it."""
+        number = self.map_at[part]
+        first = self.targets_at[part]
+        for place in range(self._width_of[number]):
+            leads = is_refused or self.target_pool[first + place] != NOTHING
+            self._push(self._later(term, self._byte_of[number * 256 + place]) if leads else NOTHING)
+        return number
+
+    def _of_parts(self, term: int, parts: tuple[int, ...]) -> int:
+        """The derivatives of a term that go as those of several terms inside of it, all of which must lead on; of a
+        counting term, the first or the second, and the last.
+        """
+        number = ONE_CLASS
+        for part in parts:
+            number = self._product(number, self.map_at[part])
+        counts = self.kind[term] == K_COUNTING
+        for place in range(self._width_of[number]):
+            byte = self._byte_of[number * 256 + place]
+            missing = 0
+            for part in parts:
+                missing += self._leads_nowhere(part, byte)
+            if counts and len(parts) == 3 and not self._leads_nowhere(parts[2], byte):
+                missing = 1 if missing == 2 else 0
+            self._push(NOTHING if missing else self._later(term, byte))
+        return number
 
     def _of_class(self, number: int) -> tuple[int, list[int]]:
         """The derivatives of a class of byte sequences: a term for what is left of the character."""
@@ -297,54 +439,10 @@ class DerivativeTable(PartitionTable):
             found = self._class_partitions[number] = (self._map_number(classes), targets)
         return found
 
-    def _of_intersection(self, parts: tuple[int, ...], tail: int) -> int:
-        """The derivatives of an intersection: the intersections of its parts' derivatives."""
-        number = ONE_CLASS
-        for part in parts:
-            number = self._product(number, self.map_at[part])
-        for place in range(self._width_of[number]):
-            byte = self._byte_of[number * 256 + place]
-            if len(parts) == 2 and tail == EMPTY:
-                target = self.intersect(self._target(parts[0], byte), self._target(parts[1], byte))
-            else:
-                target = self.intersection([self._target(part, byte) for part in parts], tail)
-            self._push(target)
-        return number
-
     def _counted_parts(self, term: int) -> tuple[int, ...]:
         """The terms whose derivatives make those of a counting term: what it counts, what follows, and the term."""
         star, phase, inner = self.payload[term]
         return (self.payload[star][0], self.tail[star], inner) if phase == EMPTY else (phase, inner)
-
-    def _of_counting(self, term: int) -> int:
-        """The derivatives of a counting term: within one of what it counts, or into what follows them."""
-        star = self.payload[term][0]
-        parts = self._counted_parts(term)
-        number = ONE_CLASS
-        for part in parts:
-            number = self._product(number, self.map_at[part])
-        for place in range(self._width_of[number]):
-            byte = self._byte_of[number * 256 + place]
-            phase = self._target(parts[0], byte)
-            inner = self._target(parts[len(parts) - 1], byte)
-            if phase:
-                self._push(self.counting(star, phase, inner))
-            elif len(parts) == 3:
-                self._push(self.intersect(self._target(parts[1], byte), inner))
-            else:
-                self._push(NOTHING)
-        return number
-
-    def _of_bounded(self, counting: int, most: int, tail: int) -> int:
-        """The derivatives of a bounded term: those without the bound, with what is left of the bound."""
-        first = self.targets_at[counting]
-        for at in range(first, first + self._width_of[self.map_at[counting]]):
-            target = self.forced(at)
-            if self.kind[target] == K_COUNTING:
-                self._push(self.bounded(target, most - self.begun(counting, target), tail))
-            else:
-                self._push(self.append(target, tail))
-        return self.map_at[counting]
 
     def begun(self, before: int, after: int) -> int:
         """How many (0 or 1) of what a counting term counts the byte begins that leads from it to another term."""

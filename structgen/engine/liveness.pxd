@@ -17,9 +17,9 @@ cdef class LivingTerms(DerivativeTable):
 
     cpdef int _pruned(self, int term) except -1
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
-                   bound=int, last=int, top=int, target=int, seen=int)
+                   bound=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
     cpdef int least_begun(self, int term) except -1
-    @cython.locals(top=int, target=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int)
+    @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int)
     cpdef bint _is_alive(self, int term) except -1
     cpdef bint _is_known_alive(self, int term) except -1
     @cython.locals(part=int, plain=int, text=bytes)
@@ -28,7 +28,9 @@ cdef class LivingTerms(DerivativeTable):
     cdef bytes _short_text(self, int term)
     @cython.locals(index="Py_ssize_t")
     cdef bint _is_matched(self, int term, bytes text) except -1
-    @cython.locals(before=dict, living=list, term=int, target=int)
+    @cython.locals(before=dict, living=list, term=int, index=int, target=int)
     cpdef _conclude(self, dict seen, set waiting)
-    cpdef list _successors(self, int term)
+    cdef int _successor_count(self, int term) except -1
+    @cython.locals(counting=int)
+    cdef int _successor(self, int term, int index) except -1
     cpdef long long _spread(self, int term) except -1

@@ -91,7 +91,8 @@ class LivingTerms(DerivativeTable):
             _, _, _, top = heapq.heappop(queue)
             looked_at += 1
             self.terms_searched += 1
-            for target in self._successors(top):
+            for index in range(self._successor_count(top)):
+                target = self._successor(top, index)
                 if target == NOTHING or target in came_from or self._life[target] == LIFELESS:
                     continue
                 if self._is_known_alive(target):
@@ -176,11 +177,13 @@ class LivingTerms(DerivativeTable):
         for term in seen:
             if term in waiting:
                 continue
-            for target in self._successors(term):
+            for index in range(self._successor_count(term)):
+                target = self._successor(term, index)
                 if target == NOTHING:
                     continue
                 if self._is_known_alive(target):
                     living.append(term)
+                    break
                 elif target in seen:
                     before.setdefault(target, []).append(term)
         living_before = self._closed(living, before)
@@ -203,13 +206,20 @@ class LivingTerms(DerivativeTable):
                     stack.append(term)
         return found
 
-    def _successors(self, term: int) -> list[int]:
-        """What a term leads to: by one byte, or past all that a bound is about."""
+    def _successor_count(self, term: int) -> int:
+        """How many terms a term leads to, at most: by one byte, or past all that a bound is about."""
+        if self.kind[term] == K_BOUNDED:
+            return 1
+        self._derive_within(term)
+        return self._width_of[self.map_at[term]]
+
+    def _successor(self, term: int, index: int) -> int:
+        """One of the terms that a term leads to. They are made one by one: a search ends with the first that lives."""
         if self.kind[term] == K_BOUNDED:
             counting, most = self.payload[term]
             least = self.least_begun(counting)
-            return [self.tail[term]] if least < NEVER and least <= most else []
-        return self.targets(term)
+            return self.tail[term] if least < NEVER and least <= most else NOTHING
+        return self.forced(self.targets_at[term] + index)
 
     def least_begun(self, term: int) -> int:
         """The least number of what a counting term counts that one of its texts begins; NEVER if it has no texts.
@@ -239,13 +249,16 @@ class LivingTerms(DerivativeTable):
         best = NEVER
         last = NOTHING
         while queue and queue[0][0] < best:
-            _, _, _, top = heapq.heappop(queue)
+            lowest, _, _, top = heapq.heappop(queue)
             if top in settled:
                 continue
             settled.add(top)
             self.terms_searched += 1
             total = cost[top]
-            for target in self.targets(top):
+            for index in range(self._successor_count(top)):
+                if best <= lowest:  # nothing less is left
+                    break
+                target = self._successor(top, index)
                 if target == NOTHING:
                     continue
                 if self.kind[target] != K_COUNTING:

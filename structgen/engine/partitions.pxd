@@ -22,9 +22,6 @@ cdef class PartitionTable(Terms):
     cdef dict _number_of_set             # bytes of class 1 as a mask -> number of the class map
     cdef int[::1] _map_of_byte           # the same by the one byte of class 1
     cdef PairTable _products             # by two class maps: their common refinement
-    cdef int[::1] _later_term            # what is not made yet: a term,
-    cdef int[::1] _later_tail            # and what follows it
-    cdef int _later_count
     cdef int[::1] _work                  # targets of partitions in the making: a stack
     cdef int _work_size
     cdef int[::1] _left                  # scratch space, by class
@@ -45,9 +42,3 @@ cdef class PartitionTable(Terms):
     @cython.locals(count=int, size=int, base=int, place=int)
     cdef int _keep(self, int term, int number) except -1
     cdef int _keep_only(self, int term, int byte, int target) except -1
-    @cython.locals(target=int)
-    cpdef int forced(self, int at) except -1
-    @cython.locals(number=int)
-    cpdef int _later(self, int term, int tail) except? -1
-    cpdef int _made(self, int target) except -1
-    cdef int _target(self, int term, int byte) except -1

@@ -7,9 +7,7 @@ bytes: a target that no byte leads to would deceive the search for living states
 Targets stand one after another in one array; as objects of their own the garbage collector would go through them
 again and again. Those of a partition in the making stand on top of a stack.
 
-A string of at most 1000 characters has a term of its own for each count, and leads to a dozen more, one for each way
-that a character may have begun; a text takes one. So a target may be a negative number: a term that is made when it is
-asked for.
+A target may be a negative number: a term that is made when it is asked for, see `engine/derivatives.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ class PartitionTable(Terms):
     Attributes (arrays may be longer than what is used, and are replaced when they grow):
         map_at: int32, by term: the number of the class map of its derivatives; 0 they are not made yet.
         targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
-        target_pool: int32; a negative number stands for a term that is not made yet, see `forced`.
+        target_pool: int32; a negative number stands for a term that is not made yet, see `DerivativeTable`.
         pools: how often `target_pool` or `class_of` was replaced; whoever holds one must look for it.
         class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
     """
@@ -56,9 +54,6 @@ class PartitionTable(Terms):
         self._number_of_set: dict[int, int] = {}
         self._map_of_byte = zeros(256)
         self._products = PairTable()
-        self._later_term = zeros(1024)
-        self._later_tail = zeros(1024)
-        self._later_count = 0
         self._work = zeros(1024)
         self._work_size = 0
         self._left = zeros(256)
@@ -197,43 +192,3 @@ class PartitionTable(Terms):
         self._push(NOTHING)
         self._push(target)
         self._keep(term, self._map_of(byte))
-
-    # -- targets that are made when they are asked for --------------------------------------------------------------
-
-    def forced(self, at: int) -> int:
-        """The target at a place of the pool, made if it is not yet.
-
-        Raises:
-            LimitExceededError: automaton_states.
-        """
-        target = self.target_pool[at]
-        if target >= 0:
-            return target
-        target = self._made(target)
-        self.target_pool[at] = target
-        return target
-
-    def _later(self, term: int, tail: int) -> int:
-        """A term before another, or a negative number that stands for that."""
-        if term == NOTHING:
-            return NOTHING
-        if term == EMPTY:
-            return tail
-        number = self._later_count
-        if number == len(self._later_term):
-            self._later_term = grown_pool(self._later_term, number)
-            self._later_tail = grown_pool(self._later_tail, number)
-        self._later_term[number] = term
-        self._later_tail[number] = tail
-        self._later_count = number + 1
-        return -1 - number
-
-    def _made(self, target: int) -> int:
-        """A target; what a negative number stands for."""
-        if target >= 0:
-            return target
-        return self.append(self._later_term[-1 - target], self._later_tail[-1 - target])
-
-    def _target(self, term: int, byte: int) -> int:
-        """What a byte leads to from a term with a partition."""
-        return self.forced(self.targets_at[term] + self.class_of[self.map_at[term] * 256 + byte])

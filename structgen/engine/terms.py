@@ -217,7 +217,7 @@ class Terms(TermTable):
                     found.add(term)
         if refused:
             excluded = self.union(refused)
-            if excluded in found or excluded == ALL:
+            if excluded in found or excluded == ALL or self._is_all_refused(found, excluded):
                 return NOTHING
             if excluded != NOTHING:
                 found.add(self.complement(excluded, EMPTY))
@@ -251,6 +251,21 @@ class Terms(TermTable):
             done = self.intersection((left, right), EMPTY)
             self._intersections_of_two.put(left, right, done)
         return done
+
+    def _is_all_refused(self, parts: set[int], refused: int) -> bool:
+        """Whether all texts of one of some parts are among those refused, C*·R, as far as their forms show it."""
+        for term in self.payload[refused] if self.kind[refused] == K_UNION else (refused,):
+            if not self._is_star(term):
+                continue
+            body = self.payload[term][0]
+            rest = self.tail[term]
+            for end in self.payload[rest] if self.kind[rest] == K_UNION else (rest,):
+                if self.kind[end] == K_LITERAL and self.tail[end] == EMPTY:
+                    star = self.repeat(body, 0, -1, end)
+                    for part in parts:
+                        if self._is_within(part, star):
+                            return True
+        return False
 
     def _drop_covering(self, found: set[int]) -> None:
         """Leaves out the parts of an intersection that are a star over all that some other part is made of."""

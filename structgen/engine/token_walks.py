@@ -179,7 +179,7 @@ class TokenWalks:
                 state = targets[at]
                 visited += 1
                 if state < 0:
-                    state = automata.forced(at)
+                    state = automata.living(at)
                     targets = automata.target_pool
                 end = end_of[node]
                 if state == 0:
@@ -405,7 +405,7 @@ class TokenWalks:
             other_at = other_targets_at[depth - 1] + class_of[other_map_at[depth - 1] + byte]
             mine, other = targets[at], targets[other_at]
             if mine < 0 or other < 0:
-                mine, other = automata.forced(at), automata.forced(other_at)
+                mine, other = automata.living(at), automata.living(other_at)
                 targets = automata.target_pool
             if mine == other:
                 node = end_of[node]
@@ -475,14 +475,14 @@ class TokenWalks:
             at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]
             state = targets[at]
             if state < 0:
-                state = automata.forced(at)
+                state = automata.living(at)
                 targets = automata.target_pool
             rest = DEAD
             if phase == 0:
                 at = self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]
                 rest = targets[at]
                 if rest < 0:
-                    rest = automata.forced(at)
+                    rest = automata.living(at)
                     targets = automata.target_pool
                 if state_at[depth - 1] == char_state:
                     if state and rest and not absorbs:
@@ -581,7 +581,7 @@ class TokenWalks:
             state = targets[at]
             visited += 1
             if state < 0:
-                state = automata.forced(at)
+                state = automata.living(at)
                 targets = automata.target_pool
             if state == 0:
                 node = end_of[node]
