@@ -39,6 +39,8 @@ cdef class AutomatonStore(LivingTerms):
     cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
     cdef bint _is_byte(self, int term) except -1
     cpdef int last_of(self, int state) except -1
+    @cython.locals(came_from=dict, length=dict, queue=list, order=int, top=int, class_map=int, number=int, target=int)
+    cpdef bytes shortest_text(self, int state, long long most=*)
     @cython.locals(star=int, body=int, last=int, is_plain=bint)
     cdef bint _is_endless_by_form(self, int state) except -1
     @cython.locals(top=int, kind=int, may=bint)

@@ -299,6 +299,9 @@ class AutomatonStore(LivingTerms):
 
     def ends_behind(self, state: int, body: int, last: int) -> bool:
         """Whether all texts of a state are C*·R, for C and R given, and R begins as no C does; by their form."""
+        if self.kind[last] == K_LITERAL and self.tail[last] == EMPTY:  # what stands before its last byte may be C
+            data = self.payload[last]
+            last = self.literal(data[len(data) - 1 :], EMPTY)
         if self.kind[last] != K_LITERAL or not self._is_countable_with(body, last):
             return False
         known = self._behind.setdefault((body, last), {last: True})
@@ -343,12 +346,14 @@ class AutomatonStore(LivingTerms):
             _, _, _, top = heapq.heappop(queue)
             if self.accepting[top]:
                 return self._spelled(came_from, top)
-            for byte in range(256):
-                target = self.next(top, byte)
+            self.expand(top)
+            class_map = self.map_at[top]
+            for number in range(self._width_of[class_map]):
+                target = self.living(self.targets_at[top] + number)
                 if target == DEAD or length.get(target, FAR) <= length[top] + 1:
                     continue
                 length[target] = length[top] + 1
-                came_from[target] = (top, byte)
+                came_from[target] = (top, self._byte_of[class_map * 256 + number])
                 order += 1
                 heapq.heappush(queue, (length[target] + self.min_len[target], -length[target], order, target))
         return None

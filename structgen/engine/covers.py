@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from structgen.engine.term_kinds import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_TABLE, K_UNION
+from structgen.engine.term_table import ASCII_MASK
 
 if TYPE_CHECKING:
     from structgen.engine.terms import Terms
@@ -126,10 +127,16 @@ def _after_one(table: Terms, term: int, other: int) -> set[int]:
 
 
 def _after_first_byte(table: Terms, term: int, other: int) -> list[tuple[int, int]]:
-    """What is left of a sequence after its first byte, and of a part of `other` that takes the same bytes, if any."""
+    """What is left of a sequence after its first byte, or a character of its first class, and of a part of `other` that
+    takes the same, if any.
+    """
     first, rest = _first_byte(table, term)
     for part in table.payload[other] if table.kind[other] == K_UNION else (other,):
         wider, its_rest = _first_byte(table, part)
+        if table.kind[part] == K_CHARS:
+            if table.kind[term] == K_CHARS and table.payload[term] == table.payload[part]:
+                return [(table.tail[term], table.tail[part])]
+            wider, its_rest = table.head_alphabet(part) & ASCII_MASK, table.tail[part]
         if first and first & ~wider == 0:
             return [(rest, its_rest)]
     return []

@@ -263,7 +263,6 @@ def test_no_class_of_bytes_is_without_bytes(regex: Regex) -> None:
         seen.add(state)
         reached = {store.next(state, byte) for byte in range(256)}
         assert set(store.targets(state)) == reached
-        assert all(store.reaches(state, target) for target in reached)
         waiting.extend(reached - seen)
 
 

@@ -136,11 +136,19 @@ def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -
     assert found.holds(found.find(state), kinds_in("name of é".encode()), 10_000)
 
 
+def test_a_string_that_must_end_so_stays_open() -> None:
+    store = AutomatonStore()
+    found = open_states(store)
+    number = found.find(after(store, store.add(quoted(rx.sequence(ANY, CHARACTER, parse_regex("txt")))), b'"a'))
+    assert found.moves[number]
+    assert found.holds(number, kinds_in("file.txt é".encode()), 10_000)
+    assert not found.holds(number, kinds_in(b'"'), 1)
+
+
 @pytest.mark.parametrize(
     "regex",
     [
         parse_regex('[ah]{3}[a-z]*"'),  # ends in no quote that characters do not begin with
-        parse_regex('"[ahi]*ih"'),
         quoted(parse_regex("a{0,9}")),
         rx.intersection(ANY_STRING, rx.Complement(quoted(rx.sequence(ANY, parse_regex("[a-i]"), ANY)))),
         quoted(rx.repeat(CHARACTER, 0, 3)),  # not for ever
