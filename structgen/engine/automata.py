@@ -270,6 +270,19 @@ class AutomatonStore(LivingTerms):
         body, _, most = self.payload[inner]
         return bool(most < 0 and body == self.payload[star][0])
 
+    def asks_for_more(self, state: int) -> bool:
+        """Whether a state that counts asks for some of what is counted, beside other conditions: as they come, it is
+        another state after each.
+        """
+        star, _, inner = self.payload[state]
+        is_several = self.kind[inner] == K_INTERSECTION and self.tail[inner] == EMPTY
+        for part in self.payload[inner] if is_several else (inner,):
+            if self.kind[part] == K_REPEAT and self.tail[part] == self.tail[star]:
+                body, least, _ = self.payload[part]
+                if least > 0 and body == self.payload[star][0]:
+                    return True
+        return False
+
     def as_variation(self, state: int) -> list[int]:
         """For a state made of repetitions and more, the states of these; none for any other.
 

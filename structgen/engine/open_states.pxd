@@ -4,7 +4,7 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.characters cimport CharacterKinds, kind_of, kinds_in
 
-cdef int CUT_OFF, DEEPEST, EMPTY, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MOST_PARTS, NOTHING, NO_LIMIT
+cdef int CUT_OFF, DEEPEST, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MOST_PARTS, NOTHING, NO_LIMIT
 cdef unsigned long long ALL_KINDS
 
 
@@ -27,6 +27,12 @@ cdef class OpenStates:
     cpdef bint holds(self, int number, unsigned long long behind, int height) noexcept
     @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", ends_behind=bint)
     cdef bint _is_open(self, int number, int state) except -1
+    @cython.locals(automata=AutomatonStore, body=int, most="long long")
+    cdef bint _is_bounded_repetition(self, int number, int state) except -1
+    @cython.locals(automata=AutomatonStore, counting=int, most="long long", star=int, phase=int, inner=int, kinds="unsigned long long", part=int, search=int, length="long long")
+    cdef bint _has_room(self, int number, int state) except -1
+    @cython.locals(automata=AutomatonStore, search=int, body=int, least="long long")
+    cdef int _needed_after(self, int star, list searches, long long count) except -1
     @cython.locals(automata=AutomatonStore, part=int, body=int)
     cdef int _search_in(self, int term) except -1
     cdef unsigned long long _kinds_of(self, int body) except? 1

@@ -11,6 +11,8 @@ That a state stays open is seen by its form. Let u be made of C.
 - Where texts X are refused, u·t must not be one of them. Three reasons tell: t begins with a character that no X has;
   or all X need certain characters, and u lacks one; or all X are longer than u·t.
 - All texts end as no C begins, so u is none of them.
+
+Of a string with a bound on its characters the same is true of texts that leave room for what must still come.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from structgen.engine.automata import AutomatonStore
 from structgen.engine.characters import CharacterKinds, kind_of, kinds_in
 from structgen.engine.term_kinds import (
     EMPTY,
+    K_BOUNDED,
     K_BYTES,
     K_COMPLEMENT,
     K_EMPTY,
@@ -113,6 +116,10 @@ class OpenStates:
         """Whether a state stays open; keeps under which conditions."""
         automata = self.automata
         kind = automata.kind[state]
+        if kind == K_BOUNDED:
+            return self._has_room(number, state)
+        if kind == K_REPEAT and automata.payload[state][2] >= 0:
+            return self._is_bounded_repetition(number, state)
         if kind not in (K_REPEAT, K_UNION, K_INTERSECTION):
             return False
         if kind == K_INTERSECTION and automata.tail[state] != EMPTY:
@@ -142,6 +149,54 @@ class OpenStates:
             return True
         text = self._common_text(tuple(searches))
         return text is not None and (not refused or self._is_never_refused(number, refused, text))
+
+    def _is_bounded_repetition(self, number: int, state: int) -> bool:
+        """Whether a state C{m,n}·R stays open; keeps how long texts may be."""
+        automata = self.automata
+        body, _, most = automata.payload[state]
+        if automata.kind[automata.tail[state]] != K_LITERAL or automata.hard[body]:
+            return False
+        if not automata.ends_behind(state, body, automata.last_of(state)):
+            return False
+        self.kinds[number] = self._kinds_of(body)
+        self.reach[number] = min(most, NO_LIMIT)
+        return self.kinds[number] != 0
+
+    def _has_room(self, number: int, state: int) -> bool:
+        """Whether a state with a bound on how many C may come stays open; keeps how long texts may be.
+
+        Let it be C*·R with D{m,}·T for several D and T. After k characters that are C and D, all of D{m-k,}·T is left,
+        if not more. If the bound leaves room for that after some k, it does after less.
+        """
+        automata = self.automata
+        counting, most = automata.payload[state]
+        star, phase, inner = automata.payload[counting]
+        if automata.tail[state] != EMPTY or phase != EMPTY or automata.kind[automata.tail[star]] != K_LITERAL:
+            return False
+        kinds = self._kinds_of(automata.payload[star][0])
+        is_several = automata.kind[inner] == K_INTERSECTION and automata.tail[inner] == EMPTY
+        searches: list[int] = []
+        for part in automata.payload[inner] if is_several else (inner,):
+            search = self._search_in(part)
+            if search == NOTHING:
+                return False
+            searches.append(search)
+            kinds &= self._kinds_of(automata.payload[search][0])
+        length = most - self._needed_after(star, searches, most)
+        if not kinds or length <= 0 or length + self._needed_after(star, searches, length) > most:
+            return False
+        self.kinds[number] = kinds
+        self.reach[number] = min(length, NO_LIMIT)
+        return True
+
+    def _needed_after(self, star: int, searches: list[int], count: int) -> int:
+        """How many characters some searches need, at most, when so many have come."""
+        automata = self.automata
+        left: list[int] = []
+        for search in searches:
+            body, least, _ = automata.payload[search]
+            left.append(automata.repeat(body, max(0, least - count), -1, automata.tail[search]))
+        return automata.least_begun(automata.counting(star, EMPTY, automata.intersection(left, EMPTY)))
 
     def _search_in(self, term: int) -> int:
         """A repetition without bound, C{m,}·T, all texts of which a term has; `NOTHING` if its form shows none."""

@@ -121,12 +121,12 @@ class TerminalMasks(CountedMasks):
                 made = self._difference(state, like) if self._resembles(state, like) else None
                 if made is not None:
                     return made
-        if bounded is not None:
+        if bounded is not None and not self.automata.asks_for_more(bounded[0]):
             self._walk_bounded(bounded[0])
             counted = self._counted[bounded[0], UNKNOWN] = self._new_counted(bounded[0], UNKNOWN, bounded[1])
             return self._of_count(counted, 0, bounded[1])
         made = self._made(state)
-        if parts and made.dense >= 0:  # not before it is made: a limit may be passed on the way
+        if parts and bounded is None and made.dense >= 0:  # not before it is made: a limit may be passed on the way
             del self._models[: len(self._models) - MODELS + 1]
             self._models.append(state)
         return made
