@@ -218,7 +218,10 @@ class DerivativeTable(PartitionTable):
                 made = self._derivative(term, at)
             else:
                 members = self._members_of_later
-                made = self.union([self._made(members[at + 1 + index]) for index in range(members[at])])
+                if members[at] == 2:
+                    made = self.unite(self._made(members[at + 1]), self._made(members[at + 2]))
+                else:
+                    made = self.union([self._made(members[at + 1 + index]) for index in range(members[at])])
             self._later_made[number] = made
         return made
 

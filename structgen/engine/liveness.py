@@ -184,7 +184,7 @@ class LivingTerms(DerivativeTable):
                 if self._is_known_alive(target):
                     living.append(term)
                     break
-                elif target in seen:
+                if target in seen:
                     before.setdefault(target, []).append(term)
         living_before = self._closed(living, before)
         undecided = self._closed(waiting, before)

@@ -266,6 +266,51 @@ def test_no_class_of_bytes_is_without_bytes(regex: Regex) -> None:
         waiting.extend(reached - seen)
 
 
+STRING = sequence(Literal(b'"'), parse_regex(r'(?:[^"\\]|\\["\\n])*'), Literal(b'"'))
+
+
+def holding(pattern: str) -> Regex:
+    free = parse_regex(r'(?:[^"\\]|\\["\\n])*')
+    return sequence(Literal(b'"'), free, parse_regex(pattern), free, Literal(b'"'))
+
+
+def test_of_what_a_state_leads_to_only_what_is_asked_for_is_made() -> None:
+    store = AutomatonStore()
+    found = intersection(STRING, holding("hip[0-9]"), Complement(holding("git[a-z]")))
+    state = store.step(store.add(found), ord('"'))
+    store.expand(state)
+    before = store.count
+    state = store.step(state, ord("h"))
+    assert store.count - before < 10
+    assert store.leads_on(state, ord("i")) and not store.leads_on(state, ord('"'))
+    for text, matches in ((b"ip1x", True), (b"ip1gita", False), (b"ip1git1", True), (b"ip", False)):
+        assert store.matches(state, text + b'"') == matches
+
+
+def test_that_all_that_is_left_is_refused_is_seen_without_a_search() -> None:
+    store = AutomatonStore()
+    start = store.add(intersection(holding("hipchat"), Complement(holding("git[a-z]"))))
+    searched = store.terms_searched
+    state = start
+    for byte in b'"hip gi':
+        state = store.step(state, byte)
+    assert store.step(state, ord("t"))
+    assert not store.matches(start, b'"hipchat gita"')
+    assert store.terms_searched - searched < 5  # a search would look at all that follows either word
+
+
+@pytest.mark.parametrize("depth", [30, 240])
+def test_deep_repetitions_take_no_deep_recursion(depth: int) -> None:
+    regex: Regex = Literal(b"a")
+    for level in range(depth):
+        regex = repeat(sequence(regex, Literal(b"%d" % (level % 10))), 1, 2 + level % 2)
+    store = AutomatonStore()
+    state = store.add(regex)
+    text = b"a" + b"".join(b"%d" % (level % 10) for level in range(depth))
+    assert store.matches(state, text)
+    assert not store.matches(state, text[:-1])
+
+
 def test_arrays_survive_growing() -> None:
     store = AutomatonStore()
     starts = {text: store.add(Literal(text)) for text in (b"text-%d" % n for n in range(3000))}
