@@ -3,7 +3,8 @@
     python benchmarks/set_up.py [TOKENIZER_FOLDER ...] [--runs 3] [--plot set_up.png]
 
 Every number is the median of fresh processes, the engines in turns, in seconds of processor time of all threads: other
-programs on the machine do not count. *Import* is of what a program needs that has a tokenizer, without transformers and
+programs on the machine do not count (of the import, wall clock too: numpy's OpenBLAS starts threads that wait by
+spinning, which counts as processor time). *Import* is of what a program needs that has a tokenizer, without transformers and
 torch: where an engine imports them by itself it counts; "bare" is Python that imports nothing. *Vocabulary* is made of
 a tokenizer of transformers, loaded before. *First schema and mask* is compiling a schema of ten properties and its
 first mask, when all else is there; *second*, another schema like it, which finds what the first made of the vocabulary.
@@ -38,12 +39,13 @@ MODULES = {
 }
 
 
-def import_seconds(name: str) -> float:
-    """Processor time of a fresh process that imports an engine and ends."""
+def import_seconds(name: str) -> list[float]:
+    """Processor time and wall clock of a fresh process that imports an engine and ends."""
     before = os.times()
     subprocess.run([sys.executable, "-c", f"import {', '.join(MODULES[name])}"], check=True)
     after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    busy = after.children_user + after.children_system - before.children_user - before.children_system
+    return [busy, after.elapsed - before.elapsed]
 
 
 def schema(seed: str) -> dict[str, Any]:
@@ -95,12 +97,13 @@ def report(folders: list[str], runs: int) -> list[list[Any]]:
     """Both tables; gives the rows of the second."""
     present = installed(ENGINES)
     importers = ["bare", "structgen, the name", *present, *installed(["outlines"])]
-    times: dict[str, list[float]] = {name: [] for name in importers}
+    times: dict[str, list[list[float]]] = {name: [] for name in importers}
     for _ in range(runs + 1):
         for name in importers:
             times[name].append(import_seconds(name))
     # The first run reads files into the system's cache.
-    print(table(["import", "seconds"], [[name, statistics.median(times[name][1:])] for name in importers]), end="\n\n")
+    medians = [[name, *map(statistics.median, zip(*times[name][1:], strict=True))] for name in importers]
+    print(table(["import", "seconds", "wall clock, s"], medians), end="\n\n")
     rows: list[list[Any]] = []
     for folder in folders:
         samples: dict[str, list[list[float]]] = {name: [] for name in present}
