@@ -3,8 +3,8 @@
     python benchmarks/set_up.py [TOKENIZER_FOLDER ...] [--runs 3] [--plot set_up.png]
 
 Every number is the median of fresh processes, the engines in turns, in seconds of processor time of all threads: other
-programs on the machine do not count (of the import, wall clock too: numpy's OpenBLAS starts threads that wait by
-spinning, which counts as processor time). *Import* is of what a program needs that has a tokenizer, without transformers and
+programs on the machine do not count. (Of imports, wall clock too: the threads that numpy's OpenBLAS starts wait by
+spinning, which is processor time.) *Import* is of what a program needs that has a tokenizer, without transformers and
 torch: where an engine imports them by itself it counts; "bare" is Python that imports nothing. *Vocabulary* is made of
 a tokenizer of transformers, loaded before. *First schema and mask* is compiling a schema of ten properties and its
 first mask, when all else is there; *second*, another schema like it, which finds what the first made of the vocabulary.
