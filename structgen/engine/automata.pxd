@@ -26,7 +26,7 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int expand(self, int state) except -1
     @cython.locals(data=bytes, target=int)
     cdef int _expand_literal(self, int state) except -1
-    @cython.locals(target=int, class_map=int, start=int, is_hard=bint, live=int, alive=int, number=int)
+    @cython.locals(target=int, class_map=int, start=int, live=int, alive=int, number=int)
     cdef int _expand_others(self, int state) except -1
     @cython.locals(target=int)
     cpdef int living(self, int at) except -1

@@ -147,14 +147,15 @@ class AutomatonStore(LivingTerms):
         self._derive_within(state)
         class_map = self.map_at[state]
         start = self.targets_at[state]
-        is_hard = self.hard[state]
         live = 0
         alive = 0
         for number in range(self._width_of[class_map]):
             target = self.target_pool[start + number]
-            if self.hard[target] if target >= 0 else is_hard and live < 2:
+            if target < 0 and self.hard[state] and live < 2:  # that more than one leads on is all that must be known
+                target = self.forced(start + number)
+            if target > 0 and self.hard[target]:
                 # The language stays the same, so the term may keep this for its derivatives too.
-                target = self._pruned(self.forced(start + number))
+                target = self._pruned(target)
                 self.target_pool[start + number] = target
             if target != DEAD:
                 live += 1

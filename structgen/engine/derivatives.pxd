@@ -14,7 +14,7 @@ cdef class DerivativeTable(PartitionTable):
     cdef public list _suffix_automata    # by suffix automaton, by its state: [(unit, state)]
     cdef dict _suffix_automaton_of
     cdef int[::1] _later_term            # what is not made yet: the derivative of a term, or NOTHING for a union,
-    cdef int[::1] _later_byte            # by a byte, or where the union's members are,
+    cdef int[::1] _later_at              # by a byte, or where the union's members are,
     cdef int[::1] _later_made            # and that, once it is made; else -1
     cdef int _later_count
     cdef int[::1] _members_of_later      # of unions that are not made yet: how many, and these
@@ -63,8 +63,12 @@ cdef class DerivativeTable(PartitionTable):
     cdef int _after_one(self, int term) except -1
     @cython.locals(number=int, first=int, place=int, leads=bint)
     cdef int _of_part(self, int term, int part, bint is_refused) except -1
-    @cython.locals(number=int, part=int, counts=bint, place=int, byte=int, missing=int)
-    cdef int _of_parts(self, int term, tuple parts) except -1
+    @cython.locals(number=int, part=int, place=int, byte=int, leads=bint)
+    cdef int _of_intersection(self, int term, tuple parts) except -1
+    @cython.locals(parts=tuple, number=int, inner=int, place=int, byte=int, leads=bint)
+    cdef int _of_counting(self, int term) except -1
+    @cython.locals(number=int, part=int)
+    cdef int _common_map(self, tuple parts) except -1
     cpdef tuple _counted_parts(self, int term)
     @cython.locals(parts=tuple, phase=int)
     cpdef bint is_between(self, int term) except -1

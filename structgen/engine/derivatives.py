@@ -53,7 +53,7 @@ class DerivativeTable(PartitionTable):
         self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
         self._later_term = zeros(1024)
-        self._later_byte = zeros(1024)
+        self._later_at = zeros(1024)
         self._later_made = zeros(1024)
         self._later_count = 0
         self._members_of_later = zeros(1024)
@@ -169,10 +169,10 @@ class DerivativeTable(PartitionTable):
         number = self._later_count
         if number == len(self._later_term):
             self._later_term = grown_pool(self._later_term, number)
-            self._later_byte = grown_pool(self._later_byte, number)
+            self._later_at = grown_pool(self._later_at, number)
             self._later_made = grown_pool(self._later_made, number)
         self._later_term[number] = term
-        self._later_byte[number] = byte
+        self._later_at[number] = byte
         self._later_made[number] = NOT_MADE
         self._later_count = number + 1
         return -1 - number
@@ -213,7 +213,7 @@ class DerivativeTable(PartitionTable):
         made = self._later_made[number]
         if made == NOT_MADE:
             term = self._later_term[number]
-            at = self._later_byte[number]
+            at = self._later_at[number]
             if term != NOTHING:
                 made = self._derivative(term, at)
             else:
@@ -273,7 +273,7 @@ class DerivativeTable(PartitionTable):
             return self.counting(star, phase, after)
         return self.intersect(self._target(parts[1], byte), after) if len(parts) == 3 else NOTHING
 
-    # -- all derivatives of a term -------------------------------------------------------------------------------
+    # -- all derivatives of a term ----------------------------------------------------------------------------------
 
     def _combine(self, heads: list[int]) -> int:
         """The partition of a union of sequences, from the partitions of their heads.
@@ -371,9 +371,9 @@ class DerivativeTable(PartitionTable):
         if kind == K_BOUNDED:
             return self._of_part(term, payload[0], False)
         if kind == K_INTERSECTION:
-            return self._of_parts(term, payload)
+            return self._of_intersection(term, payload)
         if kind == K_COUNTING:
-            return self._of_parts(term, self._counted_parts(term))
+            return self._of_counting(term)
         if kind == K_TABLE:
             return self._of_table(payload, tail)
         if kind == K_MULTIPLE:
@@ -409,22 +409,35 @@ class DerivativeTable(PartitionTable):
             self._push(self._later(term, self._byte_of[number * 256 + place]) if leads else NOTHING)
         return number
 
-    def _of_parts(self, term: int, parts: tuple[int, ...]) -> int:
-        """The derivatives of a term that go as those of several terms inside of it, all of which must lead on; of a
-        counting term, the first or the second, and the last.
-        """
+    def _of_intersection(self, term: int, parts: tuple[int, ...]) -> int:
+        """The derivatives of an intersection: where a byte leads on in all parts."""
+        number = self._common_map(parts)
+        for place in range(self._width_of[number]):
+            byte = self._byte_of[number * 256 + place]
+            leads = True
+            for part in parts:
+                leads = leads and not self._leads_nowhere(part, byte)
+            self._push(self._later(term, byte) if leads else NOTHING)
+        return number
+
+    def _of_counting(self, term: int) -> int:
+        """The derivatives of a counting term: where a byte leads on in what it counts, or follows, and in the rest."""
+        parts = self._counted_parts(term)
+        number = self._common_map(parts)
+        inner = parts[len(parts) - 1]
+        for place in range(self._width_of[number]):
+            byte = self._byte_of[number * 256 + place]
+            leads = not self._leads_nowhere(parts[0], byte)
+            if len(parts) == 3:
+                leads = leads or not self._leads_nowhere(parts[1], byte)
+            self._push(self._later(term, byte) if leads and not self._leads_nowhere(inner, byte) else NOTHING)
+        return number
+
+    def _common_map(self, parts: tuple[int, ...]) -> int:
+        """The common refinement of the class maps of some terms."""
         number = ONE_CLASS
         for part in parts:
             number = self._product(number, self.map_at[part])
-        counts = self.kind[term] == K_COUNTING
-        for place in range(self._width_of[number]):
-            byte = self._byte_of[number * 256 + place]
-            missing = 0
-            for part in parts:
-                missing += self._leads_nowhere(part, byte)
-            if counts and len(parts) == 3 and not self._leads_nowhere(parts[2], byte):
-                missing = 1 if missing == 2 else 0
-            self._push(NOTHING if missing else self._later(term, byte))
         return number
 
     def _of_class(self, number: int) -> tuple[int, list[int]]:
