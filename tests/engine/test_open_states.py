@@ -90,6 +90,54 @@ def test_nothing_ends_and_something_follows_in_a_state_that_stays_open() -> None
     assert moved > 1000
 
 
+def bounded(rng: random.Random) -> rx.Regex:
+    """A string with a bound on its characters, and perhaps more conditions."""
+    least = rng.randrange(6)
+    counted = quoted(rx.repeat(CHARACTER, least, least + rng.choice((0, 1, 3, 9))))
+    return rx.intersection(counted, *[condition(rng) for _ in range(rng.randrange(3))])
+
+
+def test_bounded_states_stay_open_while_there_is_room() -> None:
+    moved = opened = 0
+    for seed in range(400):
+        rng = random.Random(seed)
+        store = AutomatonStore()
+        found = open_states(store)
+        start = store.add(bounded(rng))
+        for _ in range(6):
+            state = after(store, start, ('"' + "".join(rng.choices(CHARACTERS, k=rng.randrange(5)))).encode())
+            if state:
+                moved += check(store, found, state, rng)
+                opened += found.moves[found.find(state)]
+    assert opened > 500  # of 2,400
+    assert moved > 500
+
+
+@pytest.mark.parametrize(
+    ("counted", "pattern", "most"),
+    [
+        ((0, 12), None, 12),
+        ((3, 12), None, 12),
+        ((12, 12), "[0-9a-f]", 11),
+        ((0, 12), "[0-9a-f]", 11),
+        ((9, 12), "hip|hat", 9),
+        ((2, 12), "(hi|a){3}", 9),
+        ((3, 3), "[a-i]{3}", 0),
+    ],
+)
+def test_how_long_texts_may_be_where_characters_are_counted(
+    counted: tuple[int, int], pattern: str | None, most: int
+) -> None:
+    store = AutomatonStore()
+    found = open_states(store)
+    searches = [quoted(rx.sequence(ANY, parse_regex(pattern), ANY))] if pattern else []
+    state = after(store, store.add(rx.intersection(quoted(rx.repeat(CHARACTER, *counted)), *searches)), b'"')
+    number = found.find(state)
+    assert [found.holds(number, kind_of(ord("-")), length) for length in range(1, 15)] == [
+        length <= most for length in range(1, 15)
+    ]
+
+
 CONTAINS = "contains"
 REFUSES = "refuses"
 
