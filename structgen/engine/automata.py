@@ -76,6 +76,7 @@ class AutomatonStore(LivingTerms):
         self._few: dict[int, bool] = {}
         self._behind: dict[tuple[int, int], dict[int, bool]] = {}
         self._bodies: dict[int, tuple[Regex, int]] = {}
+        self.expand(EMPTY)
 
     def _grow(self) -> None:
         """Doubles the arrays."""
@@ -135,16 +136,14 @@ class AutomatonStore(LivingTerms):
                 self._expand_others(state)
 
     def _expand_literal(self, state: int) -> None:
+        self.derive(state)
         data = self.payload[state]
-        target = self.literal(data[1:], self.tail[state])
-        if self.hard[target]:
-            target = self._pruned(target)
+        target = self.living(self._place_of(state, data[0]))
         self.only_target[state] = target
         self.only_byte[state] = data[0] if target else NO_BYTE
-        self._keep_only(state, data[0], target)
 
     def _expand_others(self, state: int) -> None:
-        self._derive_within(state)
+        self.derive(state)
         class_map = self.map_at[state]
         start = self.targets_at[state]
         live = 0
@@ -152,11 +151,7 @@ class AutomatonStore(LivingTerms):
         for number in range(self._width_of[class_map]):
             target = self.target_pool[start + number]
             if target < 0 and self.hard[state] and live < 2:  # that more than one leads on is all that must be known
-                target = self.forced(start + number)
-            if target > 0 and self.hard[target]:
-                # The language stays the same, so the term may keep this for its derivatives too.
-                target = self._pruned(target)
-                self.target_pool[start + number] = target
+                target = self.living(start + number)
             if target != DEAD:
                 live += 1
                 alive = number
@@ -169,13 +164,14 @@ class AutomatonStore(LivingTerms):
             self.only_byte[state] = MANY_BYTES
 
     def living(self, at: int) -> int:
-        """The state at a place of the pool, 0 if nothing is matched from it: that of an expanded state.
+        """The state at a place of the pool, 0 if nothing is matched from it.
 
         Raises:
             LimitExceededError: automaton_states.
         """
         target = self.target_pool[at]
         if target < 0:
+            # The language stays the same, so the term may keep this for its derivatives too.
             target = self._pruned(self.forced(at))
             self.target_pool[at] = target
         return target
@@ -186,13 +182,13 @@ class AutomatonStore(LivingTerms):
         Raises:
             LimitExceededError: automaton_states.
         """
+        if self.only_byte[state] == NOT_EXPANDED and self.kind[state] == K_LITERAL:
+            self._expand_literal(state)
         only = self.only_byte[state]
-        if only == NOT_EXPANDED:
-            self.expand(state)
-            only = self.only_byte[state]
-        if only == MANY_BYTES:
-            return self.living(self._place_of(state, byte))
-        return self.only_target[state] if only == byte else DEAD
+        if only >= 0:
+            return self.only_target[state] if only == byte else DEAD
+        self.derive(state)
+        return self.living(self._place_of(state, byte))
 
     def leads_on(self, state: int, byte: int) -> bool:
         """Whether a byte leads on from a state; costs less than to find out where.
@@ -200,13 +196,9 @@ class AutomatonStore(LivingTerms):
         Raises:
             LimitExceededError: automaton_states.
         """
-        self.expand(state)
-        only = self.only_byte[state]
-        if only == MANY_BYTES:
-            if self.hard[state]:
-                return self.living(self._place_of(state, byte)) != DEAD
-            return not self._leads_nowhere(state, byte)
-        return only == byte
+        self.derive(state)
+        at = self._place_of(state, byte)
+        return (self.living(at) if self.hard[state] else self.target_pool[at]) != DEAD
 
     def step(self, state: int, byte: int) -> int:
         """The same as `next`."""
@@ -275,6 +267,8 @@ class AutomatonStore(LivingTerms):
         """Whether a state that counts asks for some of what is counted, beside other conditions: as they come, it is
         another state after each.
         """
+        if self.kind[state] != K_COUNTING:
+            return False
         star, _, inner = self.payload[state]
         is_several = self.kind[inner] == K_INTERSECTION and self.tail[inner] == EMPTY
         for part in self.payload[inner] if is_several else (inner,):
@@ -360,7 +354,7 @@ class AutomatonStore(LivingTerms):
             _, _, _, top = heapq.heappop(queue)
             if self.accepting[top]:
                 return self._spelled(came_from, top)
-            self.expand(top)
+            self.derive(top)
             class_map = self.map_at[top]
             for number in range(self._width_of[class_map]):
                 target = self.living(self.targets_at[top] + number)
@@ -558,7 +552,7 @@ class AutomatonStore(LivingTerms):
 
     def _states_after(self, state: int) -> set[int]:
         """The states after one more byte."""
-        self.expand(state)
+        self.derive(state)
         targets: set[int] = set()
         first = self.targets_at[state]
         for at in range(first, first + self._width_of[self.map_at[state]]):

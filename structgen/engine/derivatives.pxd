@@ -1,5 +1,5 @@
 cimport cython
-from structgen.engine.arrays cimport grown_pool, zeros
+from structgen.engine.arrays cimport grown, grown_pool, zeros
 from structgen.engine.partitions cimport PartitionTable
 
 # The numbers of structgen/engine/term_kinds.py.
@@ -17,20 +17,27 @@ cdef class DerivativeTable(PartitionTable):
     cdef int[::1] _later_at              # by a byte, or where the union's members are,
     cdef int[::1] _later_made            # and that, once it is made; else -1
     cdef int _later_count
+    cdef int[::1] _later_depth           # by term: how deep what is made later lies in what is made later
     cdef int[::1] _members_of_later      # of unions that are not made yet: how many, and these
     cdef int _member_count
 
     @cython.locals(first=int, last=int, at=int)
     cpdef list targets(self, int term)
-    cpdef int _derive_within(self, int term) except -1
+    cpdef int derive(self, int term) except -1
+    @cython.locals(data=bytes)
+    cdef int _derive_literal(self, int term) except -1
     @cython.locals(stack=list, top=int, heads=list, missing=list)
     cdef int _derive(self, int term) except -1
     @cython.locals(kind=int, seen=set, stack=list, heads=list, top=int, inner=int)
     cpdef list _active(self, int term)
     @cython.locals(kind=int)
     cpdef bint _head_accepts(self, int term) except -1
-    @cython.locals(missing=list, head=int, kind=int)
+    @cython.locals(missing=list, head=int, term=int)
     cpdef list _missing(self, list heads)
+    @cython.locals(deepest=int, head=int, term=int)
+    cdef int _depth_of(self, list heads) except -1
+    @cython.locals(kind=int)
+    cdef tuple _inside(self, int head)
     @cython.locals(base=int, number=int, first_bytes=bytearray, literals=int, head=int, place=int, part=int, literals_base=int, classes=int, data=bytes, end=int, byte=int)
     cdef int _combine(self, list heads) except -1
     @cython.locals(work="int[::1]", members=list, at=int, number=int, target=int)
@@ -44,6 +51,8 @@ cdef class DerivativeTable(PartitionTable):
     cdef int _later_union(self, list members) except? -1
     @cython.locals(target=int, made=int)
     cpdef int forced(self, int at) except -1
+    @cython.locals(first=int, at=int, target=int, number=int)
+    cdef int _put_off(self, int term) except -1
     @cython.locals(number=int, made=int, term=int, at=int, members="int[::1]", index=int)
     cdef int _made(self, int target) except -1
     cdef int _target(self, int term, int byte) except -1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from structgen.engine.arrays import grown_pool, zeros
+from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.partitions import PartitionTable
 from structgen.engine.term_kinds import (
     EMPTY,
@@ -41,7 +41,7 @@ __all__ = ["DerivativeTable"]
 NO_MAP = 0  # as in `engine/partitions.py`
 ONE_CLASS = 1  # the same
 NOT_MADE = -1
-NESTED = 20  # terms inside of so many others have all their derivatives made at once, lest making one recurses deeply
+NESTED = 20  # so deep do derivatives that are made later lie in one another; making one recurses
 
 
 class DerivativeTable(PartitionTable):
@@ -56,23 +56,40 @@ class DerivativeTable(PartitionTable):
         self._later_at = zeros(1024)
         self._later_made = zeros(1024)
         self._later_count = 0
+        self._later_depth = zeros(self._capacity)
         self._members_of_later = zeros(1024)
         self._member_count = 0
         for constant in (NOTHING, EMPTY):
             self._push(NOTHING)
             self._keep(constant, ONE_CLASS)
 
+    def _grow(self) -> None:
+        """Doubles the arrays."""
+        super()._grow()
+        self._later_depth = grown(self._later_depth, len(self._later_depth))
+
     def targets(self, term: int) -> list[int]:
         """What the bytes lead to from a term, each different target once."""
-        self._derive_within(term)
+        self.derive(term)
         first = self.targets_at[term]
         last = first + self._width_of[self.map_at[term]]
         return [self.forced(at) for at in range(first, last)]
 
-    def _derive_within(self, term: int) -> None:
+    def derive(self, term: int) -> None:
         """Makes the derivatives of a term, if they are not made yet."""
         if self.map_at[term] == NO_MAP:
-            self._derive(term)
+            if self.kind[term] == K_LITERAL:
+                self._derive_literal(term)
+            else:
+                self._derive(term)
+
+    def _derive_literal(self, term: int) -> None:
+        data = self.payload[term]
+        self._push(NOTHING)
+        self._push(self.literal(data[1:], self.tail[term]))
+        self._keep(term, self._map_of(data[0]))
+        if self.hard[term]:
+            self._put_off(term)
 
     def _derive(self, term: int) -> None:
         """Makes the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
@@ -89,8 +106,12 @@ class DerivativeTable(PartitionTable):
                 continue
             self._work_size = 0  # an error may have left something there
             self._keep(top, self._combine(heads))
-            if len(stack) > NESTED:
+            if self.hard[top]:
+                self._put_off(top)
+            self._later_depth[top] = self._depth_of(heads)
+            if self._later_depth[top] > NESTED:
                 self.targets(top)
+                self._later_depth[top] = 0
             stack.pop()
 
     def _active(self, term: int) -> list[int]:
@@ -146,21 +167,28 @@ class DerivativeTable(PartitionTable):
         """The terms inside of heads whose partitions are needed first."""
         missing: list[int] = []
         for head in heads:
-            kind = self.kind[head]
-            if kind == K_REPEAT:
-                inner = self.payload[head][:1]
-            elif kind == K_INTERSECTION:
-                inner = self.payload[head]
-            elif kind in (K_COMPLEMENT, K_EARLY):
-                inner = (self.payload[head],)
-            elif kind == K_BOUNDED:
-                inner = self.payload[head][:1]
-            elif kind == K_COUNTING:
-                inner = self._counted_parts(head)
-            else:
-                continue
-            missing.extend([t for t in inner if self.map_at[t] == NO_MAP])
+            missing.extend([term for term in self._inside(head) if self.map_at[term] == NO_MAP])
         return missing
+
+    def _depth_of(self, heads: list[int]) -> int:
+        """How deep what is made later lies in what is made later, in a union of sequences."""
+        deepest = 0
+        for head in heads:
+            for term in self._inside(head):
+                deepest = max(deepest, self._later_depth[term] + 1)
+        return deepest
+
+    def _inside(self, head: int) -> tuple[int, ...]:
+        """The terms inside of the head of a sequence, whose derivatives make its own."""
+        kind = self.kind[head]
+        if kind in (K_REPEAT, K_BOUNDED):
+            return (self.payload[head][0],)
+        if kind == K_INTERSECTION:
+            parts: tuple[int, ...] = self.payload[head]
+            return parts
+        if kind in (K_COMPLEMENT, K_EARLY):
+            return (self.payload[head],)
+        return self._counted_parts(head) if kind == K_COUNTING else ()
 
     # -- derivatives that are made when they are asked for ----------------------------------------------------------
 
@@ -192,7 +220,7 @@ class DerivativeTable(PartitionTable):
     def forced(self, at: int) -> int:
         """The target at a place of the pool, made if it is not yet.
 
-        A target that may match nothing stays a negative number in the pool: see `AutomatonStore.living`.
+        One that may match nothing stays a negative number in the pool: see `AutomatonStore.living`.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -205,6 +233,18 @@ class DerivativeTable(PartitionTable):
             self.target_pool[at] = made
         return made
 
+    def _put_off(self, term: int) -> None:
+        """Puts negative numbers for targets that are made, and may match nothing: whether they do is to be found out
+        when one of them is asked for.
+        """
+        first = self.targets_at[term]
+        for at in range(first, first + self._width_of[self.map_at[term]]):
+            target = self.target_pool[at]
+            if target >= 0 and self.hard[target]:
+                number = self._later(NOTHING, NOT_MADE)
+                self._later_made[-1 - number] = target
+                self.target_pool[at] = number
+
     def _made(self, target: int) -> int:
         """A target; what a negative number stands for."""
         if target >= 0:
@@ -216,7 +256,7 @@ class DerivativeTable(PartitionTable):
             at = self._later_at[number]
             if term != NOTHING:
                 made = self._derivative(term, at)
-            else:
+            else:  # a union
                 members = self._members_of_later
                 if members[at] == 2:
                     made = self.unite(self._made(members[at + 1]), self._made(members[at + 2]))

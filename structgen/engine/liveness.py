@@ -139,7 +139,7 @@ class LivingTerms(DerivativeTable):
             while not self.accepting[at] and len(text) < SHORT_TEXT:
                 nearest = NOTHING
                 byte = 0
-                self._derive_within(at)
+                self.derive(at)
                 first = self.targets_at[at]
                 for number in range(self._width_of[self.map_at[at]]):
                     target = self.forced(first + number)
@@ -156,7 +156,7 @@ class LivingTerms(DerivativeTable):
         they match anything is what is being found out.
         """
         for index in range(len(text)):
-            self._derive_within(term)
+            self.derive(term)
             term = self._target(term, text[index])
             if term == NOTHING:
                 return False
@@ -210,7 +210,7 @@ class LivingTerms(DerivativeTable):
         """How many terms a term leads to, at most: by one byte, or past all that a bound is about."""
         if self.kind[term] == K_BOUNDED:
             return 1
-        self._derive_within(term)
+        self.derive(term)
         return self._width_of[self.map_at[term]]
 
     def _successor(self, term: int, index: int) -> int:

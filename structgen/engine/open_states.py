@@ -165,8 +165,9 @@ class OpenStates:
     def _has_room(self, number: int, state: int) -> bool:
         """Whether a state with a bound on how many C may come stays open; keeps how long texts may be.
 
-        Let it be C*·R with D{m,}·T for several D and T. After k characters that are C and D, all of D{m-k,}·T is left,
-        if not more. If the bound leaves room for that after some k, it does after less.
+        Let it be C*·R, where R begins as no C does, with D{m,}·T for several D and T. After k characters that are C and
+        D, all of D{m-k,}·T is left, if not more. If the bound leaves room for that after some k, it does after less:
+        then the rest of the k characters may still come.
         """
         automata = self.automata
         counting, most = automata.payload[state]
@@ -190,7 +191,7 @@ class OpenStates:
         return True
 
     def _needed_after(self, star: int, searches: list[int], count: int) -> int:
-        """How many characters some searches need, at most, when so many have come."""
+        """How many more characters suffice for some searches, when `count` have come that all of them go on after."""
         automata = self.automata
         left: list[int] = []
         for search in searches:

@@ -41,4 +41,3 @@ cdef class PartitionTable(Terms):
     cdef int _reduced(self, int number, int base) except -1
     @cython.locals(count=int, size=int, base=int, place=int)
     cdef int _keep(self, int term, int number) except -1
-    cdef int _keep_only(self, int term, int byte, int target) except -1

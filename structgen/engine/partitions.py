@@ -34,7 +34,8 @@ class PartitionTable(Terms):
     Attributes (arrays may be longer than what is used, and are replaced when they grow):
         map_at: int32, by term: the number of the class map of its derivatives; 0 they are not made yet.
         targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
-        target_pool: int32; a negative number stands for a term that is not made yet, see `DerivativeTable`.
+        target_pool: int32; a negative number stands for a term that is not made yet, see `DerivativeTable`: one that
+            matches something, except where the term that leads to it may match nothing. The others all do, or are 0.
         pools: how often `target_pool` or `class_of` was replaced; whoever holds one must look for it.
         class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
     """
@@ -186,9 +187,3 @@ class PartitionTable(Terms):
         self._target_count = count + size
         self.targets_at[term] = count
         self.map_at[term] = number
-
-    def _keep_only(self, term: int, byte: int, target: int) -> None:
-        """Remembers the partition of a term with one byte that leads on."""
-        self._push(NOTHING)
-        self._push(target)
-        self._keep(term, self._map_of(byte))

@@ -6,7 +6,7 @@ from structgen.engine.characters cimport CharacterKinds
 from structgen.engine.mask_tables cimport Exits, Marks, Trie
 from structgen.engine.open_states cimport OpenStates
 
-cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, LARGE_SUBTREE, MANY_PLACES, NOT_ENTERED, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
+cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, LARGE_SUBTREE, MANY_PLACES, NO_MAP, NOT_ENTERED, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
 
 
 cdef class TokenWalks:

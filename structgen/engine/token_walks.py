@@ -20,6 +20,7 @@ __all__ = ["TokenWalks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 POOL = 16_000_000  # room for the numbers that the tables of some ten thousand schemas refer to
+NO_MAP = 0  # as in `engine/partitions.py`
 NOT_ENTERED = -1  # stands for a state in which a walk begins
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 LARGE_SUBTREE = 32  # nodes that a walk would rather skip, if it is worth finding out whether it may
@@ -235,8 +236,8 @@ class TokenWalks:
                     if may_repeat:
                         trie.node_mark[node] = self._walk_serial
                     self._add_exit(node, 0)
-                if automata.only_byte[state] == NOT_EXPANDED:
-                    automata.expand(state)
+                if automata.map_at[state] == NO_MAP:
+                    automata.derive(state)
                 if automata.only_byte[state] == NO_BYTE:
                     node = end
                     continue
@@ -387,8 +388,8 @@ class TokenWalks:
         self._forget()
         automata = self.automata
         trie = self.trie
-        automata.expand(state)
-        automata.expand(like)
+        automata.derive(state)
+        automata.derive(like)
         class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
         map_at, targets_at = self._map_at, self._targets_at
         other_map_at, other_targets_at = self._other_map_at, self._other_targets_at
@@ -422,9 +423,8 @@ class TokenWalks:
                     self._add_exit(node, 0)
                 elif automata.accepting[other] and not automata.accepting[mine]:
                     self._add_gone(node)
-                if automata.only_byte[mine] == NOT_EXPANDED or automata.only_byte[other] == NOT_EXPANDED:
-                    automata.expand(mine)
-                    automata.expand(other)
+                automata.derive(mine)
+                automata.derive(other)
                 if automata.pools != pools:
                     class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
                 self._enter(depth, mine)
@@ -560,7 +560,7 @@ class TokenWalks:
         self._forget()
         automata = self.automata
         trie = self.trie
-        automata.expand(free)
+        automata.derive(free)
         star = automata.payload[free][0]
         characters = self.kinds.between(automata.payload[star][0], EMPTY)  # each of which is one of what is counted
         map_at, targets_at = self._map_at, self._targets_at
@@ -623,8 +623,8 @@ class TokenWalks:
             if automata.accepting[state]:
                 self._largest = max(self._largest, count)
                 self._add_exit(node, count)
-            if automata.only_byte[state] == NOT_EXPANDED:
-                automata.expand(state)
+            if automata.map_at[state] == NO_MAP:
+                automata.derive(state)
             if automata.only_byte[state] == NO_BYTE:
                 node = end
                 continue

@@ -297,12 +297,37 @@ def test_that_all_that_is_left_is_refused_is_seen_without_a_search() -> None:
     assert store.terms_searched == searched
 
 
+@settings(max_examples=200, deadline=None)
+@given(trees)
+def test_which_bytes_lead_on_is_told_before_it_is_known_where_to(regex: Regex) -> None:
+    store = AutomatonStore()
+    waiting = [store.add(regex)]
+    seen: set[int] = {0}
+    while waiting and len(seen) < 20:
+        state = waiting.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        told = [store.leads_on(state, byte) for byte in range(256)]
+        store.expand(state)
+        reached = [store.next(state, byte) for byte in range(256)]
+        assert told == [target != 0 for target in reached]
+        leading = [byte for byte in range(256) if told[byte]]
+        only = leading[0] if len(leading) == 1 else 256 if not leading else -1
+        assert store.only_byte[state] == only
+        waiting.extend(reached)
+
+
 @pytest.mark.parametrize("depth", [30, 240])
-def test_deep_repetitions_take_no_deep_recursion(depth: int) -> None:
+@pytest.mark.parametrize("layered", [False, True])
+def test_deep_repetitions_take_no_deep_recursion(depth: int, layered: bool) -> None:
+    """Also where each layer has been an automaton of its own before."""
+    store = AutomatonStore()
     regex: Regex = Literal(b"a")
     for level in range(depth):
         regex = repeat(sequence(regex, Literal(b"%d" % (level % 10))), 1, 2 + level % 2)
-    store = AutomatonStore()
+        if layered:
+            store.expand(store.add(regex))
     state = store.add(regex)
     text = b"a" + b"".join(b"%d" % (level % 10) for level in range(depth))
     assert store.matches(state, text)

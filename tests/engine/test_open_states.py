@@ -196,6 +196,8 @@ def test_a_string_that_must_end_so_stays_open() -> None:
 @pytest.mark.parametrize(
     "regex",
     [
+        parse_regex("[hi]{0,5}hh"),
+        rx.intersection(quoted(rx.repeat(CHARACTER, 0, 9)), quoted(parse_regex("[al]*h[al]*"))),
         parse_regex('[ah]{3}[a-z]*"'),  # ends in no quote that characters do not begin with
         quoted(parse_regex("a{0,9}")),
         rx.intersection(ANY_STRING, rx.Complement(quoted(rx.sequence(ANY, parse_regex("[a-i]"), ANY)))),
@@ -244,6 +246,24 @@ def test_masks_where_tokens_are_as_long_as_what_is_looked_for(pattern: str, refu
     regex = rx.intersection(ANY_STRING, rx.Complement(search) if refuses else search)
     for seed in range(3):
         check_masks(ast.RegexTerminal(regex), random.Random(seed))
+
+
+@pytest.mark.parametrize(
+    "regex",
+    [
+        rx.intersection(quoted(rx.repeat(CHARACTER, 8, 8)), quoted(rx.sequence(ANY, parse_regex("[ah]"), ANY))),
+        rx.intersection(ANY_STRING, rx.Complement(quoted(parse_regex("[a-i]{9,12}")))),
+    ],
+)
+def test_walks_pass_by_what_stays_open(regex: rx.Regex) -> None:
+    tables = normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
+    compiled = CompiledGrammar(tables, WORDS)
+    matcher = compiled.matcher()
+    matcher.accept_token(TOKENS.index(b'"'))
+    terminals = compiled.shared.terminals
+    before = terminals.nodes_visited
+    assert len(matcher.allowed_token_ids()) > len(TOKENS) / 2
+    assert terminals.nodes_visited - before < WORDS.trie.node_count
 
 
 @pytest.mark.parametrize("seed", range(20))
