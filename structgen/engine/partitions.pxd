@@ -4,7 +4,7 @@ from structgen.engine.arrays cimport grown, grown_pool, room, zeros
 from structgen.engine.pairs cimport PairTable
 from structgen.engine.terms cimport Terms
 
-cdef int EMPTY, NOTHING, NO_MAP, ONE_CLASS
+cdef int NO_MAP, ONE_CLASS
 cdef list _SPREAD
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from structgen.engine.arrays import grown, grown_pool, room, zeros
 from structgen.engine.pairs import PairTable
-from structgen.engine.term_kinds import NOTHING
 from structgen.engine.terms import Terms
 from structgen.limits import Limits
 
