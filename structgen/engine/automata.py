@@ -270,8 +270,7 @@ class AutomatonStore(LivingTerms):
         if self.kind[state] != K_COUNTING:
             return False
         star, _, inner = self.payload[state]
-        is_several = self.kind[inner] == K_INTERSECTION and self.tail[inner] == EMPTY
-        for part in self.payload[inner] if is_several else (inner,):
+        for part in self.conjuncts(inner):
             if self.kind[part] == K_REPEAT and self.tail[part] == self.tail[star]:
                 body, least, _ = self.payload[part]
                 if least > 0 and body == self.payload[star][0]:

@@ -15,6 +15,7 @@ from bisect import bisect_left
 
 from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.partitions import PartitionTable
+from structgen.engine.suffix_automaton import suffix_automaton
 from structgen.engine.term_kinds import (
     EMPTY,
     K_BOUNDED,
@@ -561,41 +562,10 @@ class DerivativeTable(PartitionTable):
         return ONE_CLASS
 
     def add_suffix_automaton(self, units: tuple[bytes, ...]) -> int:
-        """The number of the suffix automaton of a text of units.
-
-        Source: Blumer et al., "The Smallest Automaton Recognizing the Subwords of a Text" (1985); linear in the text.
-        """
+        """The number of the suffix automaton of a text of units."""
         units = tuple(unit for unit in units if unit)
         number = self._suffix_automaton_of.get(units)
-        if number is not None:
-            return number
-        after: list[dict[bytes, int]] = [{}]
-        link = [-1]
-        length = [0]
-        last = 0
-        for unit in units:
-            state = len(after)
-            after.append({})
-            length.append(length[last] + 1)
-            link.append(0)
-            at = last
-            while at >= 0 and unit not in after[at]:
-                after[at][unit] = state
-                at = link[at]
-            if at >= 0:
-                target = after[at][unit]
-                if length[target] != length[at] + 1:
-                    clone = len(after)
-                    after.append(dict(after[target]))
-                    length.append(length[at] + 1)
-                    link.append(link[target])
-                    link[target] = clone
-                    while at >= 0 and after[at].get(unit) == target:
-                        after[at][unit] = clone
-                        at = link[at]
-                    target = clone
-                link[state] = target
-            last = state
-        number = self._suffix_automaton_of[units] = len(self._suffix_automata)
-        self._suffix_automata.append([list(edges.items()) for edges in after])
+        if number is None:
+            number = self._suffix_automaton_of[units] = len(self._suffix_automata)
+            self._suffix_automata.append(suffix_automaton(units))
         return number

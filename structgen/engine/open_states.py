@@ -175,9 +175,8 @@ class OpenStates:
         if automata.tail[state] != EMPTY or phase != EMPTY or automata.kind[automata.tail[star]] != K_LITERAL:
             return False
         kinds = self._kinds_of(automata.payload[star][0])
-        is_several = automata.kind[inner] == K_INTERSECTION and automata.tail[inner] == EMPTY
         searches: list[int] = []
-        for part in automata.payload[inner] if is_several else (inner,):
+        for part in automata.conjuncts(inner):
             search = self._search_in(part)
             if search == NOTHING:
                 return False

@@ -58,6 +58,7 @@ cdef class Terms(TermTable):
     cpdef int unite(self, int left, int right) except -1
     @cython.locals(done=int)
     cdef int _union_of_two(self, int left, int right) except -1
+    cpdef tuple conjuncts(self, int term)
     @cython.locals(done=int)
     cpdef int intersect(self, int left, int right) except -1
     @cython.locals(repeats=int, heads=dict, tails=dict, shared_heads=bint, shared_tails=bint, term=int, kind=int,

@@ -209,8 +209,7 @@ class Terms(TermTable):
         for part in parts:
             if part == NOTHING:
                 return NOTHING
-            inner = self.payload[part] if self.kind[part] == K_INTERSECTION and self.tail[part] == EMPTY else (part,)
-            for term in inner:
+            for term in self.conjuncts(part):
                 if self.kind[term] == K_COMPLEMENT and self.tail[term] == EMPTY:
                     refused.append(self.payload[term])
                 elif term != ALL:
@@ -239,6 +238,13 @@ class Terms(TermTable):
         return self._intern(
             K_INTERSECTION, tuple(sorted(found)), tail, accepting, 1, self._sum(least, self.min_len[tail])
         )
+
+    def conjuncts(self, term: int) -> tuple[int, ...]:
+        """What a term is the intersection of: itself alone if it is none."""
+        if self.kind[term] != K_INTERSECTION or self.tail[term] != EMPTY:
+            return (term,)
+        parts: tuple[int, ...] = self.payload[term]
+        return parts
 
     def intersect(self, left: int, right: int) -> int:
         """What both of two terms match."""
