@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from structgen.constraint import Constraint, parse_text
+from structgen.constraint import Constraint, Tokenization, parse_text
 from structgen.engine.compiled import CompiledGrammar, SharedState, SharedTables
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, SchemaError
@@ -27,6 +27,7 @@ from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
+    from structgen.tokenization.tokenization import ProperTokenization
 
 __all__ = ["CompileCache", "clear_cache", "compile"]
 
@@ -218,20 +219,38 @@ def clear_cache() -> None:
 
 @overload
 def compile(
-    schema: type[T], vocabulary: Vocabulary, *, limits: Limits | None = ..., **options: Unpack[SchemaArguments]
+    schema: type[T],
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = ...,
+    limits: Limits | None = ...,
+    **options: Unpack[SchemaArguments],
 ) -> Constraint[T]: ...
 @overload
 def compile(
-    schema: Any, vocabulary: Vocabulary, *, limits: Limits | None = ..., **options: Unpack[SchemaArguments]
+    schema: Any,
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = ...,
+    limits: Limits | None = ...,
+    **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]: ...
 def compile(
-    schema: Any, vocabulary: Vocabulary, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]
+    schema: Any,
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = "any",
+    limits: Limits | None = None,
+    **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]:
     """Compiles a schema, a type or a grammar for a vocabulary; the same content is compiled once.
 
     Args:
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, or a `Grammar`.
         vocabulary: the tokens of the model.
+        tokenization: "proper" allows only the tokens that the tokenizer would make of the text itself, as the model has
+            learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
+            `Vocabulary.from_huggingface`.
         limits: bounds on size and time.
         options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
             `lenient`, `registry`. Grammars are not touched by them.
@@ -240,6 +259,7 @@ def compile(
         SchemaError: the schema cannot be used; with its JSON pointer.
         GrammarError: the grammar makes no sense.
         LimitExceededError: it is larger, or takes longer, than `limits` allow.
+        VocabularyError: proper tokenization is not supported for the tokenizer; with what it is that is not.
         ValueError, TypeError: an option has a value that it cannot have.
 
     Example:
@@ -251,20 +271,35 @@ def compile(
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
+    proper = _proper(tokenization, vocabulary)
     if isinstance(schema, Grammar):
-        return _compile_grammar(schema, vocabulary, limits)
-    return _compile_schema(schema, vocabulary, checked, limits)
+        return _compile_grammar(schema, vocabulary, limits, proper)
+    return _compile_schema(schema, vocabulary, checked, limits, proper)
 
 
-def _compile_grammar(grammar: Grammar, vocabulary: Vocabulary, limits: Limits) -> Constraint[str]:
+def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization | None:
+    if tokenization not in ("any", "proper"):
+        raise ValueError(f'tokenization must be "any" or "proper", not {tokenization!r}')
+    if tokenization == "any":
+        return None
+    from structgen.tokenization.tokenization import ProperTokenization  # others do without
+
+    return ProperTokenization.of(vocabulary)
+
+
+def _compile_grammar(
+    grammar: Grammar, vocabulary: Vocabulary, limits: Limits, proper: ProperTokenization | None
+) -> Constraint[str]:
     def make() -> CompiledGrammar:
         return _build(grammar.tree, vocabulary, limits, limits.deadline(), eager=grammar.eager)
 
     key = (grammar.kind, grammar.source, grammar.eager, vocabulary.fingerprint, limits)
-    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), parse_text, is_json=False)
+    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), parse_text, is_json=False, proper=proper)
 
 
-def _compile_schema(schema: Any, vocabulary: Vocabulary, options: SchemaOptions, limits: Limits) -> Constraint[Any]:
+def _compile_schema(
+    schema: Any, vocabulary: Vocabulary, options: SchemaOptions, limits: Limits, proper: ProperTokenization | None
+) -> Constraint[Any]:
     source = resolve(schema, limits=limits, options=options)
 
     def make() -> CompiledGrammar:
@@ -276,7 +311,7 @@ def _compile_schema(schema: Any, vocabulary: Vocabulary, options: SchemaOptions,
         return compiled
 
     key = ("schema", _content(source, limits), source.options.without_registry(), vocabulary.fingerprint, limits)
-    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True)
+    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True, proper=proper)
 
 
 def _content(source: Source, limits: Limits) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.matcher import Matcher
@@ -11,8 +11,12 @@ from structgen.engine.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from structgen.logits_processor import GrammarLogitsProcessor
+    from structgen.tokenization.tokenization import ProperTokenization
 
-__all__ = ["Constraint"]
+__all__ = ["Constraint", "Tokenization"]
+
+Tokenization: TypeAlias = Literal["any", "proper"]
+"""Which sequences of tokens may spell a text: any, or only the one that the tokenizer makes of it."""
 
 T = TypeVar("T")
 
@@ -25,21 +29,43 @@ class Constraint(Generic[T]):
         is_json: whether its texts are JSON.
     """
 
-    __slots__ = ("_parse", "grammar", "is_json")
+    __slots__ = ("_parse", "_proper", "grammar", "is_json")
 
-    def __init__(self, grammar: CompiledGrammar, parse: Callable[[str], T], *, is_json: bool) -> None:
+    def __init__(
+        self,
+        grammar: CompiledGrammar,
+        parse: Callable[[str], T],
+        *,
+        is_json: bool,
+        proper: ProperTokenization | None = None,
+    ) -> None:
         self.grammar = grammar
         self.is_json = is_json
         self._parse = parse
+        self._proper = proper
+
+    @property
+    def tokenization(self) -> Tokenization:
+        """Which sequences of tokens are allowed for a text."""
+        return "any" if self._proper is None else "proper"
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary that it was compiled for."""
         return self.grammar.vocabulary
 
-    def matcher(self) -> Matcher:
-        """A new matcher at the start of a text: the state of one sequence."""
-        return Matcher(self.grammar)
+    def matcher(self, prompt_ids: Sequence[int] = ()) -> Matcher:
+        """A new matcher at the start of a text: the state of one sequence.
+
+        Args:
+            prompt_ids: the tokens before the text. With `tokenization="proper"` what may follow depends on the last
+                ones: they might have been joined with the first one of the text.
+        """
+        if self._proper is None:
+            return Matcher(self.grammar)
+        from structgen.tokenization.proper_matcher import ProperMatcher
+
+        return ProperMatcher(self.grammar, self._proper, prompt_ids)
 
     def parse(self, text: str) -> T:
         """The value that a whole text stands for, validated: an instance for a type, JSON data for a JSON Schema,
@@ -62,10 +88,10 @@ class Constraint(Generic[T]):
         """
         from structgen.logits_processor import make_processor
 
-        return make_processor(self.grammar)
+        return make_processor(self)
 
     def __repr__(self) -> str:
-        return f"Constraint({self.grammar!r})"
+        return f"Constraint({self.grammar!r}, tokenization={self.tokenization!r})"
 
 
 def parse_text(text: str) -> Any:

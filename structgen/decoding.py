@@ -58,7 +58,8 @@ class Decoder:
         self._model = model
         self._vocabulary = constraint.vocabulary
         self._ends = frozenset(self._vocabulary.eos_token_ids)
-        self._matcher = constraint.matcher()
+        self._matcher = constraint.matcher(prompt_ids)
+        self._is_proper = constraint.tokenization == "proper"
         self._session: Session = model.session()
         self._sampler = sampler
         self._max_new_tokens = max_new_tokens
@@ -119,6 +120,10 @@ class Decoder:
             all.
         """
         matcher, mask = self._matcher, self._mask
+        if self._is_proper:  # where a token is forced, it is the only one in the mask: others are not proper there
+            if not matcher.is_terminated:
+                matcher.fill_next_token_bitmask(mask, 0)
+            return []
         tokens = self._tokenize(matcher.forced_bytes())[: self._max_new_tokens - len(self.token_ids)]
         held: list[int] = []
         for index, token_id in enumerate(tokens):

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast
 import pydantic_core
 
 from structgen.errors import FunctionDefinitionError
-from structgen.generation import GenerationOptions, Generator
+from structgen.generation import ConstraintOptions, GenerationOptions, Generator
 from structgen.limits import Limits
 from structgen.models.loading import default_model
-from structgen.schema.options import SchemaArguments
 
 if TYPE_CHECKING:
     from structgen.models.base import Model
@@ -28,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class FunctionOptions(GenerationOptions, SchemaArguments, total=False):
+class FunctionOptions(GenerationOptions, ConstraintOptions, total=False):
     """Keyword arguments of `@fn` and `TypedFunction.with_options`: those of `Generator`, and the model.
 
     Attributes:

@@ -13,7 +13,7 @@ import pydantic
 import pydantic_core
 
 from structgen.cache import compile
-from structgen.constraint import Constraint
+from structgen.constraint import Constraint, Tokenization
 from structgen.decoding import Decoder, FinishReason
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
 from structgen.limits import Limits
@@ -23,7 +23,16 @@ from structgen.schema.options import SchemaArguments
 if TYPE_CHECKING:
     from structgen.models.base import Model, Prompt
 
-__all__ = ["GenerationOptions", "Generator", "GeneratorOptions", "Result", "Usage", "generate", "partial_json"]
+__all__ = [
+    "ConstraintOptions",
+    "GenerationOptions",
+    "Generator",
+    "GeneratorOptions",
+    "Result",
+    "Usage",
+    "generate",
+    "partial_json",
+]
 
 T = TypeVar("T")
 
@@ -49,8 +58,18 @@ class GenerationOptions(TypedDict, total=False):
     raw: bool
 
 
-class GeneratorOptions(GenerationOptions, SchemaArguments, total=False):
-    """Keyword arguments of `Generator` and `generate`: how a run samples, and how its schema is read."""
+class ConstraintOptions(SchemaArguments, total=False):
+    """How a schema is read, and how its texts are split: keyword arguments of `generate`, `Generator` and `@fn`.
+
+    Attributes:
+        tokenization: "any", the default, or "proper"; see `structgen.compile`.
+    """
+
+    tokenization: Tokenization
+
+
+class GeneratorOptions(GenerationOptions, ConstraintOptions, total=False):
+    """Keyword arguments of `Generator` and `generate`: how a run samples, and what its texts may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +119,7 @@ class Generator(Generic[T]):
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`, or what
             `structgen.compile` gave for the model's vocabulary.
         limits: bounds on what the schema may cost.
-        options: see `GenerationOptions`, which each run may override, and `SchemaArguments`.
+        options: see `GenerationOptions`, which each run may override, and `ConstraintOptions`.
 
     Raises:
         SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
@@ -138,10 +157,10 @@ class Generator(Generic[T]):
         limits: Limits | None = None,
         **options: Unpack[GeneratorOptions],
     ) -> None:
-        reading = {name: options.pop(name) for name in SchemaArguments.__annotations__ if name in options}  # type: ignore[misc]
+        reading = {name: options.pop(name) for name in _CONSTRAINT_OPTIONS if name in options}  # type: ignore[misc]
         self._options = _Options(**cast(GenerationOptions, options))
         self._model = model
-        self._constraint: Constraint[T] = _constraint(schema, model, cast(SchemaArguments, reading), limits)
+        self._constraint: Constraint[T] = _constraint(schema, model, cast(ConstraintOptions, reading), limits)
 
     def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
         """The value alone; see `run`."""
@@ -239,7 +258,8 @@ def generate(
             `structgen.compile` gave.
         limits: bounds on what the schema may cost.
         options: see `GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`, `stop`, `raw`;
-            and `SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`, `lenient`, `registry`.
+            and `ConstraintOptions`: `tokenization`, and `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
+            `registry`.
 
     Returns:
         An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.
@@ -277,6 +297,7 @@ def partial_json(text: str) -> Any:
         return None
 
 
+_CONSTRAINT_OPTIONS = (*SchemaArguments.__annotations__, "tokenization")
 _NUMBER_AT_END = re.compile(r"-?[0-9][-+.0-9eE]*\Z")
 
 
@@ -306,12 +327,14 @@ class _Options:
         return (self.stop,) if isinstance(self.stop, str) else self.stop
 
 
-def _constraint(schema: Any, model: Model, options: SchemaArguments, limits: Limits | None) -> Constraint[Any]:
+def _constraint(schema: Any, model: Model, options: ConstraintOptions, limits: Limits | None) -> Constraint[Any]:
     if not isinstance(schema, Constraint):
         options.setdefault("whitespace", "single")
         return compile(schema, model.vocabulary, limits=limits, **options)
     if schema.vocabulary.fingerprint != model.vocabulary.fingerprint:
         raise ValueError("the schema was compiled for another vocabulary than the model's")
+    if options.get("tokenization", schema.tokenization) != schema.tokenization:
+        raise ValueError(f"the schema was compiled with tokenization={schema.tokenization!r}")
     return schema
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.constraint import Constraint
 from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
-from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.matcher import Matcher
 from structgen.errors import TokenRejectedError, VocabularyError
 
@@ -20,7 +20,8 @@ class GrammarLogitsProcessor:
     """Forbids, in every row of scores, the tokens that the grammar does not allow next.
 
     The grammar applies to what follows the prompt: to the columns that were not yet there when the generation began.
-    A row's state depends on nothing but these tokens, so rows may be reordered, repeated and dropped between steps,
+    A row's state depends on nothing but these tokens, and with `tokenization="proper"` its prompt: so rows may be
+    reordered, repeated and dropped between steps,
     as beam search does, and prompts may be padded on the left. A new call of `generate` is recognized by its input
     not continuing the last step's. The one case that looks alike, a prompt that is exactly the unfinished output of
     the call before, is taken as what it says: the text goes on. `reset` says otherwise.
@@ -28,19 +29,21 @@ class GrammarLogitsProcessor:
     Not for several calls of `generate` at the same time; make one for each, they share the compiled grammar.
     """
 
-    def __init__(self, grammar: CompiledGrammar) -> None:
-        self._grammar = grammar
-        self._ends = set(grammar.vocabulary.eos_token_ids)
-        self._mask = allocate_token_bitmask(1, grammar.vocabulary.size)
+    def __init__(self, constraint: Constraint[Any]) -> None:
+        self._constraint = constraint
+        self._vocabulary = constraint.vocabulary
+        self._ends = set(constraint.vocabulary.eos_token_ids)
+        self._mask = allocate_token_bitmask(1, constraint.vocabulary.size)
         self.reset()
 
     def reset(self) -> None:
         """The next call begins a new generation."""
         self._prompt_width = -1
         self._rows: NDArray[np.int64] = np.empty((0, 0), np.int64)
-        # By the bytes of a row's generated tokens: the matcher that has read them, or None for a row that has left
-        # the grammar: a beam that was chosen with a score of -inf for want of better ones.
-        self._matchers: dict[bytes, Matcher | None] = {}
+        # By prompt and generated tokens of a row, as bytes: the matcher that has read them, or None for a row that has
+        # left the grammar: a beam that was chosen with a score of -inf for want of better ones. The prompt counts only
+        # where tokenizations have to be proper.
+        self._matchers: dict[tuple[bytes, bytes], Matcher | None] = {}
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """Masks the scores of one step.
@@ -56,7 +59,7 @@ class GrammarLogitsProcessor:
             VocabularyError: the scores are narrower than the vocabulary.
         """
         rows = input_ids.detach().cpu().numpy()
-        size = self._grammar.vocabulary.size
+        size = self._vocabulary.size
         if scores.shape[-1] < size:
             raise VocabularyError(
                 f"the model gives {scores.shape[-1]} scores a row, and the vocabulary has {size} tokens",
@@ -78,9 +81,13 @@ class GrammarLogitsProcessor:
         if not (self._continues(rows) or self._rewinds(rows)) or self._all_ended(rows):
             self.reset()
             self._prompt_width = rows.shape[1]
-        keys = [row[self._prompt_width :].tobytes() for row in rows]
+        keys = [(self._prompt(row), row[self._prompt_width :].tobytes()) for row in rows]
         self._rows, self._matchers = rows.copy(), self._read(keys)
         return [self._matchers[key] for key in keys]
+
+    def _prompt(self, row: NDArray[np.int64]) -> bytes:
+        """The part of a row that its matcher begins behind."""
+        return b"" if self._constraint.tokenization == "any" else row[: self._prompt_width].tobytes()
 
     def _all_ended(self, rows: NDArray[np.int64]) -> bool:
         """Whether every row has an end token. Nobody asks for scores then: a finished output became a prompt."""
@@ -100,19 +107,20 @@ class GrammarLogitsProcessor:
         prompts = {row[: self._prompt_width].tobytes() for row in self._rows}
         if not all(row[: self._prompt_width].tobytes() in prompts for row in rows):
             return False
-        return all(self._replay(row[self._prompt_width :]) is not None for row in rows)
+        return all(self._replay(self._prompt(row), row[self._prompt_width :]) is not None for row in rows)
 
-    def _read(self, keys: list[bytes]) -> dict[bytes, Matcher | None]:
+    def _read(self, keys: list[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], Matcher | None]:
         """The matchers after these tokens, each one made of its parent of the last step where there is one."""
-        matchers: dict[bytes, Matcher | None] = {}
-        for key in keys:
-            if key in matchers:
+        matchers: dict[tuple[bytes, bytes], Matcher | None] = {}
+        for prompt, generated in keys:
+            if (prompt, generated) in matchers:
                 continue
-            tokens = np.frombuffer(key, np.int64)
-            if tokens.size and key[:-8] in self._matchers:
-                matchers[key] = self._child(self._matchers[key[:-8]], int(tokens[-1]))
+            tokens = np.frombuffer(generated, np.int64)
+            parent = (prompt, generated[:-8])
+            if tokens.size and parent in self._matchers:
+                matchers[prompt, generated] = self._child(self._matchers[parent], int(tokens[-1]))
             else:
-                matchers[key] = self._replay(tokens)
+                matchers[prompt, generated] = self._replay(prompt, tokens)
         return matchers
 
     def _child(self, parent: Matcher | None, token_id: int) -> Matcher | None:
@@ -125,8 +133,8 @@ class GrammarLogitsProcessor:
             return None
         return matcher
 
-    def _replay(self, tokens: NDArray[np.int64]) -> Matcher | None:
-        matcher: Matcher | None = self._grammar.matcher()
+    def _replay(self, prompt: bytes, tokens: NDArray[np.int64]) -> Matcher | None:
+        matcher: Matcher | None = self._constraint.matcher(np.frombuffer(prompt, np.int64).tolist())
         for token_id in tokens.tolist():
             matcher = self._child(matcher, token_id)
         return matcher
@@ -139,9 +147,9 @@ class GrammarLogitsProcessor:
             matcher.fill_next_token_bitmask(mask, index)
 
 
-def make_processor(grammar: CompiledGrammar) -> GrammarLogitsProcessor:
+def make_processor(constraint: Constraint[Any]) -> GrammarLogitsProcessor:
     """A processor that is also a `transformers.LogitsProcessor`."""
-    return _processor_class()(grammar)
+    return _processor_class()(constraint)
 
 
 @functools.cache

@@ -21,7 +21,8 @@ __all__ = ["UncompiledWarning"]
 _LIBRARY = __name__.rpartition(".")[0]
 _FOLDER = os.path.dirname(__file__)
 _SCHEMA = os.path.join(os.path.dirname(_FOLDER), "schema")
-_FOLDERS = (_FOLDER, _SCHEMA, os.path.join(_SCHEMA, "algebra"))
+_TOKENIZATION = os.path.join(os.path.dirname(_FOLDER), "tokenization")
+_FOLDERS = (_FOLDER, _SCHEMA, os.path.join(_SCHEMA, "algebra"), _TOKENIZATION)
 """Where there are modules to be compiled."""
 
 

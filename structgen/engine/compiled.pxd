@@ -10,7 +10,9 @@ cdef class SharedTables:
     cdef readonly object lock
     cdef readonly object limits
     cdef readonly long long mask_bytes
+    cdef dict _others               # by fingerprint: terminal masks of other vocabularies
 
+    cpdef TerminalMasks terminals_of(self, vocabulary)
     cpdef bint is_full(self) noexcept
 
 
@@ -26,6 +28,7 @@ cdef class CompiledGrammar:
     cdef readonly ItemSetStore sets
     cdef readonly SetMasks masks
     cdef readonly ItemSetStore previous
+    cdef public object proper
     cdef object __weakref__
 
     cpdef int renew(self) except -1

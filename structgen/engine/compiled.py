@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.earley import ItemSetStore
@@ -43,6 +43,19 @@ class SharedTables:
         self.lock = lock
         self.limits = limits
         self.mask_bytes = limits.mask_bytes
+        self._others: dict[str, TerminalMasks] = {}
+
+    def terminals_of(self, vocabulary: Vocabulary) -> TerminalMasks:
+        """Terminal masks of another vocabulary, over the same automata."""
+        found = self._others.get(vocabulary.fingerprint)
+        if found is None:
+            found = self._others[vocabulary.fingerprint] = TerminalMasks(vocabulary, self.automata)
+        return found
+
+    @property
+    def bytes_used(self) -> int:
+        """About how much memory the masks take."""
+        return self.terminals.bytes_used + sum([other.bytes_used for other in self._others.values()])
 
     @property
     def is_worn(self) -> bool:
@@ -50,11 +63,13 @@ class SharedTables:
         automata = self.automata
         return (
             automata.count + automata.pairs > self.limits.automaton_states // 2
-            or self.terminals.bytes_used > self.mask_bytes // 2
+            or self.bytes_used > self.mask_bytes // 2
         )
 
     def is_full(self) -> bool:
         """Whether the masks have grown past their limit."""
+        if self._others:
+            return self.bytes_used > self.mask_bytes
         return self.terminals.bytes_used > self.mask_bytes
 
 
@@ -120,6 +135,7 @@ class CompiledGrammar:
         epoch: counts how often the sets were dropped and begun anew; a matcher of an older epoch finds its place anew.
         previous: the sets of the epoch before, from which places can still be adopted; None where the automata were
             dropped too.
+        proper: what `structgen.tokenization` found out about the sets of this epoch.
     """
 
     def __init__(
@@ -138,6 +154,7 @@ class CompiledGrammar:
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
         self.previous: ItemSetStore | None = None
+        self.proper: Any = None
         self._begin()
 
     def _begin(self) -> None:

@@ -44,6 +44,7 @@ cdef class Matcher:
     cdef bint _follow_known(self, bytes text) noexcept
     @cython.locals(sets=ItemSetStore, place=int, index=int)
     cdef int _follow(self, bytes text) except -1
+    cdef int _copy_to(self, Matcher twin) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef int _renew_after(self, error) except -1
     @cython.locals(compiled=CompiledGrammar)

@@ -298,6 +298,11 @@ class Matcher:
     def fork(self) -> Matcher:
         """An independent copy at the same place."""
         twin = Matcher(self._compiled)
+        self._copy_to(twin)
+        return twin
+
+    def _copy_to(self, twin: Matcher) -> None:
+        """Puts another matcher to the same place."""
         with self._compiled.lock:
             self._refresh()
             twin._epoch = self._epoch
@@ -305,7 +310,6 @@ class Matcher:
             twin._ended_by = self._ended_by
             twin._sets_before = self._sets_before.copy()
             twin._texts = self._texts.copy()
-        return twin
 
     def reset(self) -> None:
         """Goes back to before the first token."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import operator
 import threading
-from collections.abc import Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -47,9 +48,11 @@ class Vocabulary:
 
     __slots__ = (
         "__weakref__",
+        "_tokenizers",
         "eos_token_ids",
         "fingerprint",
         "max_token_bytes",
+        "proper",
         "shared",
         "size",
         "spellings",
@@ -62,6 +65,8 @@ class Vocabulary:
     trie: TokenTrie
     max_token_bytes: int
     fingerprint: str
+    _tokenizers: list[Callable[[], Any]]
+    proper: object  # of `structgen.tokenization`: how its tokenizer splits texts
     shared: object  # of `engine.compiled`: what the grammars compiled for this vocabulary share
 
     @classmethod
@@ -94,7 +99,24 @@ class Vocabulary:
             size = max([*spellings, *special], default=-1) + 1 if vocab_size is None else vocab_size
             kept = _make(cls, spellings, ends, size)
             _CACHE.keep(tokenizer, key, kept)
+            kept.remember(tokenizer)
         return kept
+
+    def remember(self, tokenizer: Any) -> None:
+        """Keeps a tokenizer that the vocabulary was read out of, for `tokenization="proper"`.
+
+        Of a tokenizer of transformers only what it wraps is kept: the cache keeps a vocabulary as long as the tokenizer
+        lives, and must not keep the tokenizer itself alive.
+        """
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        kept = weakref.ref(tokenizer) if backend is None and _is_weak(tokenizer) else lambda: backend or tokenizer
+        self._tokenizers = [*self._tokenizers, kept][-KEPT_PER_TOKENIZER:]
+        self.proper = None  # which looks at all of them
+
+    @property
+    def tokenizers(self) -> list[Any]:
+        """The tokenizers that it was read out of, as far as they are still there."""
+        return [tokenizer for kept in self._tokenizers if (tokenizer := kept()) is not None]
 
     @classmethod
     def from_bytes(
@@ -144,7 +166,8 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
     token_ids = sorted(sorted(spellings), key=by_id.__getitem__)
     made.trie = TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids)
     made.max_token_bytes = made.trie.max_depth
-    made.shared = None
+    made._tokenizers = []
+    made.proper = made.shared = None
     return _CACHE.intern(made)
 
 
@@ -198,6 +221,15 @@ def _end_tokens(given: list[int | Iterable[int] | None]) -> tuple[int, ...]:
         if value is not None:
             ends.extend(map(_token_id, value if isinstance(value, Iterable) else [value]))
     return tuple(dict.fromkeys(ends))
+
+
+def _is_weak(tokenizer: Any) -> bool:
+    """Whether references to a tokenizer can be weak, and so the cache knows it."""
+    try:
+        weakref.ref(tokenizer)
+    except TypeError:
+        return False
+    return True
 
 
 class _Cache:

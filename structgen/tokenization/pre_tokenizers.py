@@ -1,0 +1,141 @@
+r"""How a tokenizer cuts a text into pre-tokens, followed from left to right without knowing what comes.
+
+A pre-tokenizer cuts where its regexes match, and a regex may look ahead: whether `\s+(?!\S)` ends here shows a
+character later, or many. So a border between two tokens is *guessed* to be a cut or none, and what has to come true
+for the guess to be right is carried along:
+
+- no cut, inside a match: one of the ways to match that are preferred to ending here has to succeed;
+- a cut, behind a match: all of those have to fail;
+- a cut, or none, before what no match covers: no match may begin there.
+
+Of all guesses about a text exactly one comes true. A sequence of tokens is proper if it fits that one, so those that do
+not fit are dropped on the way, and where none is left the sequence is not proper.
+
+Several splits in a row, each of the pieces of the one before, are followed at the same time: a cut of one of them is
+the end of the text for all that come after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from structgen.tokenization.split_patterns import Program, Threads
+
+__all__ = ["FRESH", "Guess", "Split", "is_settled", "may_end", "options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One split of a pre-tokenizer: by the matches of a pattern.
+
+    Attributes:
+        program: the pattern.
+        first_leaf: where the classes of its program begin among those of all splits.
+        behavior: what `tokenizers` calls so: "isolated", "merged_with_previous", "merged_with_next", "contiguous".
+    """
+
+    program: Program
+    first_leaf: int
+    behavior: str
+
+    def members(self, members: Sequence[bool] | None) -> Sequence[bool] | None:
+        """The part of a character's memberships that belongs to this split."""
+        return members if members is None else members[self.first_leaf :]
+
+
+_State: TypeAlias = tuple[Threads | None, tuple[int, ...]]
+"""Of one split: the threads of the match that was begun, or None between matches; and threads that have to fail."""
+
+FRESH: _State = ((), ())
+"""At the beginning of a piece, where nothing is known yet."""
+
+Guess: TypeAlias = tuple[_State, ...]
+"""What is guessed about a text: a state for each split. It carries all that still has to come true."""
+
+
+def options(splits: Sequence[Split], guess: Guess, members: Sequence[bool]) -> Iterator[tuple[bool, Guess]]:
+    """What can be guessed about the border before a character, and where that leads behind the character.
+
+    Args:
+        splits: the pre-tokenizer.
+        guess: what was guessed before.
+        members: whether the character is of a class, for all classes of all splits.
+
+    Yields:
+        Whether there is a cut, and what is guessed from then on.
+    """
+    yield from _options(splits, guess, members, False)
+
+
+def _options(
+    splits: Sequence[Split], guess: Guess, members: Sequence[bool], is_cut: bool
+) -> Iterator[tuple[bool, Guess]]:
+    if not splits:
+        yield is_cut, ()
+        return
+    split, state = splits[0], guess[0]
+    if is_cut and state != FRESH:
+        if not _may_end(split, state):
+            return
+        state = FRESH
+    for cuts, after in _steps(split, state, split.members(members)):
+        if split.program.matches_here(after[1]):
+            continue  # what has to fail succeeds, whatever follows
+        for cuts_below, below in _options(splits[1:], guess[1:], members, is_cut or cuts):
+            yield cuts_below, (after, *below)
+
+
+def may_end(splits: Sequence[Split], guess: Guess) -> bool:
+    """Whether what was guessed comes true if the text, or the piece of it between added tokens, ends here."""
+    return all(_may_end(split, state) for split, state in zip(splits, guess, strict=True))
+
+
+def _may_end(split: Split, state: _State) -> bool:
+    if state == FRESH:
+        return True
+    threads, doomed = state
+    if split.program.advance(doomed, None)[1]:
+        return False
+    return threads is None or split.program.advance(threads, None)[1]
+
+
+def is_settled(splits: Sequence[Split], guess: Guess) -> bool:
+    """Whether all that was guessed has come true, whatever follows."""
+    return all(
+        not doomed and (threads is None or split.program.matches_here(threads))
+        for split, (threads, doomed) in zip(splits, guess, strict=True)
+    )
+
+
+def _steps(split: Split, state: _State, members: Sequence[bool] | None) -> Iterator[tuple[bool, _State]]:
+    """The same for one split."""
+    program = split.program
+    begun, _ = program.advance(program.start, members)
+    if state == FRESH:
+        if begun:
+            yield False, (begun, ())
+        yield False, (None, _doomed(begun))
+        return
+    threads, doomed = state
+    doomed, is_wrong = program.advance(doomed, members)
+    if is_wrong:
+        return
+    if threads is None:
+        yield False, (None, _doomed(doomed, begun))
+        if begun:
+            yield split.behavior != "merged_with_previous", (begun, _doomed(doomed))
+        return
+    preferred, ends = program.advance(threads, members)
+    if preferred:
+        yield False, (preferred, _doomed(doomed))
+    if ends:
+        if begun:
+            yield split.behavior != "contiguous", (begun, _doomed(doomed, preferred))
+        yield split.behavior != "merged_with_next", (None, _doomed(doomed, preferred, begun))
+
+
+def _doomed(*threads: Threads) -> tuple[int, ...]:
+    """All these threads; which of them is preferred makes no difference, as none may match."""
+    return tuple(sorted({place for some in threads for place in some}))

@@ -1,0 +1,71 @@
+import cython
+
+from structgen.engine.arrays cimport zeros
+from structgen.engine.compiled cimport CompiledGrammar
+from structgen.engine.earley cimport ItemSetStore
+from structgen.engine.masks cimport SetMasks
+from structgen.tokenization.merges cimport MergeTable
+from structgen.tokenization.scanner cimport Scanner, TokenRows
+
+cdef unsigned int ALL_BITS
+cdef int BAD, GOOD, KEPT, UNKNOWN
+
+
+cdef class Unsure:
+    cdef readonly int[::1] tokens
+    cdef readonly int[::1] verdicts
+
+
+cdef class ProperMasks:
+    cdef readonly int epoch
+    cdef readonly object tokenization
+    cdef Scanner _scanner
+    cdef MergeTable _merges
+    cdef CompiledGrammar _compiled
+    cdef ItemSetStore _sets
+    cdef list _cut_masks
+    cdef tuple _spellings
+    cdef dict _unsure           # by set and state: see `_unsure_of`
+    cdef dict _quick
+    cdef dict _firsts
+    cdef dict _found
+    cdef unsigned int[::1] _allowed
+    cdef unsigned int[::1] _way
+
+    cpdef narrow(self, unsigned int[::1] words, int set_id, place)
+    @cython.locals(token=int, one="unsigned int")
+    cdef int _allow_added(self, unsigned int[::1] words, int set_id, place) except -1
+    @cython.locals(rows=TokenRows)
+    cdef int _allow(self, int set_id, place, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
+    @cython.locals(joins=Unsure, begins=Unsure, unsure=Unsure, index="Py_ssize_t", token=int, one="unsigned int")
+    cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, place, bint joined) except -1
+    cdef tuple _unsure_of(self, int set_id, branch, place)
+    @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int)
+    cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token) except -1
+    @cython.locals(sets=ItemSetStore, index="Py_ssize_t")
+    cdef int _follow(self, int set_id, bytes text) except -1
+    cdef bint _is_quickly_good(self, int set_id, int state) except -1
+    @cython.locals(byte=int, other=int, after=int, behind=int, partial=int)
+    cdef bint _is_good_behind_byte(self, int set_id, int state, int token) except -1
+    cdef bint _may_stop(self, int set_id, int state) except -1
+    @cython.locals(byte=int)
+    cdef bint _may_cut(self, int set_id, int state) except -1
+    @cython.locals(sets=ItemSetStore, only=int, byte=int)
+    cdef object _first_bytes(self, int set_id)
+    cdef bint _is_good_behind(self, int set_id, place, int token) except -1
+    cdef bint _is_good(self, int set_id, place) except -1
+    cdef bint _ends_soon(self, int set_id, place) except -1
+
+
+@cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
+cdef int _without(unsigned int[::1] out, unsigned int[::1] row, int[::1] some) except -1
+@cython.locals(index="Py_ssize_t")
+cdef int _unite(unsigned int[::1] out, unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t")
+cdef int _intersect(unsigned int[::1] out, unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t")
+cdef int _remove(unsigned int[::1] out, unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t", word="unsigned int", bit=int, found=list)
+cdef list _ids(unsigned int[::1] row)
+@cython.locals(index="Py_ssize_t", made="int[::1]")
+cdef int[::1] _ints(list values)

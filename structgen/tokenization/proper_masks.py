@@ -1,0 +1,406 @@
+"""From a grammar's masks to those of proper tokenizations under it.
+
+A token stays in the mask where it is proper behind the tokens so far, and where a proper way to the end exists from
+there. The second is a question about texts: a text that the grammar allows is tokenized in one way, and the tokens so
+far have to be the first of it. If what follows can begin with a character that surely makes a cut there, or the text
+can end there, that is so: what stands before a cut does not depend on what follows. Nearly always this answers it, for
+all tokens at once: each is extended by such a character, its *cutting text*, and the grammar's mask over these longer
+tokens tells which of them may be followed by it. The others are looked at one by one, and where nothing else helps
+their ways on are searched.
+
+What is found out depends on the Earley set and on the scanner's state, but not on the last token: its conflicts are
+taken away afterwards.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from structgen.engine.arrays import zeros
+from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.masks import SetMasks
+from structgen.errors import LimitExceededError
+from structgen.tokenization.tokenization import Branch, Place, ProperTokenization
+from structgen.tokenization.whole_words import OTHER
+
+__all__ = ["ProperMasks"]
+
+COMMON = b'",}]:0 a'  # what often comes next in JSON
+UNKNOWN = 0
+GOOD = 1
+BAD = 2
+ALL_BITS = 0xFFFFFFFF  # of a word
+KEPT = 65_536  # answers of each kind
+
+
+class Unsure:
+    """Tokens that fit a set and a state, and of which is looked at one by one whether they lead to an end.
+
+    Attributes:
+        tokens: int32[tokens], ascending.
+        verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
+    """
+
+    def __init__(self, tokens: array[int]) -> None:
+        self.tokens = tokens
+        self.verdicts = zeros(len(tokens))
+
+
+class ProperMasks:
+    """The proper tokens of one grammar, for the sets of one epoch.
+
+    Attributes:
+        epoch: which.
+        tokenization: the tokenizer.
+    """
+
+    def __init__(self, compiled: CompiledGrammar, tokenization: ProperTokenization) -> None:
+        self.epoch = compiled.epoch
+        self.tokenization = tokenization
+        self._scanner = tokenization.scanner
+        self._merges = tokenization.merges
+        self._compiled = compiled
+        self._sets = compiled.sets
+        self._cut_masks = [
+            SetMasks(compiled.sets, compiled.shared.terminals_of(vocabulary))
+            for vocabulary in tokenization.cut_vocabularies
+        ]
+        self._spellings = compiled.vocabulary.spellings
+        self._unsure: dict[tuple[int, int, int, int, frozenset[int]], tuple[Unsure, Unsure]] = {}
+        self._quick: dict[tuple[int, int], bool] = {}
+        self._firsts: dict[int, int] = {}
+        self._found: dict[tuple[int, Place], bool] = {}
+        words = tokenization.word_count
+        self._allowed = np.zeros(words, dtype=np.uint32)
+        self._way = np.zeros(words, dtype=np.uint32)
+
+    @classmethod
+    def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
+        """Those of a grammar, made when first asked for."""
+        known: ProperMasks | None = compiled.proper
+        if known is None or known.epoch != compiled.epoch or known.tokenization is not tokenization:
+            known = compiled.proper = cls(compiled, tokenization)
+        return known
+
+    def narrow(self, words: Any, set_id: int, place: Place) -> None:
+        """Takes away the tokens that are not proper, or lead nowhere.
+
+        Args:
+            words: uint32[words], the tokens that may follow a set, without end tokens.
+            set_id: the set.
+            place: what the tokens before mean.
+        """
+        tokenization = self.tokenization
+        self._allowed[:] = 0
+        self._allow(set_id, place, self._allowed, self._way, True)
+        if tokenization.added.spelled and tokenization.may_end(place):
+            if place.added or self._compiled.eager:
+                self._allow_added(words, set_id, place)
+            else:  # behind one of them a pre-token begins, whatever follows
+                _unite(self._allowed, tokenization.added_row())
+        _intersect(words, self._allowed)
+        for token in tokenization.clashes(place):
+            words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
+
+    def _allow_added(self, words: Any, set_id: int, place: Place) -> None:
+        """Adds those of the added tokens in a mask from which a proper way leads to an end."""
+        one = 1
+        for token in _ids(np.asarray(words) & self.tokenization.added_row()):
+            if self._is_good_behind(set_id, place, token):
+                self._allowed[token >> 5] |= one << (token & 31)
+
+    def _allow(self, set_id: int, place: Place, out: Any, way: Any, is_final: bool) -> None:
+        """Adds the proper tokens behind a place, those that are not added ones; if final, without dead ends.
+
+        Args:
+            set_id: the set,
+            place: and what the tokens before mean.
+            out: uint32[words], gets the tokens, in addition to those that it has.
+            way: uint32[words], for use in between.
+            is_final: whether dead ends are left out.
+        """
+        tokenization, scanner = self.tokenization, self._scanner
+        conflicts = tokenization.conflicts(place.token)
+        for branch in place.branches:
+            rows = tokenization.rows(branch.state, place.partial)
+            is_first = branch.state == scanner.start
+            if is_first or not tokenization.words.is_alone(branch.word):
+                _without(way, rows.joins, conflicts.listed)
+                if conflicts.row is not None:
+                    _remove(way, conflicts.row)
+                if is_final:
+                    self._remove_dead_ends(way, set_id, branch, place, True)
+                _unite(out, way)
+            if not is_first and not place.partial and not tokenization.words.is_whole(branch.word):
+                _without(way, rows.begins, _NOTHING)
+                if is_final:
+                    self._remove_dead_ends(way, set_id, branch, place, False)
+                _unite(out, way)
+
+    # -- dead ends --------------------------------------------------------------------------------------------------
+
+    def _remove_dead_ends(self, way: Any, set_id: int, branch: Branch, place: Place, joined: bool) -> None:
+        """Takes away the tokens from which no proper way leads to an end."""
+        joins, begins = self._unsure_of(set_id, branch, place)
+        unsure = joins if joined else begins
+        one = 1
+        for index in range(len(unsure.tokens)):
+            token = unsure.tokens[index]
+            if way[token >> 5] >> (token & 31) & 1:
+                if unsure.verdicts[index] == UNKNOWN:
+                    is_good = self._leads_on(set_id, branch, place, joined, token)
+                    unsure.verdicts[index] = GOOD if is_good else BAD
+                if unsure.verdicts[index] == BAD:
+                    way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+
+    def _unsure_of(self, set_id: int, branch: Branch, place: Place) -> tuple[Unsure, Unsure]:
+        """The tokens of a set and a state that are looked at one by one: in the same pre-token, and as its first."""
+        key = (set_id, branch.state, branch.word, place.partial, place.added)
+        unsure = self._unsure.get(key)
+        if unsure is None:
+            if len(self._unsure) >= KEPT:
+                self._unsure.clear()
+            unsure = self._unsure[key] = self._find_unsure(set_id, branch, place)
+        return unsure
+
+    def _find_unsure(self, set_id: int, branch: Branch, place: Place) -> tuple[Unsure, Unsure]:
+        tokenization = self.tokenization
+        rows = tokenization.rows(branch.state, place.partial)
+        base = np.zeros(tokenization.word_count, dtype=np.uint32)
+        self._compiled.masks.fill(set_id, base)
+        joins, begins = base & np.asarray(rows.joins), base & np.asarray(rows.begins)
+        following = [t for t in tokenization.words.following(branch.word) if joins[t >> 5] >> np.uint32(t & 31) & 1]
+        for masks, sure_joins, sure_begins in zip(self._cut_masks, rows.sure_joins, rows.sure_begins, strict=True):
+            if joins.any() or begins.any():
+                cut = self._cuttable(masks, set_id)
+                joins &= ~(sure_joins & cut)
+                begins &= ~(sure_begins & cut)
+        # What is in the middle of an added token may have to be completed to it.
+        opening = tokenization.opening(place.added)
+        return (
+            Unsure(_ints(sorted({*_ids(joins | (base & np.asarray(rows.joins) & opening)), *following}))),
+            Unsure(_ints(_ids(begins | (base & np.asarray(rows.begins) & opening)))),
+        )
+
+    def _cuttable(self, masks: SetMasks, set_id: int) -> Any:
+        """uint32[words]: the tokens that may come, and their cutting text behind them."""
+        row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
+        try:
+            masks.fill(set_id, row)
+        except LimitExceededError:  # each token is looked at by itself, then
+            row[:] = 0
+        return row
+
+    def _leads_on(self, set_id: int, branch: Branch, place: Place, joined: bool, token: int) -> bool:
+        """Whether a proper way leads to an end behind a token."""
+        tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
+        if not tokenization.is_completable(token):
+            return False
+        after = self._follow(set_id, text)
+        state = branch.state if joined else scanner.cut(branch.state)
+        behind, partial = scanner.follow(state, place.partial, text)
+        words = tokenization.words
+        is_first = not joined or branch.state == scanner.start
+        word = words.begun_by(token) if is_first else words.behind(branch.word, token)
+        added = tokenization.added.behind(place.added, text)
+        if added is None:
+            return False
+        if not partial and not added and not words.is_whole(word):
+            if self._is_quickly_good(after, behind):
+                return True
+            if word == OTHER and self._is_good_behind_byte(after, behind, token):
+                return True
+        tail = tokenization.tail(place, text)
+        return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
+
+    def _follow(self, set_id: int, text: bytes) -> int:
+        sets = self._sets
+        for index in range(len(text)):
+            set_id = sets.goto(set_id, text[index])
+        return set_id
+
+    def _is_quickly_good(self, set_id: int, state: int) -> bool:
+        """Whether the text may end, or a character may come next that surely cuts."""
+        if state == self._scanner.start:
+            return True  # a pre-token begins here anyway
+        key = (set_id, state)
+        known = self._quick.get(key)
+        if known is None:
+            if len(self._quick) >= KEPT:
+                self._quick.clear()
+            known = self._quick[key] = self._may_stop(set_id, state) or self._may_cut(set_id, state)
+        return known
+
+    def _is_good_behind_byte(self, set_id: int, state: int, token: int) -> bool:
+        """Whether a token of one byte may follow in the same pre-token, behind which that is so."""
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return False
+        for byte, other in self.tokenization.bridges:
+            after = self._sets.goto(set_id, byte)
+            if after and not self._merges.crosses(token, other):
+                behind, partial = self._scanner.follow(state, 0, self._spellings[other])
+                if behind and not partial and self._is_quickly_good(after, behind):
+                    return True
+        return False
+
+    def _may_stop(self, set_id: int, state: int) -> bool:
+        return bool(self._sets.accepting[set_id]) and self._scanner.may_end(state)
+
+    def _may_cut(self, set_id: int, state: int) -> bool:
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return False  # nothing follows
+        cutting = self._scanner.cutting_bytes(state)
+        for byte in COMMON:
+            if cutting >> byte & 1 and self._sets.goto(set_id, byte):
+                return True
+        if self._first_bytes(set_id) & cutting:
+            return True
+        cuts = self._scanner.cuts
+        for cut in self.tokenization.cuts_of(state):  # noqa: SIM110  (no generators in compiled methods)
+            if len(cuts[cut]) > 1 and self._follow(set_id, cuts[cut]):
+                return True
+        return False
+
+    def _first_bytes(self, set_id: int) -> int:
+        """The ASCII characters that may come next, as bits of a number."""
+        known = self._firsts.get(set_id)
+        if known is None:
+            if len(self._firsts) >= KEPT:
+                self._firsts.clear()
+            known = 0
+            one = 1
+            sets = self._sets
+            sets.close(set_id)
+            only = sets.only_byte[set_id]
+            if 0 <= only < 128:
+                known = one << only
+            elif only < 0:
+                for byte in range(128):
+                    if sets.goto(set_id, byte):
+                        known |= one << byte
+            self._firsts[set_id] = known
+        return known
+
+    def leads_on(self, set_id: int, place: Place) -> bool:
+        """Whether a proper way leads to an end from a set and a place."""
+        return self._is_good(set_id, place)
+
+    def _is_good_behind(self, set_id: int, place: Place, token: int) -> bool:
+        after = self.tokenization.advance(place, token)
+        return after is not None and self._is_good(self._follow(set_id, self._spellings[token]), after)
+
+    def _is_good(self, set_id: int, place: Place) -> bool:
+        """Whether a proper way leads to an end from here: a search over sets and places, remembered.
+
+        Whatever was met on the way to an end is good; if no end is found, all that was met is bad.
+        """
+        if len(self._found) >= KEPT:
+            self._found.clear()
+        found = self._found
+        first = (set_id, place)
+        if first in found:
+            return found[first]
+        if self._ends_soon(set_id, place):
+            found[first] = True
+            return True
+        met = {first}
+        path = [(first, self._ways(set_id, place))]
+        while path:
+            last = path.pop()
+            step = next(last[1], None)
+            if step is None:
+                continue
+            path.append(last)
+            if step in met:
+                continue
+            after, behind = step
+            if found.get(step) or (step not in found and self._ends_soon(after, behind)):
+                found.update(dict.fromkeys([step, *[each for each, _ in path]], True))
+                return True
+            if step not in found:
+                met.add(step)
+                path.append((step, self._ways(after, behind)))
+        found.update(dict.fromkeys(met, False))
+        return False
+
+    def _ends_soon(self, set_id: int, place: Place) -> bool:
+        """Whether a proper way leads to an end from here, as far as that is seen at once."""
+        if place.partial:
+            return False
+        if place.added:
+            return bool(self._sets.accepting[set_id]) and self.tokenization.may_end(place)
+        words = self.tokenization.words
+        for branch in place.branches:
+            if not words.is_whole(branch.word) and self._is_quickly_good(set_id, branch.state):
+                return True
+        return False
+
+    def _ways(self, set_id: int, place: Place) -> Iterator[tuple[int, Place]]:
+        """Where the tokens that may follow lead."""
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return
+        base = np.zeros(self.tokenization.word_count, dtype=np.uint32)
+        self._compiled.masks.fill(set_id, base)
+        row = np.zeros_like(base)
+        self._allow(set_id, place, row, np.zeros_like(base), False)
+        row &= base
+        row |= base & self.tokenization.added_row()
+        closing = self.tokenization.closing
+        tokens = _ids(row)
+        for token in sorted([t for t in tokens if t in closing], key=closing.__getitem__) + tokens:
+            after = self.tokenization.advance(place, token)
+            if after is not None:
+                yield self._follow(set_id, self._spellings[token]), after
+
+
+_NOTHING = zeros(0)
+
+
+def _ints(values: list[int]) -> array[int]:
+    made = zeros(len(values))
+    for index in range(len(values)):
+        made[index] = values[index]
+    return made
+
+
+def _ids(row: Any) -> list[int]:
+    """The tokens of a mask, ascending."""
+    found = []
+    for index in range(len(row)):
+        word = row[index]
+        if word:
+            for bit in range(32):
+                if word >> bit & 1:
+                    found.append(32 * index + bit)
+    return found
+
+
+def _without(out: Any, row: Any, some: array[int]) -> None:
+    """Writes a mask without some tokens."""
+    out[:] = row
+    one = 1
+    for index in range(len(some)):
+        token = some[index]
+        out[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+
+
+def _unite(out: Any, row: Any) -> None:
+    """Adds the tokens of a mask."""
+    for index in range(len(out)):
+        out[index] |= row[index]
+
+
+def _remove(out: Any, row: Any) -> None:
+    """Takes away the tokens of a mask."""
+    for index in range(len(out)):
+        out[index] &= ALL_BITS ^ row[index]
+
+
+def _intersect(out: Any, row: Any) -> None:
+    """Keeps only the tokens of a mask."""
+    for index in range(len(out)):
+        out[index] &= row[index]

@@ -1,0 +1,20 @@
+import cython
+
+from structgen.engine.compiled cimport CompiledGrammar
+from structgen.engine.matcher cimport Matcher
+
+
+cdef unsigned int ALL_BITS
+
+
+cdef class ProperMatcher(Matcher):
+    cdef object _tokenization
+    cdef object _place          # behind the tokens so far
+    cdef list _places_before    # by accepted token: the place before it
+
+    @cython.locals(compiled=CompiledGrammar)
+    cdef int _fill(self, unsigned int[::1] words) except -1
+    @cython.locals(compiled=CompiledGrammar)
+    cdef bint _leads_on(self, place) except -1
+    @cython.locals(one="unsigned int", token=int)
+    cdef int _fill_proper(self, unsigned int[::1] words) except -1

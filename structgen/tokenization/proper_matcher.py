@@ -1,0 +1,116 @@
+"""One sequence of tokens that the tokenizer itself would make of its text, on its way through a grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matcher import Matcher
+from structgen.errors import LimitExceededError, TokenRejectedError
+from structgen.tokenization.proper_masks import ProperMasks
+from structgen.tokenization.tokenization import Place, ProperTokenization
+
+__all__ = ["ProperMatcher"]
+
+ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd
+
+
+class ProperMatcher(Matcher):
+    """A `Matcher` that allows only proper tokenizations.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
+        prompt_ids: the tokens before the text: what may follow depends on the last ones, too.
+    """
+
+    def __init__(
+        self, compiled: CompiledGrammar, tokenization: ProperTokenization, prompt_ids: Sequence[int] = ()
+    ) -> None:
+        super().__init__(compiled)
+        self._tokenization = tokenization
+        self._place = tokenization.behind_prompt(prompt_ids)
+        self._places_before: list[Place] = []
+
+    def _fill(self, words: Any) -> None:
+        compiled = self._compiled
+        with compiled.lock:
+            try:
+                self._fill_proper(words)
+            except LimitExceededError as error:
+                self._renew_after(error)
+                self._fill_proper(words)
+
+    def _fill_proper(self, words: Any) -> None:
+        Matcher._fill(self, words)
+        place, one = self._place, 1
+        ends = []
+        for token in self._compiled.vocabulary.eos_token_ids:
+            if words[token >> 5] >> (token & 31) & 1:
+                ends.append(token)
+            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        if not self._has_ended():
+            ProperMasks.of(self._compiled, self._tokenization).narrow(words, self._set, place)
+        if ends and self._tokenization.may_end(place):
+            for token in ends:
+                words[token >> 5] |= one << (token & 31)
+
+    def accept_token(self, token_id: int) -> None:
+        """See `Matcher.accept_token`; a token that is not proper is rejected, too."""
+        ends = token_id in self._compiled.vocabulary.eos_token_ids
+        place = self._place
+        after = place if ends else self._tokenization.advance(place, token_id)
+        Matcher.accept_token(self, token_id)
+        if after is None or not (self._tokenization.may_end(place) if ends else self._leads_on(after)):
+            Matcher.rollback(self, 1)
+            raise self._rejected(token_id, "the tokenizer would not split the text there")
+        self._places_before.append(place)
+        self._place = after
+
+    def _leads_on(self, place: Place) -> bool:
+        """Whether a proper way leads to an end from behind a token that was accepted."""
+        compiled = self._compiled
+        if self._has_ended():
+            return bool(self._tokenization.may_end(place))
+        with compiled.lock:
+            self._refresh()
+            return bool(ProperMasks.of(compiled, self._tokenization).leads_on(self._set, place))
+
+    def accept_bytes(self, data: bytes) -> None:
+        """Not for proper tokenizations: bytes do not say which tokens they are.
+
+        Raises:
+            TokenRejectedError: always.
+        """
+        raise TokenRejectedError(
+            "a matcher of proper tokenizations takes tokens, no bytes", token_id=None, position=len(self._texts)
+        )
+
+    def rollback(self, count: int) -> None:
+        """See `Matcher.rollback`."""
+        Matcher.rollback(self, count)
+        if count:
+            kept = len(self._places_before) - count
+            self._place = self._places_before[kept]
+            del self._places_before[kept:]
+
+    def fork(self) -> Matcher:
+        """See `Matcher.fork`."""
+        twin = ProperMatcher(self._compiled, self._tokenization)
+        self._copy_to(twin)
+        twin._place = self._place
+        twin._places_before = self._places_before.copy()
+        return twin
+
+    def reset(self) -> None:
+        """Goes back to before the first token, behind the same prompt."""
+        Matcher.reset(self)
+        if self._places_before:
+            self._place = self._places_before[0]
+            self._places_before.clear()
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is a whole text of the language, and its tokens are all of it."""
+        return super().is_accepting and self._tokenization.may_end(self._place)

@@ -1,0 +1,274 @@
+"""What of a Hugging Face tokenizer decides how it splits a text, read out of its configuration.
+
+Everything that is not known to be handled exactly is refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.errors import VocabularyError
+from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.split_patterns import Program, compile_pattern, is_one_character, literal_pattern
+
+__all__ = ["Parts", "read_tokenizer"]
+
+SPACE_MARK = "▁"
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+BEHAVIORS = {
+    "Isolated": "isolated",
+    "MergedWithPrevious": "merged_with_previous",
+    "MergedWithNext": "merged_with_next",
+    "Contiguous": "contiguous",
+}
+# Normalizers that map each character by itself; "NFC" and its like look at neighbours too.
+CHARACTERWISE = ("Lowercase", "StripAccents")
+COMPOSING = ("NFC", "NFD", "NFKC", "NFKD")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a tokenizer.
+
+    Attributes:
+        size: number of ids, of the model's tokens.
+        merges: int32[merges, 3]: left part, right part, product.
+        lengths: int32[size]: of a token, how many symbols its run begins with; 0 for ids that are no tokens.
+        ignore_merges: whether a pre-token that is a token as a whole is that token, whatever the merges say.
+        fallback: the tokens that stand for one byte of a character that is no token itself.
+        is_piece: whether a character is a token itself; None where there is no byte fallback.
+        splits: the pre-tokenizer.
+        memberships: for some characters, whether they are of each class of the splits; None for a character that the
+            tokenizer would change, or cannot spell.
+        is_normal: whether the normalizer leaves a text as it is; None where it looks at single characters only.
+        added: by id, the text of each added token; special ones among them.
+    """
+
+    size: int
+    merges: NDArray[np.intc]
+    lengths: NDArray[np.intc]
+    ignore_merges: bool
+    fallback: frozenset[int]
+    is_piece: Callable[[str], bool] | None
+    splits: tuple[Split, ...]
+    memberships: Callable[[str], Iterable[tuple[bool, ...] | None]] = field(repr=False)
+    is_normal: Callable[[str], bool] | None
+    added: dict[int, str]
+
+
+def read_tokenizer(tokenizer: Any) -> Parts:
+    """Reads a tokenizer of transformers (fast) or `tokenizers`.
+
+    Raises:
+        VocabularyError: it is not a byte-pair encoding, or splits texts in a way that is not supported; named.
+    """
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not hasattr(backend, "to_str") or not hasattr(backend, "pre_tokenizer"):
+        raise VocabularyError(
+            f"proper tokenization needs a fast tokenizer of Hugging Face, and this is a {type(tokenizer).__name__}"
+        )
+    config = json.loads(backend.to_str())
+    model = config["model"]
+    _check_model(model)
+    vocabulary: dict[str, int] = model["vocab"]
+    size = max(vocabulary.values(), default=-1) + 1
+    lengths = np.zeros(size, dtype=np.intc)
+    ids = np.fromiter(vocabulary.values(), dtype=np.intc, count=len(vocabulary))
+    lengths[ids] = np.fromiter(map(len, vocabulary), dtype=np.intc, count=len(vocabulary))
+    fallback = frozenset(
+        vocabulary[piece] for byte in range(256) if model.get("byte_fallback") and (piece := _piece(byte)) in vocabulary
+    )
+    lengths[list(fallback)] = 1
+    pieces = model["merges"]
+    if pieces and isinstance(pieces[0], str):
+        pieces = [piece.split(" ") for piece in pieces]
+    merges = [(vocabulary[left], vocabulary[right], vocabulary[left + right]) for left, right in pieces]
+    pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
+    rewrites, is_normal = _normalizer(config["normalizer"], pre_tokenizers)
+    is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
+    splits = _splits(pre_tokenizers)
+    can_spell = None if is_byte_level or len(fallback) == 256 else vocabulary.__contains__
+    return Parts(
+        size=size,
+        merges=np.array(merges, dtype=np.intc).reshape(-1, 3),
+        lengths=lengths,
+        ignore_merges=bool(model.get("ignore_merges")),
+        fallback=fallback,
+        is_piece=vocabulary.__contains__ if fallback else None,
+        splits=splits,
+        memberships=_Memberships(splits, rewrites, can_spell),
+        is_normal=is_normal,
+        added=_added(config["added_tokens"]),
+    )
+
+
+def _piece(byte: int) -> str:
+    return f"<0x{byte:02X}>"
+
+
+def _check_model(model: dict[str, Any]) -> None:
+    kind = model.get("type") or ("BPE" if "merges" in model else "another kind of model")
+    if kind != "BPE":
+        raise VocabularyError(f"proper tokenization is for byte-pair encodings, and this tokenizer is a {kind}")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix", "dropout"):
+        if model.get(name):
+            raise VocabularyError(f"the tokenizer has {name}={model[name]!r}: that is not supported")
+
+
+def _added(tokens: list[dict[str, Any]]) -> dict[int, str]:
+    for token in tokens:
+        for name in ("lstrip", "rstrip", "single_word"):
+            if token[name] and not token["special"]:
+                raise VocabularyError(f"the added token {token['content']!r} has {name}=True: that is not supported")
+    return {token["id"]: token["content"] for token in tokens if token["content"]}
+
+
+def _flat(config: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:
+    """The parts of a sequence, and of sequences in it."""
+    if config is None:
+        return []
+    if config["type"] == "Sequence":
+        return [part for each in config[inner] for part in _flat(each, inner)]
+    return [config]
+
+
+# -- pre-tokenizers ---------------------------------------------------------------------------------------------------
+
+
+def _splits(parts: list[dict[str, Any]]) -> tuple[Split, ...]:
+    splits: list[Split] = []
+    first_leaf = 0
+    for part in parts:
+        found = _split(part)
+        if found is not None:
+            program, behavior = found
+            splits.append(Split(program, first_leaf, behavior))
+            first_leaf += len(program.leaves)
+    return tuple(splits)
+
+
+def _split(part: dict[str, Any]) -> tuple[Program, str] | None:
+    """One split; None for a part that cuts nothing."""
+    kind = part["type"]
+    if kind == "ByteLevel":
+        return (compile_pattern(GPT2_PATTERN), "isolated") if part.get("use_regex", True) else None
+    if kind == "Digits":
+        one = r"\p{N}"  # Rust's `char::is_numeric`
+        return compile_pattern(one if part["individual_digits"] else one + "+"), "isolated"
+    if kind == "Metaspace":
+        return (literal_pattern(part["replacement"]), "merged_with_next") if part.get("split", True) else None
+    if kind == "Split":
+        behavior = part["behavior"]
+        if behavior not in BEHAVIORS or part["invert"]:
+            raise VocabularyError(f"the tokenizer's Split {behavior}, invert={part['invert']} is not supported")
+        pattern = part["pattern"]
+        program = compile_pattern(pattern["Regex"]) if "Regex" in pattern else literal_pattern(pattern["String"])
+        return program, BEHAVIORS[behavior]
+    raise VocabularyError(f"the tokenizer's pre-tokenizer {kind!r} is not supported for proper tokenization")
+
+
+class _Memberships:
+    """Which classes of the splits a character belongs to, as `tokenizers` itself sees it.
+
+    (An object and not a function within one: compiled grammars hold it.)
+    """
+
+    def __init__(
+        self,
+        splits: tuple[Split, ...],
+        rewrites: list[Callable[[str], str]],
+        can_spell: Callable[[str], bool] | None,
+    ) -> None:
+        from tokenizers import Regex, pre_tokenizers
+
+        def remover(leaf: str) -> Any:
+            return pre_tokenizers.Split(Regex(leaf), "removed")
+
+        self._leaves = [leaf for split in splits for leaf in split.program.leaves]
+        self._removers = {leaf: remover(leaf) for leaf in self._leaves}
+        # Most blocks of characters hold none of those that a pattern names one by one.
+        self._named = {leaf for leaf in self._leaves if is_one_character(leaf)}
+        self._remover_of_named = remover("|".join(self._named)) if self._named else None
+        self._rewrites = rewrites
+        self._can_spell = can_spell
+
+    def __call__(self, characters: str) -> list[tuple[bool, ...] | None]:
+        """For each character: whether it is of each class; None if no proper text holds it."""
+        seen = [self._rewritten(character) for character in characters]
+        text = "".join(character or "\0" for character in seen)
+        none = [False] * len(text)
+        has_named = self._remover_of_named is not None and any(self._column(self._remover_of_named, text))
+        columns = {
+            leaf: self._column(remover, text) if has_named or leaf not in self._named else none
+            for leaf, remover in self._removers.items()
+        }
+        rows = zip(*[columns[leaf] for leaf in self._leaves], strict=True) if self._leaves else iter([()] * len(text))
+        return [None if character is None else row for character, row in zip(seen, rows, strict=True)]
+
+    @staticmethod
+    def _column(remover: Any, text: str) -> list[bool]:
+        members = [True] * len(text)
+        for _, (first, last) in remover.pre_tokenize_str(text):
+            members[first:last] = [False] * (last - first)
+        return members
+
+    def _rewritten(self, character: str) -> str | None:
+        """What the pre-tokenizer gets to see; None where decoding it would not give the character again."""
+        after = character
+        for rewrite in self._rewrites:
+            after = rewrite(after)
+        is_space = character == " " and after == SPACE_MARK
+        if after != character and not is_space:
+            return None
+        if character == SPACE_MARK and any(isinstance(rewrite, _Marking) for rewrite in self._rewrites):
+            return None  # it would be read as a space
+        return after if self._can_spell is None or self._can_spell(after) else None
+
+
+class _Marking:
+    """Spaces become `▁`."""
+
+    def __call__(self, text: str) -> str:
+        return text.replace(" ", SPACE_MARK)
+
+
+# -- normalizers ------------------------------------------------------------------------------------------------------
+
+
+def _normalizer(
+    config: dict[str, Any] | None, pre_tokenizers: list[dict[str, Any]]
+) -> tuple[list[Callable[[str], str]], Callable[[str], bool] | None]:
+    """What the normalizer, and Metaspace, make of a character; and whether they leave a text as it is."""
+    from tokenizers import normalizers
+
+    rewrites: list[Callable[[str], str]] = []
+    composing = []
+    for part in _flat(config, "normalizers"):
+        kind = part["type"]
+        if kind in COMPOSING or kind in CHARACTERWISE:
+            normalizer = getattr(normalizers, kind)()
+            rewrites.append(normalizer.normalize_str)
+            composing += [normalizer] * (kind in COMPOSING)
+        elif kind == "Replace" and part["pattern"] == {"String": " "} and part["content"] == SPACE_MARK:
+            rewrites.append(_Marking())
+        elif kind != "Prepend":  # at the beginning of a text, before which a prompt stands
+            raise VocabularyError(f"the tokenizer's normalizer {kind!r} is not supported for proper tokenization")
+    if any(part["type"] == "Metaspace" for part in pre_tokenizers):
+        rewrites.append(_Marking())
+    return rewrites, _Normal(composing) if composing else None
+
+
+class _Normal:
+    """Whether some normalizers leave a text as it is."""
+
+    def __init__(self, composing: list[Any]) -> None:
+        self._composing = composing
+
+    def __call__(self, text: str) -> bool:
+        return all(normalizer.normalize_str(text) == text for normalizer in self._composing)

@@ -1,0 +1,333 @@
+r"""The regexes that pre-tokenizers split by, as programs that are followed one character at a time.
+
+Their meaning is that of a backtracking engine (Oniguruma, in `tokenizers`): of all ways to match, the first one in the
+order of alternatives and quantifiers counts, not the longest. A program is the usual one of threads in order of
+preference (Pike; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).
+
+What a class of characters holds (`\p{L}`, `[^\s\p{N}]`, `(?i:s)`) is not decided here: each stays as its source, and
+`tokenizers` itself says which characters it matches, in its own version of Unicode.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from structgen.errors import VocabularyError
+
+__all__ = ["Program", "Threads", "compile_pattern", "is_one_character", "literal_pattern"]
+
+MOST_COPIES = 256  # of a repeated part
+
+Threads: TypeAlias = tuple[int, ...]
+"""Places of a program, the preferred one first; what may match an empty text from there is not followed yet."""
+
+_TOKEN = re.compile(
+    r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
+    |(?P<repeat>(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^]|\\[bBAzZGKXRkg1-9])
+    |(?P<property>\\[pP]\{[^}]*\})|(?P<code>\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})
+    |(?P<escape>\\.)|(?P<set>\[)|(?P<character>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """One character of a class."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Parts one after another."""
+
+    parts: tuple[_Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The first of several that leads to a match."""
+
+    options: tuple[_Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeat:
+    """A part several times; `mode` is "" (as often as possible), "?" (as rarely), or "+" (and it stays so)."""
+
+    part: _Node
+    least: int
+    most: int | None
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """That the next character is, or is not, one of a class; at the end of the text there is none."""
+
+    source: str
+    negative: bool
+
+
+_Node: TypeAlias = _Leaf | _Row | _Choice | _Repeat | _Look
+
+
+class Program:
+    """A pattern as a program.
+
+    Attributes:
+        leaves: the sources of the classes of characters that it asks about.
+    """
+
+    def __init__(self, node: _Node, pattern: str) -> None:
+        self._pattern = pattern
+        self.leaves: list[str] = []
+        # ("leaf" or "is" or "not", number of a leaf) or ("split", preferred place, other place) or ("match",)
+        self._code: list[tuple[str, int, int]] = []
+        self._emit(node)
+        self._code.append(("match", 0, 0))
+        if self.advance((0,), None)[1]:
+            raise _unsupported(pattern, "it matches the empty text")
+
+    @property
+    def start(self) -> Threads:
+        """Before the first character of a match."""
+        return (0,)
+
+    def advance(self, threads: Threads, members: Sequence[bool] | None) -> tuple[Threads, bool]:
+        """Follows threads over one character.
+
+        Args:
+            threads: where they are before it.
+            members: whether the character is of the class, for each of `leaves`; None is the end of the text.
+
+        Returns:
+            The threads that are preferred to a match that ends before the character, after it; all of them where there
+            is no such match. And whether there is one.
+        """
+        after: list[int] = []
+        seen: set[int] = set()
+        stack = list(reversed(threads))
+        while stack:
+            place = stack.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            kind, first, second = self._code[place]
+            if kind == "match":
+                return tuple(dict.fromkeys(after)), True
+            if kind == "split":
+                stack += (second, first)
+            elif kind == "leaf":
+                if members is not None and members[first]:
+                    after.append(place + 1)
+            elif (members is not None and members[first]) == (kind == "is"):
+                stack.append(place + 1)
+        return tuple(dict.fromkeys(after)), False
+
+    def matches_here(self, threads: Threads) -> bool:
+        """Whether one of the threads ends a match here, whatever follows."""
+        stack, seen = list(threads), set(threads)
+        while stack:
+            kind, first, second = self._code[stack.pop()]
+            if kind == "match":
+                return True
+            if kind == "split":
+                found = {first, second} - seen
+                seen |= found
+                stack += found
+        return False
+
+    # -- compiling --------------------------------------------------------------------------------------------------
+
+    def _leaf(self, source: str) -> int:
+        if source not in self.leaves:
+            self.leaves.append(source)
+        return self.leaves.index(source)
+
+    def _emit(self, node: _Node) -> None:
+        code = self._code
+        if isinstance(node, _Leaf):
+            code.append(("leaf", self._leaf(node.source), 0))
+        elif isinstance(node, _Look):
+            code.append(("not" if node.negative else "is", self._leaf(node.source), 0))
+        elif isinstance(node, _Row):
+            for part in node.parts:
+                self._emit(part)
+        elif isinstance(node, _Choice):
+            self._emit_choice(node.options)
+        else:
+            self._emit_repeat(node)
+
+    def _emit_choice(self, options: tuple[_Node, ...]) -> None:
+        ends = []
+        for option in options[:-1]:
+            split = self._jump()
+            self._emit(option)
+            ends.append(self._jump())
+            self._code[split] = ("split", split + 1, len(self._code))
+        self._emit(options[-1])
+        for end in ends:
+            self._code[end] = ("split", len(self._code), len(self._code))
+
+    def _emit_repeat(self, node: _Repeat) -> None:
+        if (node.most or node.least) > MOST_COPIES:
+            raise _unsupported(self._pattern, f"a part is repeated more than {MOST_COPIES} times")
+        for _ in range(node.least):
+            self._emit(node.part)
+        ends = []
+        for _ in range(1 if node.most is None else node.most - node.least):
+            split = self._jump()
+            self._emit(node.part)
+            if node.most is None:
+                self._code.append(("split", split, split))
+            ends.append(split)
+        for split in ends:
+            after = len(self._code)
+            self._code[split] = ("split", after, split + 1) if node.mode == "?" else ("split", split + 1, after)
+        if node.mode == "+" and ends:
+            self._emit_possessive(node, ends)
+
+    def _emit_possessive(self, node: _Repeat, ends: list[int]) -> None:
+        """What is possessive never gives a character back: it ends only where no further one of its class follows."""
+        if not isinstance(node.part, _Leaf):
+            raise _unsupported(self._pattern, "more than one character is repeated possessively")
+        jump = self._jump()  # after the most that are allowed, it ends anyway
+        for split in ends:
+            self._code[split] = ("split", split + 1, len(self._code))
+        self._code.append(("not", self._leaf(node.part.source), 0))
+        self._code[jump] = ("split", len(self._code), len(self._code))
+
+    def _jump(self) -> int:
+        """Leaves room for a jump; returns where."""
+        self._code.append(("split", 0, 0))
+        return len(self._code) - 1
+
+
+def compile_pattern(pattern: str) -> Program:
+    """The program of a pre-tokenizer's regex.
+
+    Raises:
+        VocabularyError: it has something that is not supported (anchors, look-behind, references …), named.
+    """
+    return Program(_Parser(pattern).parse(), pattern)
+
+
+def literal_pattern(text: str) -> Program:
+    """The program of a text that is taken literally."""
+    return Program(_Row(tuple(_Leaf(_quoted(character)) for character in text)), text)
+
+
+def _quoted(character: str) -> str:
+    return f"\\x{{{ord(character):x}}}"
+
+
+def is_one_character(leaf: str) -> bool:
+    """Whether a class is one character, up to upper and lower case."""
+    return re.fullmatch(r"(\(\?i:)?\\x\{[0-9a-f]+\}\)?", leaf) is not None
+
+
+def _unsupported(pattern: str, what: str) -> VocabularyError:
+    return VocabularyError(f"the tokenizer splits texts by {pattern!r}, and {what}: that is not supported")
+
+
+class _Parser:
+    """Recursive descent over Oniguruma's syntax, as far as pre-tokenizers use it."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._at = 0
+        self._flags = [""]
+
+    def parse(self) -> _Node:
+        node = self._choice()
+        if self._at < len(self._pattern):
+            raise self._refused("a ')' closes nothing")
+        return node
+
+    def _refused(self, what: str) -> VocabularyError:
+        return _unsupported(self._pattern, f"{what} (at {self._at})")
+
+    def _peek(self) -> re.Match[str] | None:
+        return _TOKEN.match(self._pattern, self._at)
+
+    def _choice(self) -> _Node:
+        options = [self._row()]
+        while (token := self._peek()) and token.lastgroup == "bar":
+            self._at = token.end()
+            options.append(self._row())
+        return options[0] if len(options) == 1 else _Choice(tuple(options))
+
+    def _row(self) -> _Node:
+        parts: list[_Node] = []
+        while (token := self._peek()) and token.lastgroup not in ("bar", "close"):
+            if token.lastgroup == "repeat":
+                if not parts:
+                    raise self._refused("a quantifier follows nothing")
+                parts[-1] = self._repeated(parts[-1], token[0])
+                self._at = token.end()
+            else:
+                parts.append(self._atom(token))
+        return parts[0] if len(parts) == 1 else _Row(tuple(parts))
+
+    def _repeated(self, part: _Node, text: str) -> _Repeat:
+        if isinstance(part, (_Look, _Repeat)):
+            raise self._refused("what is repeated is no character or group")
+        braces = text.startswith("{")
+        count, mode = (text[1 : text.index("}")], text[text.index("}") + 1 :]) if braces else (text[0], text[1:])
+        if braces and mode == "+":
+            raise self._refused("a counted quantifier is followed by '+'")  # Oniguruma repeats it once more
+        simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+        if not braces:
+            return _Repeat(part, *simple[count], mode)
+        least, comma, most = count.partition(",")
+        return _Repeat(part, int(least), int(most) if most else None if comma else int(least), mode)
+
+    def _atom(self, token: re.Match[str]) -> _Node:
+        kind = token.lastgroup or ""
+        if kind in ("anchor", "other"):
+            raise self._refused(f"{token[0]!r} is used")
+        if kind == "set":
+            return _Leaf(self._flagged(self._set()))
+        self._at = token.end()
+        if kind in ("open", "group"):
+            return self._group(token[0])
+        if kind == "look":
+            inner = self._group("(?:")
+            if not isinstance(inner, _Leaf):
+                raise self._refused("it looks ahead for more than one character")
+            return _Look(inner.source, token[0].endswith("!"))
+        if kind == "code":
+            return _Leaf(self._flagged(_quoted(chr(int(token[0].strip("\\xu{}"), 16)))))
+        if kind == "character" and token[0] != ".":
+            return _Leaf(self._flagged(_quoted(token[0])))
+        return _Leaf(self._flagged(token[0]))
+
+    def _flagged(self, source: str) -> str:
+        return f"(?{self._flags[-1]}:{source})" if self._flags[-1] else source
+
+    def _group(self, opening: str) -> _Node:
+        flags = opening[2:-1] if opening.startswith("(?") else ""
+        if flags.strip("i"):
+            raise self._refused(f"the flags {flags!r} are set")
+        self._flags.append(flags or self._flags[-1])
+        node = self._choice()
+        self._flags.pop()
+        if self._pattern[self._at : self._at + 1] != ")":
+            raise self._refused("a group is not closed")
+        self._at += 1
+        return node
+
+    def _set(self) -> str:
+        """A class in brackets, as it stands."""
+        first, depth = self._at, 0
+        while self._at < len(self._pattern):
+            character = self._pattern[self._at]
+            self._at += 2 if character == "\\" else 1
+            depth += (character == "[") - (character == "]")
+            if depth == 0:
+                return self._pattern[first : self._at]
+        raise self._refused("a '[' is not closed")

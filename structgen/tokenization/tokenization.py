@@ -1,0 +1,504 @@
+"""Which sequences of tokens a tokenizer makes itself: what may follow the tokens so far, whatever the grammar."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import unicodedata
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.engine.arrays import zeros
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import VocabularyError
+from structgen.tokenization.added_tokens import AddedTokens
+from structgen.tokenization.merges import MergeTable
+from structgen.tokenization.reading import read_tokenizer
+from structgen.tokenization.scanner import Cutters, Scanner, TokenRows, character_length, is_text
+from structgen.tokenization.whole_words import WholeWords
+
+__all__ = ["Branch", "Place", "ProperTokenization"]
+
+# What may come next and make sure that the token before it ends a pre-token, in two orders of preference: what texts
+# often go on with, and what stands between them.
+CUTS = (
+    *(b'"', b"0", b"n", b",", b"}", b" ", b"\n"),
+    *(b' "', b" ,", b" }", b" :", b" ]", b" {", b" [", b" n", b" t", b" f", b" -", b" 0"),
+)
+PREFERRED = (
+    (b'"', b"0", b"n", b' "', b" n", b"\n"),
+    (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),
+)
+BRIDGES = b'\n n",}:0'  # bytes that may stand between a token and what cuts
+MOST_COMPLETIONS = 512  # that are tried for a token
+SOME = 0.1
+KEPT_ROWS = 256
+KEPT_CONFLICTS = 4096
+LISTED_CONFLICTS = 1024  # so few are kept as a list, not as a mask
+NO_TOKEN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts:
+    """Tokens that cannot follow another one.
+
+    Attributes:
+        listed: int32[tokens], if they are few.
+        row: uint32[words], if they are many; else None.
+    """
+
+    listed: array[int]
+    row: NDArray[np.uint32] | None
+
+
+NO_CONFLICTS = Conflicts(zeros(0), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A way to see the cuts so far.
+
+    Attributes:
+        state: the scanner's state.
+        word: where in `WholeWords` the tokens of the pre-token are that is not ended yet.
+    """
+
+    state: int
+    word: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the tokens so far mean for those to come.
+
+    Attributes:
+        branches: the ways to see the cuts that fit the tokens; at least one.
+        partial: the scanner's partial character, 0 for none.
+        token: the last token; NO_TOKEN at the beginning of a text, and behind an added token.
+        added: the added tokens that the text is in the middle of.
+        tail: the last characters, as far as they may yet be composed with others; only where a normalizer does.
+    """
+
+    branches: tuple[Branch, ...]
+    partial: int = 0
+    token: int = NO_TOKEN
+    added: frozenset[int] = frozenset()
+    tail: str = ""
+
+
+class ProperTokenization:
+    """A tokenizer's own way to split texts. Shared by all grammars of a vocabulary.
+
+    Args:
+        tokenizer: of transformers (fast) or `tokenizers`, a byte-pair encoding.
+        vocabulary: its tokens.
+
+    Raises:
+        VocabularyError: the tokenizer splits texts in a way that is not supported; named.
+    """
+
+    def __init__(self, tokenizer: Any, vocabulary: Vocabulary) -> None:
+        parts = read_tokenizer(tokenizer)
+        self.vocabulary = vocabulary
+        self._parts = parts
+        self.scanner = Scanner(parts.splits, parts.memberships, CUTS)
+        self.merges = MergeTable(parts.size, parts.merges, parts.lengths)
+        self.added = AddedTokens(
+            {token: content.encode() for token, content in parts.added.items()},
+            {token for token, text in parts.added.items() if vocabulary.token_bytes(token) == text.encode()},
+        )
+        self.words = WholeWords.of(parts, self.merges, vocabulary) if parts.ignore_merges else WholeWords({})
+        self.word_count = (vocabulary.size + 31) // 32
+        self._never = self._row_of(list(self._find_never()))
+        self._only_whole = self._row_of(list(self.words.tokens))
+        self._added_row = self._row_of(list(self.added.spelled))
+        self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
+        self._byte_tokens = {text[0]: token for token in self._texts() if len(text := vocabulary.spellings[token]) == 1}
+        self._cuts: dict[int, list[int]] = {}
+        self._byte_tokens = {text[0]: token for token, text in enumerate(vocabulary.spellings) if len(text) == 1}
+        self._continuing = [t for t, text in enumerate(vocabulary.spellings) if text and 0x80 <= text[0] < 0xC0]
+        self._completable: dict[int, bool] = {}
+        self.bridges = [
+            (byte, token)
+            for byte in BRIDGES
+            if (token := self._byte_tokens.get(byte, NO_TOKEN)) >= 0 and self.merges.is_proper[token]
+        ]
+        made = [self._cutting_texts(preferred) for preferred in PREFERRED]
+        self._cutters = [cutters for cutters, _ in made]
+        self.cut_vocabularies = [cut_vocabulary for _, cut_vocabulary in made]
+        self._rows: dict[tuple[int, int], TokenRows] = {}
+        self._conflicts: dict[int, Conflicts] = {}
+        self._clashes: dict[str, list[int]] = {}
+        # What ends a value of JSON, the shorter the sooner: where a search had better begin.
+        closers = [t for t, text in enumerate(vocabulary.spellings) if any(byte in text for byte in b'"}]')]
+        self.closing = {token: (len(vocabulary.spellings[token]), token) for token in closers}
+        self._opening = self._row_of(
+            [t for t in self._texts() if self.added.behind(frozenset(), vocabulary.spellings[t])]
+        )
+        self.start = Place((Branch(self.scanner.start, 0),))
+
+    @property
+    def cuts_texts(self) -> bool:
+        """Whether a fair part of the tokens can be cut off by what follows them."""
+        return len(self.cut_vocabularies[0].trie.tokens) > SOME * len(self.vocabulary.trie.tokens)
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> ProperTokenization:
+        """That of the tokenizer which a vocabulary was read out of; made once a vocabulary.
+
+        Raises:
+            VocabularyError: the vocabulary was made of bytes; its tokenizer is gone; it was read out of tokenizers that
+                differ in how they split texts; or one is not supported.
+        """
+        with _making:
+            if vocabulary.proper is None:
+                made = cls(_only_tokenizer(vocabulary), vocabulary)
+                if not made.cuts_texts:
+                    raise VocabularyError(
+                        "proper tokenization is not supported yet for tokenizers that hardly cut texts into "
+                        "pre-tokens: whether a proper way leads to an end would have to be searched up to there"
+                    )
+                vocabulary.proper = made
+            if not isinstance(vocabulary.proper, cls):
+                raise TypeError(f"{vocabulary!r} holds something else")
+            return vocabulary.proper
+
+    # -- tokens -----------------------------------------------------------------------------------------------------
+
+    def _texts(self) -> Iterator[int]:
+        """The tokens that stand for text."""
+        return (token for token, text in enumerate(self.vocabulary.spellings) if text)
+
+    def _row_of(self, tokens: Any) -> NDArray[np.uint32]:
+        bits = np.zeros(32 * self.word_count, dtype=np.bool_)
+        bits[np.asarray(tokens, dtype=np.intp)] = True
+        return np.packbits(bits, bitorder="little").view(np.uint32)
+
+    def _find_never(self) -> Iterator[int]:
+        """The tokens that no proper sequence holds, whatever stands beside them; and the added ones."""
+        parts, proper, spellings = self._parts, self.merges.is_proper, self.vocabulary.spellings
+        for token in self._texts():
+            text = spellings[token]
+            is_made = token < parts.size and (proper[token] or token in self.words.tokens)
+            is_needless = token in parts.fallback and self._is_piece(text)
+            if (
+                token in self.added.spelled
+                or not is_made
+                or is_needless
+                or self.added.occurs_in(text)
+                or not self._is_normal(text)
+            ):
+                yield token
+
+    def _is_piece(self, text: bytes) -> bool:
+        """Whether a text is a character, and a token by itself."""
+        character = text.decode(errors="ignore")
+        return self._parts.is_piece is not None and len(character) == 1 and self._parts.is_piece(character)
+
+    def _is_normal(self, text: bytes) -> bool:
+        is_normal = self._parts.is_normal
+        return is_normal is None or text.isascii() or is_normal(text.decode(errors="ignore"))
+
+    def _may_compose(self, token: int) -> bool:
+        """Whether a token's first character may be composed with one before it."""
+        text = self.vocabulary.spellings[token]
+        return not text[:1].isascii() and _composes(text.decode(errors="ignore")[:1])
+
+    def _cutting_texts(self, preferred: tuple[bytes, ...]) -> tuple[Cutters, Vocabulary]:
+        """What cuts off each token, and a vocabulary of what they spell together."""
+        cut_of = zeros(self.vocabulary.size, -1)
+        completions: dict[int, bytes] = {}
+        spelled = {}
+        scanner = self.scanner
+        order = [CUTS.index(text) for text in preferred]
+        first_cuts: dict[tuple[int, bool], int] = {}
+        for token, text in enumerate(self.vocabulary.spellings):
+            if not text:
+                continue
+            state, partial = scanner.follow(scanner.start, 0, text)
+            completion = b""
+            if state and partial:
+                completion = self._completion(token, partial, preferred is PREFERRED[0])
+                state, partial = scanner.follow(state, partial, completion)
+            if not state or partial:
+                continue
+            is_escape = text.endswith(b"\\")  # mostly, and then few characters can follow
+            cut = first_cuts.get((state, is_escape))
+            if cut is None:
+                wanted = [CUTS.index(b"n"), *order] if is_escape else order
+                cut = next((cut for cut in wanted if scanner.surely_cuts(state, cut)), -1)
+                first_cuts[state, is_escape] = cut
+            if cut >= 0:
+                cut_of[token] = cut
+                spelled[token] = text + completion + CUTS[cut]
+                if completion:
+                    completions[token] = completion
+        # Where nothing cuts, it is a vocabulary of one token that no text holds.
+        return Cutters(cut_of, completions), Vocabulary.from_bytes(spelled or {0: b"\xff"}, size=self.vocabulary.size)
+
+    def _completion(self, token: int, partial: int, to_letter: bool) -> bytes:
+        """Bytes that complete a token's last character, and stay tokens of their own behind it; or nothing.
+
+        Args:
+            token: the token.
+            partial: its last character.
+            to_letter: whether a letter is wanted, or rather something else.
+        """
+        prefix = self.scanner.text_of(partial)
+        missing = character_length(prefix) - len(prefix)
+        found = b""
+        for some in itertools.islice(itertools.product(range(0x80, 0xC0), repeat=missing), MOST_COMPLETIONS):
+            completion = bytes(some)
+            character = (prefix + completion).decode(errors="ignore")
+            if len(character) != 1 or _composes(character) or self._is_piece(character.encode()):
+                continue
+            if found and character.isalpha() != to_letter:
+                continue
+            tokens = [token, *(self._byte_tokens.get(byte, NO_TOKEN) for byte in completion)]
+            if NO_TOKEN not in tokens and not any(itertools.starmap(self._conflict, itertools.pairwise(tokens))):
+                if character.isalpha() == to_letter:
+                    return completion
+                found = completion
+        return found or self._any_completion(token)
+
+    def is_completable(self, token: int) -> bool:
+        """Whether a token's last character, if it is not whole, can be completed by proper tokens at all."""
+        known = self._completable.get(token)
+        if known is None:
+            is_whole = not _unfinished(self.vocabulary.spellings[token])
+            known = self._completable[token] = is_whole or bool(self._any_completion(token))
+        return known
+
+    def _any_completion(self, token: int) -> bytes:
+        """The bytes of some tokens, of any length, that complete a token's last character; or nothing."""
+        spellings = self.vocabulary.spellings
+        first = (token, _unfinished(spellings[token]))
+        spelled = {first: b""}
+        waiting = [first]
+        for place in waiting:
+            last, partial = place
+            for other in self._continuing:
+                text = partial + spellings[other]
+                if not is_text(text[: character_length(text)]) or self._conflict(last, other):
+                    continue
+                behind = (other, _unfinished(text))
+                if not behind[1]:
+                    return spelled[place] + spellings[other]
+                if behind not in spelled:
+                    spelled[behind] = spelled[place] + spellings[other]
+                    waiting.append(behind)
+        return b""
+
+    def cuts_of(self, state: int) -> list[int]:
+        """Which of CUTS surely make a cut behind a state."""
+        known = self._cuts.get(state)
+        if known is None:
+            known = [cut for cut in range(len(CUTS)) if self.scanner.surely_cuts(state, cut)]
+            self._cuts[state] = known
+        return known
+
+    # -- what may follow --------------------------------------------------------------------------------------------
+
+    def rows(self, state: int, partial: int) -> TokenRows:
+        """What may follow a state of the scanner, up to conflicts with the token before."""
+        rows = self._rows.get((state, partial))
+        if rows is None:
+            if len(self._rows) >= KEPT_ROWS:
+                self._rows.clear()
+            rows = self._rows[state, partial] = self._make_rows(state, partial)
+        return rows
+
+    def _make_rows(self, state: int, partial: int) -> TokenRows:
+        rows = TokenRows(self.word_count)
+        scanner, trie, cutters = self.scanner, self.vocabulary.trie, self._cutters
+        scanner.mark(state, partial, trie, cutters, rows.joins, rows.sure_joins)
+        if not partial:
+            scanner.mark(scanner.cut(state), 0, trie, cutters, rows.begins, rows.sure_begins)
+        joins, begins = np.asarray(rows.joins), np.asarray(rows.begins)
+        joins &= ~self._never
+        begins &= ~self._never
+        if state != scanner.start:  # there, a token that follows begins a pre-token, too
+            joins &= ~self._only_whole
+        return rows
+
+    def conflicts(self, token: int) -> Conflicts:
+        """The tokens that cannot follow a token in the same pre-token."""
+        known = self._conflicts.get(token)
+        if known is None:
+            if len(self._conflicts) >= KEPT_CONFLICTS:
+                self._conflicts.clear()
+            known = self._conflicts[token] = self._find_conflicts(token) if token >= 0 else NO_CONFLICTS
+        return known
+
+    def _find_conflicts(self, token: int) -> Conflicts:
+        found = self.merges.conflicts(token)
+        if len(found) < LISTED_CONFLICTS:
+            return Conflicts(found, None)
+        return Conflicts(zeros(0), self._row_of(found))
+
+    def clashes(self, place: Place) -> list[int]:
+        """Tokens that cannot follow for other reasons: with what stands before they would spell an added token, or be
+        composed to another character.
+        """
+        found: list[int] = []
+        if place.added:
+            found += self.added.completing(place.added, self.vocabulary.trie)
+        if self._parts.is_normal is not None and not place.partial and place.tail:
+            known = self._clashes.get(place.tail)
+            if known is None:
+                if len(self._clashes) >= KEPT_CONFLICTS:
+                    self._clashes.clear()
+                known = self._clashes[place.tail] = [
+                    token
+                    for token in self._composing
+                    if not self._fits_tail(place.tail, self.vocabulary.spellings[token])
+                ]
+            found += known
+        return found
+
+    def _fits_tail(self, tail: str, text: bytes) -> bool:
+        is_normal = self._parts.is_normal
+        return is_normal is None or is_normal(tail + text.decode(errors="ignore"))
+
+    def opening(self, added: frozenset[int]) -> NDArray[np.uint32]:
+        """uint32[words]: tokens behind which a text may be in the middle of an added token."""
+        if not added:
+            return self._opening
+        return self._opening | self._row_of(self.added.within(added, self.vocabulary.trie))
+
+    def may_end(self, place: Place) -> bool:
+        """Whether the text may end here, or an added token follow."""
+        return not place.partial and any(
+            self.scanner.may_end(branch.state) and not self.words.is_whole(branch.word) for branch in place.branches
+        )
+
+    def added_row(self) -> NDArray[np.uint32]:
+        """uint32[words]: the added tokens that stand for text."""
+        return self._added_row
+
+    # -- moving -----------------------------------------------------------------------------------------------------
+
+    def advance(self, place: Place, token: int) -> Place | None:
+        """The place behind one more token; None if that is not proper."""
+        if token in self.added.spelled:
+            after = self.added.behind_added(place.added, token) if self.may_end(place) else None
+            return None if after is None else replace(self.start, added=after)
+        text = self.vocabulary.token_bytes(token)
+        if not text or self._never[token >> 5] >> np.uint32(token & 31) & np.uint32(1):
+            return None
+        added = self.added.behind(place.added, text)
+        if added is None or not self._fits(place, token, text):
+            return None
+        found = list(self._branches(place, token, text))
+        if not found:
+            return None
+        partial = found[0][1]
+        return Place(self._merged([branch for branch, _ in found]), partial, token, added, self.tail(place, text))
+
+    def _branches(self, place: Place, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
+        scanner, words = self.scanner, self.words
+        conflicts = place.token >= 0 and self._conflict(place.token, token)
+        for branch in place.branches:
+            is_first = branch.state == scanner.start
+            if is_first or not (conflicts or words.is_alone(branch.word) or token in words.tokens):
+                state, partial = scanner.follow(branch.state, place.partial, text)
+                if state:
+                    yield (
+                        Branch(state, words.begun_by(token) if is_first else words.behind(branch.word, token)),
+                        partial,
+                    )
+            if not is_first and not place.partial and not words.is_whole(branch.word):
+                state, partial = scanner.follow(scanner.cut(branch.state), 0, text)
+                if state:
+                    yield Branch(state, words.begun_by(token)), partial
+
+    def _conflict(self, left: int, right: int) -> bool:
+        proper = self.merges.is_proper
+        return not (proper[left] and proper[right]) or self.merges.crosses(left, right)
+
+    def _merged(self, branches: Sequence[Branch]) -> tuple[Branch, ...]:
+        if len(branches) == 1:
+            return (branches[0],)
+        states: dict[int, int] = {}
+        for branch in branches:
+            states[branch.word] = self.scanner.union(states.get(branch.word, 0), branch.state)
+        return tuple(Branch(state, word) for word, state in sorted(states.items()))
+
+    def _fits(self, place: Place, token: int, text: bytes) -> bool:
+        """Whether a token's characters may stand here: they stay what they are, and are spelled by bytes if need be."""
+        parts = self._parts
+        if not place.partial:
+            return parts.is_normal is None or text[:1].isascii() or self._fits_tail(place.tail, text)
+        text = self.scanner.text_of(place.partial) + text
+        if self._is_piece(text):
+            return False
+        whole = text.decode(errors="ignore")
+        return parts.is_normal is None or not whole or parts.is_normal(place.tail + whole)
+
+    def tail(self, place: Place, text: bytes) -> str:
+        """The last characters behind some more bytes, as far as they may yet be composed with others."""
+        if self._parts.is_normal is None:
+            return ""
+        text = self.scanner.text_of(place.partial) + text
+        whole = place.tail + text.decode(errors="ignore")
+        first = len(whole) - 1
+        while first > 0 and _composes(whole[first]):
+            first -= 1
+        return whole[max(first, 0) :]
+
+    def behind_prompt(self, token_ids: Sequence[int]) -> Place:
+        """The place behind a prompt. What is not proper in the prompt itself is taken as it is."""
+        spelled, first = self.added.spelled, len(token_ids)
+        while first and token_ids[first - 1] not in spelled and self.vocabulary.token_bytes(token_ids[first - 1]):
+            first -= 1
+        place = self.start
+        for token in token_ids[first:]:
+            place = self.advance(place, token) or self._taken(place, token)
+        return place
+
+    def _taken(self, place: Place, token: int) -> Place:
+        """The place behind a token that is not proper there, as if a text began with it."""
+        return self.advance(self.start, token) or self.start
+
+
+_making = threading.Lock()
+
+
+def _only_tokenizer(vocabulary: Vocabulary) -> Any:
+    tokenizers = vocabulary.tokenizers
+    if not tokenizers:
+        raise VocabularyError(
+            "proper tokenization needs the tokenizer, and the vocabulary does not know it",
+            hint="make the vocabulary with Vocabulary.from_huggingface, and keep the tokenizer",
+        )
+    if len({tokenizer.to_str() if hasattr(tokenizer, "to_str") else id(tokenizer) for tokenizer in tokenizers}) > 1:
+        raise VocabularyError(
+            "proper tokenization needs one tokenizer, and the vocabulary was read out of several that split texts "
+            "differently"
+        )
+    return tokenizers[-1]
+
+
+def _unfinished(text: bytes) -> bytes:
+    """The last bytes of a text that are the beginning of a character."""
+    for size in range(1, min(len(text), 3) + 1):
+        lead = text[-size]
+        if lead >= 0xC0:
+            return text[-size:] if character_length(text[-size:]) > size else b""
+        if lead < 0x80:
+            return b""
+    return b""
+
+
+def _composes(character: str) -> bool:
+    """Whether a character may be composed with one before it, or change places with it."""
+    return bool(character) and (
+        unicodedata.combining(character) != 0
+        or unicodedata.category(character).startswith("M")
+        or "\u1161" <= character <= "\u11ff"
+    )

@@ -1,0 +1,85 @@
+"""Pre-tokens that are one token although the merges do not make it (`ignore_merges`).
+
+Such a token stands only for a whole pre-token; and what the merges make of its text is never a whole pre-token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from structgen.engine.vocabulary import Vocabulary
+from structgen.tokenization.merges import MergeTable
+from structgen.tokenization.reading import Parts
+
+__all__ = ["WholeWords"]
+
+OTHER = 0  # no such word begins with these tokens
+ALONE = -1  # the pre-token is one of these tokens, and ends with it
+ROOT = 1
+
+
+class WholeWords:
+    """The tokens of such words, and a trie over what the merges make of them; its nodes are numbers.
+
+    Args:
+        spelled: by token, the tokens that the merges make of its text.
+
+    Attributes:
+        tokens: the tokens.
+    """
+
+    def __init__(self, spelled: Mapping[int, Sequence[int]]) -> None:
+        self.tokens = frozenset(spelled)
+        self._children: dict[tuple[int, int], int] = {}
+        self._ends: set[int] = set()
+        for tokens in spelled.values():
+            node = ROOT
+            for token in tokens:
+                node = self._children.setdefault((node, token), len(self._children) + ROOT + 1)
+            self._ends.add(node)
+
+    @classmethod
+    def of(cls, parts: Parts, merges: MergeTable, vocabulary: Vocabulary) -> WholeWords:
+        """Those of a tokenizer."""
+        proper = merges.is_proper
+        symbols = {
+            text: token
+            for token, text in enumerate(vocabulary.spellings[: parts.size])
+            if text and parts.lengths[token] == 1 and token not in parts.added
+        }
+        spelled = {}
+        for token, text in enumerate(vocabulary.spellings[: parts.size]):
+            if text and parts.lengths[token] and not proper[token] and token not in parts.added:
+                spelled[token] = merged([symbols[bytes([byte])] for byte in text], parts, merges)
+        return cls(spelled)
+
+    def begun_by(self, token: int) -> int:
+        """Where a pre-token is behind its first token."""
+        return ALONE if token in self.tokens else self._children.get((ROOT, token), OTHER)
+
+    def behind(self, word: int, token: int) -> int:
+        """Where it is behind one more."""
+        return self._children.get((word, token), OTHER)
+
+    def following(self, word: int) -> list[int]:
+        """The tokens that go on with one of the words."""
+        return [token for (node, token) in self._children if node == word] if word > ROOT else []
+
+    def is_whole(self, word: int) -> bool:
+        """Whether it must not end here, as its text is one token."""
+        return word in self._ends
+
+    def is_alone(self, word: int) -> bool:
+        """Whether it must end here."""
+        return word == ALONE
+
+
+def merged(tokens: list[int], parts: Parts, merges: MergeTable) -> list[int]:
+    """What the merges make of some symbols: the least rank first, of equal ranks the leftmost."""
+    tokens = list(tokens)
+    while True:
+        ranks = [(rank, at) for at in range(len(tokens) - 1) if (rank := merges.rank(tokens[at], tokens[at + 1])) >= 0]
+        if not ranks:
+            return tokens
+        rank, at = min(ranks)
+        tokens[at : at + 2] = [int(parts.merges[rank, 2])]

@@ -1,0 +1,358 @@
+"""Proper tokenizations against the tokenizer: what the masks let through, and all of it."""
+
+import functools
+import random
+
+import numpy as np
+import pytest
+from support import bpe_tokenizers
+
+import structgen
+from structgen.errors import TokenRejectedError, VocabularyError
+from structgen.tokenization.proper_matcher import ProperMatcher
+from structgen.tokenization.tokenization import ProperTokenization
+
+ATOMS = [
+    *"aAbezZsStTrRvVlLmMdD'\"{}[]:,.!?-_/\\ \n\r\t1234567éñ中かナ한я",
+    *("'s", "'re", "'LL", "  ", "   ", "    ", "\n\n", " \n", "123", "The", " William", "lliam", "<tool>", "<tool_c"),
+    *("\u00a0", "\u3000", "…", "😀", "\u0301", "e\u0301", "\u2028", "ǅ", "ʰ", "ſ", "ß", "½", "Ⅷ", "²", "<|im_end|>"),
+]
+
+
+@functools.cache
+def tokenizer_of(make):
+    return make()
+
+
+@functools.cache
+def vocabulary_of(make):
+    tokenizer = tokenizer_of(make)
+    return structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"))
+
+
+def encoded(make, text):
+    return tokenizer_of(make).encode(text, add_special_tokens=False).ids
+
+
+def spelled(make, ids):
+    return b"".join(vocabulary_of(make).token_bytes(token) or b"\xff" for token in ids)
+
+
+# -- the tokenizer alone -----------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def tokenization_of(make):
+    return ProperTokenization(tokenizer_of(make), vocabulary_of(make))
+
+
+def is_proper(make, ids):
+    tokenization = tokenization_of(make)
+    place = tokenization.start
+    for token in ids:
+        place = tokenization.advance(place, token)
+        if place is None:
+            return False
+    return tokenization.may_end(place)
+
+
+@pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
+def test_a_sequence_is_proper_if_the_tokenizer_makes_it_of_its_text(make):
+    rng = random.Random(5)
+    vocabulary = vocabulary_of(make)
+    tokens = [token for token, text in enumerate(vocabulary.spellings) if text]
+    outcomes = set()
+    for _ in range(1500):
+        text = "".join(rng.choices(ATOMS, k=rng.randint(1, 8)))
+        ids = encoded(make, text)
+        if rng.random() < 0.6:  # split, joined or replaced somewhere
+            at = rng.randrange(len(ids) + 1)
+            ids = [*ids[:at], *rng.choices(tokens, k=rng.randint(0, 2)), *ids[at + rng.randint(0, 2) :]]
+        data = spelled(make, ids)
+        try:
+            expected = bool(ids) and encoded(make, data.decode()) == ids
+        except UnicodeDecodeError:
+            expected = False
+        if ids:
+            assert is_proper(make, ids) == expected, (text, [vocabulary.token_bytes(token) for token in ids])
+            outcomes.add(expected)
+    assert outcomes == {True, False}
+
+
+# -- under a grammar: exactly the tokenizations of the language's texts ------------------------------------------------
+
+
+def sequences(matcher, ends, most):
+    """All token sequences that the masks allow to the end; asserts that none of them is stuck."""
+    found = []
+    stack = [()]
+    while stack:
+        ids = stack.pop()
+        place = matcher.fork()
+        for token in ids:
+            place.accept_token(token)
+        allowed = place.allowed_token_ids()
+        assert allowed, f"stuck behind {ids}"
+        for token in allowed:
+            if token in ends:
+                found.append(ids)
+            else:
+                stack.append((*ids, token))
+        assert len(found) + len(stack) <= most
+    return found
+
+
+LANGUAGES = [
+    ("( William)|( Theodore)|( Then)", [" William", " Theodore", " Then"]),
+    ("William(son)?|the(re|ory)?", ["William", "Williamson", "the", "there", "theory"]),
+    (" {0,5}x?", [" " * n + x for n in range(6) for x in ("", "x")]),
+    (r"(\n| ){1,4}(x|1)?", None),
+    ("[ab ]{0,4}", None),
+    ("[0-9]{1,2}|1234(5|6)?", None),
+    ("(it|I|they)'(s|S|d|re|ll)", None),
+    ("(a|é|e\u0301|中文?|한|😀){1,2}", None),
+    (r'\{"name": ?"(Bob|Alice)","(age|ages)":(7|34)\}', None),
+    ('"[a-c"]{0,2}",?"', None),
+    ("a<tool(_call)?>b?|<tool", None),
+]
+
+
+def texts_of(pattern, texts):
+    """The texts of a finite language: given, or walked through byte by byte."""
+    if texts is not None:
+        return texts
+    vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
+    matcher = structgen.compile(structgen.Grammar.regex(pattern), vocabulary).matcher()
+    return [bytes(ids).decode() for ids in sequences(matcher, {256}, 20_000)]
+
+
+@pytest.mark.parametrize("make", bpe_tokenizers.CUTTING, ids=lambda make: make.__name__)
+@pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
+def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, texts):
+    vocabulary = vocabulary_of(make)
+    special = {"<|end|>", "<|im_end|>"}
+    expected = set()
+    for text in texts_of(pattern, texts):
+        ids = encoded(make, text)
+        is_spelled = spelled(make, ids) == text.encode()  # not where a normalizer changes it
+        if is_spelled and not any(part in text for part in special):
+            expected.add(tuple(ids))
+    constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
+    found = sequences(constraint.matcher(), set(vocabulary.eos_token_ids), 20_000)
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+@pytest.mark.parametrize("make", bpe_tokenizers.CUTTING, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("prompt", ["Hi", "It is", "a ", "a  ", "12", "x\n", '"', "<too", "Will"])
+def test_behind_a_prompt_its_last_token_counts(make, prompt):
+    """The tokens of prompt and text together are those that the tokenizer makes of both together."""
+    texts = ["iam", " there", "34", "\n", " x", "l>", "  y", '"name"', "!"]
+    pattern = "|".join(texts).replace("!", "\\!")
+    before = encoded(make, prompt)
+    expected = set()
+    for text in texts:
+        ids = encoded(make, prompt + text)
+        if ids[: len(before)] == before:
+            expected.add(tuple(ids[len(before) :]))
+    constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary_of(make), tokenization="proper")
+    matcher = constraint.matcher(before)
+    if expected:
+        assert set(sequences(matcher, set(vocabulary_of(make).eos_token_ids), 1000)) == expected
+    else:
+        assert matcher.allowed_token_ids() == []
+
+
+SCHEMAS = [
+    {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]},
+    {"type": "array", "items": {"enum": ["a", "ab", "the", " ", "\u00e9", 1, 10, None]}, "maxItems": 4},
+    {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}, "maxProperties": 3},
+    {"type": "string", "pattern": "^[a-z]+( [a-z]+)*$", "maxLength": 20},
+]
+
+
+@pytest.mark.parametrize("make", bpe_tokenizers.CUTTING, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "map", "pattern"])
+@pytest.mark.parametrize("whitespace", ["compact", "any"])
+def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make, schema, whitespace):
+    rng = random.Random(8)
+    vocabulary = vocabulary_of(make)
+    constraint = structgen.compile(schema, vocabulary, tokenization="proper", whitespace=whitespace)
+    for _ in range(6):
+        matcher = constraint.matcher()
+        ids = []
+        while True:
+            allowed = matcher.allowed_token_ids()
+            assert allowed, f"stuck behind {spelled(make, ids)!r}"
+            closing = [token for token in allowed if b'"' in (vocabulary.token_bytes(token) or b'"')]
+            token = rng.choice(closing if closing and len(ids) > 12 else allowed)
+            if token in vocabulary.eos_token_ids:
+                break
+            if len(ids) > 300:
+                break
+            matcher.accept_token(token)
+            ids.append(token)
+        if matcher.is_accepting:
+            constraint.parse(spelled(make, ids).decode())
+            assert encoded(make, spelled(make, ids).decode()) == ids
+
+
+# -- the matcher -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def matcher():
+    grammar = structgen.Grammar.regex("( William)|( Theodore)")
+    return structgen.compile(grammar, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper").matcher()
+
+
+def test_a_token_that_is_not_proper_is_rejected_and_changes_nothing(matcher):
+    before = matcher.allowed_token_ids()
+    grammar = structgen.Grammar.regex("( William)|( Theodore)")
+    others = set(structgen.compile(grammar, vocabulary_of(bpe_tokenizers.gpt2)).matcher().allowed_token_ids())
+    assert others > set(before)
+    for token in others - set(before):
+        with pytest.raises(TokenRejectedError):
+            matcher.accept_token(token)
+    assert matcher.allowed_token_ids() == before
+
+
+def test_going_back_copying_and_beginning_anew(matcher):
+    ids = encoded(bpe_tokenizers.gpt2, " William")
+    first = matcher.allowed_token_ids()
+    matcher.accept_token(ids[0])
+    twin = matcher.fork()
+    assert isinstance(twin, ProperMatcher)
+    behind = matcher.allowed_token_ids()
+    matcher.rollback(1)
+    assert matcher.allowed_token_ids() == first
+    assert twin.allowed_token_ids() == behind
+    for token in ids[1:]:
+        twin.accept_token(token)
+    assert twin.is_accepting
+    twin.reset()
+    assert twin.allowed_token_ids() == first
+
+
+def test_bytes_are_no_tokens(matcher):
+    with pytest.raises(TokenRejectedError, match="takes tokens"):
+        matcher.accept_bytes(b" W")
+
+
+def test_when_the_sets_are_begun_anew_the_masks_are_the_same():
+    vocabulary = vocabulary_of(bpe_tokenizers.llama3)
+    schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+    small = structgen.Limits(item_sets=9000)
+    rng = random.Random(1)
+    ids = []
+    matcher = structgen.compile(schema, vocabulary, tokenization="proper").matcher()
+    bounded = structgen.compile(schema, vocabulary, tokenization="proper", limits=small).matcher()
+    for _ in range(60):
+        allowed = matcher.allowed_token_ids()
+        assert bounded.allowed_token_ids() == allowed
+        going = [token for token in allowed if token not in vocabulary.eos_token_ids]
+        if not going:
+            break
+        ids.append(rng.choice(going))
+        matcher.accept_token(ids[-1])
+        bounded.accept_token(ids[-1])
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def test_a_vocabulary_of_bytes_knows_no_tokenizer():
+    vocabulary = structgen.Vocabulary.from_bytes({0: b"a"}, eos_token_ids=[1])
+    with pytest.raises(VocabularyError, match="does not know it"):
+        structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")
+
+
+def test_other_names_are_no_tokenizations():
+    with pytest.raises(ValueError, match="'some'"):
+        structgen.compile(int, vocabulary_of(bpe_tokenizers.gpt2), tokenization="some")
+
+
+def _with(**parts):
+    tokenizer = bpe_tokenizers.gpt2()
+    for name, part in parts.items():
+        setattr(tokenizer, name, part)
+    return tokenizer
+
+
+def _refused():
+    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    def split(pattern):
+        return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), bpe_tokenizers._bytes_only()])
+
+    words = Tokenizer(models.WordPiece({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    words.decoder = decoders.WordPiece()
+    unigram = Tokenizer(models.Unigram([("a", 0.0)]))
+    unigram.decoder = decoders.Metaspace()
+    stripped = bpe_tokenizers.gpt2()
+    stripped.add_tokens([AddedToken("<mask>", lstrip=True)])
+    return [
+        (words, "WordPiece"),
+        (unigram, "Unigram"),
+        (_with(normalizer=normalizers.Strip()), "'Strip'"),
+        (_with(pre_tokenizer=pre_tokenizers.BertPreTokenizer()), "'BertPreTokenizer'"),
+        (_with(pre_tokenizer=bpe_tokenizers._bytes_only()), "hardly cut texts"),
+        (_with(pre_tokenizer=split(r"^a|b")), r"'\^' is used"),
+        (_with(pre_tokenizer=split(r"(?<=a)b")), r"'\(\?<=' is used"),
+        (_with(pre_tokenizer=split(r"a(?=bc)")), "more than one character"),
+        (_with(pre_tokenizer=split(r"a*")), "matches the empty text"),
+        (stripped, "lstrip=True"),
+    ]
+
+
+@pytest.mark.parametrize("case", range(10))
+def test_what_is_not_supported_is_named(case):
+    tokenizer, what = _refused()[case]
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
+    with pytest.raises(VocabularyError, match=what):
+        structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")
+
+
+def test_two_tokenizers_of_the_same_tokens_that_split_differently_are_refused():
+    import json
+
+    from tokenizers import Tokenizer
+
+    first = bpe_tokenizers.gpt2()
+    config = json.loads(first.to_str())
+    config["model"]["merges"] = config["model"]["merges"][::-1]
+    second = Tokenizer.from_str(json.dumps(config))
+    vocabulary = structgen.Vocabulary.from_huggingface(first, vocab_size=500)
+    assert structgen.Vocabulary.from_huggingface(second, vocab_size=500) is vocabulary
+    with pytest.raises(VocabularyError, match="several"):
+        structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")
+
+
+# -- generation --------------------------------------------------------------------------------------------------------
+
+
+def test_generated_texts_are_tokenized_as_they_were_generated(tiny_model, tiny_tokenizer):
+    schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}}, "required": ["name"]}
+    schema["additionalProperties"] = False
+    generator = structgen.Generator(tiny_model, schema, tokenization="proper", temperature=1.0, max_new_tokens=400)
+    for seed in range(8):
+        result = generator.run("Alice", seed=seed)
+        assert tiny_tokenizer.encode(result.text, add_special_tokens=False) == list(result.token_ids)
+
+
+def test_the_processor_looks_at_each_rows_prompt(tiny_hf_model, tiny_tokenizer):
+    torch = pytest.importorskip("torch")
+    size = tiny_hf_model.config.vocab_size
+    vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer, vocab_size=size)
+    constraint = structgen.compile(structgen.Grammar.regex("[a-z]{1,6}"), vocabulary, tokenization="proper")
+    prompts = [tiny_tokenizer.encode(text)[-1:] for text in ("{", "the")]
+    scores = constraint.logits_processor()(torch.tensor(prompts), torch.zeros(2, size))
+    for row, prompt in enumerate(prompts):
+        allowed = np.flatnonzero(np.isfinite(scores[row].numpy())).tolist()
+        assert allowed == constraint.matcher(prompt).allowed_token_ids()
+
+
+def test_a_compiled_schema_keeps_its_own_tokenization(tiny_model):
+    constraint = structgen.compile(int, tiny_model.vocabulary)
+    with pytest.raises(ValueError, match="tokenization='any'"):
+        structgen.generate(tiny_model, "1", constraint, tokenization="proper")
