@@ -182,6 +182,8 @@ class Decoder:
 
     def _stop_within(self, before: int) -> int | None:
         """Where the text ends if a stop text ends within its last token, and the grammar allows an end there."""
+        if self._is_proper:
+            return None  # the token would not be the tokenizer's any more: only a text's last token ends it
         cuts = set()
         for stop in self._stop:
             at = self._text.find(stop, max(0, before - len(stop) + 1))

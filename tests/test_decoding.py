@@ -72,11 +72,12 @@ class FiniteMatcher:
 
 class Constraint:
     vocabulary = VOCABULARY
+    tokenization = "any"
 
     def __init__(self, *texts):
         self.texts = [text.encode() for text in texts]
 
-    def matcher(self):
+    def matcher(self, prompt_ids=()):
         return FiniteMatcher(self.texts)
 
 

@@ -15,6 +15,7 @@ PRINTS = {
     "extraction": "name='Alice Smith' age=34",
     "grammar": "2026-03-14",
     "json_schema": "'price': 39.9",
+    "proper_tokenization": "any           0.18",
     "logits_processor": "3 name='Bob Stone' age=51",
     "typed_function": "negative",
 }

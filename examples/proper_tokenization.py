@@ -1,0 +1,81 @@
+"""What masks that allow any split of a text do to a model, and what proper tokenization does: exact probabilities.
+
+Two words, of which the model likes one more. A mask that allows any split lets it also write the beginning of a word
+that it does not mean at all (` The` of ` Theodore`), and then there is no way back. Nothing is sampled here: all
+sequences of tokens that the masks allow are followed to their ends, up to a thousandth of the probability.
+"""
+
+import numpy as np
+
+import structgen
+
+EXPERIMENTS = [
+    ("My favourite poet is", "William", "Theodore"),
+    ("The capital of France is", "Paris", "Inverness"),
+    ("The colour of the clear sky is", "blue", "another"),
+    ("Water freezes in the", "winter", "theatre"),
+    ("He plays the", "guitar", "assembly"),
+    ("She drinks a cup of", "coffee", "international"),
+]
+NEGLIGIBLE = 1e-4  # what is less likely is not followed
+
+
+def probabilities(model, prompt_ids, constraint):
+    """The probability of each text under a constraint, by its token sequences: {token ids: probability}."""
+    ends = set(constraint.vocabulary.eos_token_ids)
+    mask = structgen.allocate_token_bitmask(1, constraint.vocabulary.size)
+    found = {}
+    waiting = [((), 1.0)]
+    while waiting:
+        token_ids, probability = waiting.pop()
+        matcher = constraint.matcher(prompt_ids)
+        for token_id in token_ids:
+            matcher.accept_token(token_id)
+        if matcher.is_terminated:
+            found[token_ids] = probability
+            continue
+        matcher.fill_next_token_bitmask(mask)
+        logits = model.session().forward([*prompt_ids, *token_ids])
+        structgen.apply_token_bitmask(logits, mask)
+        shares = np.exp(logits[0] - logits[0].max())
+        shares /= shares.sum()
+        for token_id in np.flatnonzero(shares).tolist():
+            share = probability * float(shares[token_id])
+            if share > NEGLIGIBLE and token_id not in ends:
+                waiting.append(((*token_ids, token_id), share))
+    return found
+
+
+def of_word(found, model, word):
+    """The probability of a word, whatever its split."""
+    spelled = (b"".join(model.vocabulary.token_bytes(t) for t in tokens).decode().strip() == word for tokens in found)
+    return sum(probability for probability, is_it in zip(found.values(), spelled, strict=True) if is_it)
+
+
+def unconstrained(model, prompt_ids, words):
+    """How the model itself divides its probability between the words, each as its tokenizer splits it."""
+    likely = []
+    for word in words:
+        tokens = model.encode_text(f" {word}")
+        logits = model.session().forward([*prompt_ids, *tokens[:-1]], keep=len(tokens)).astype(np.float64)
+        logs = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
+        likely.append(np.exp(sum(logs[at, token] for at, token in enumerate(tokens))))
+    return likely[0] / sum(likely)
+
+
+def bar(share):
+    return "#" * round(30 * share)
+
+
+model = structgen.load("smollm2")
+for prompt, *words in EXPERIMENTS:
+    prompt_ids = model.encode_prompt(prompt, raw=True)
+    grammar = structgen.Grammar.regex("|".join(f" {word}" for word in words))
+    print(f"{prompt} … P({words[0]}), not {words[1]}")
+    share = unconstrained(model, prompt_ids, words)
+    print(f"  unconstrained {share:.4f} {bar(share)}")
+    for tokenization in ("any", "proper"):
+        constraint = structgen.compile(grammar, model.vocabulary, tokenization=tokenization)
+        found = probabilities(model, prompt_ids, constraint)
+        share = of_word(found, model, words[0])
+        print(f"  {tokenization:13} {share:.4f} {bar(share)}")
