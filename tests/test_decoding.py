@@ -297,7 +297,7 @@ def test_a_text_that_no_token_continues_is_an_error():
     class Poor(Constraint):
         vocabulary = poor
 
-        def matcher(self):
+        def matcher(self, prompt_ids=()):
             return Stuck(self.texts)
 
     decoder = Decoder(FakeModel(), Poor("b"), [0], sampler=Sampler(), max_new_tokens=5)
