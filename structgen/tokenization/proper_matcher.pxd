@@ -5,15 +5,19 @@ from structgen.engine.matcher cimport Matcher
 
 
 cdef unsigned int ALL_BITS
+cdef int NOWHERE
 
 
 cdef class ProperMatcher(Matcher):
     cdef object _tokenization
     cdef object _place          # behind the tokens so far
     cdef list _places_before    # by accepted token: the place before it
+    cdef unsigned int[::1] _mask
+    cdef int _mask_at
 
     @cython.locals(compiled=CompiledGrammar)
     cdef int _fill(self, unsigned int[::1] words) except -1
+    cdef bint _is_in_mask(self, int token) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef bint _leads_on(self, place) except -1
     @cython.locals(one="unsigned int", token=int)

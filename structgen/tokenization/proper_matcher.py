@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.matcher import Matcher
 from structgen.errors import LimitExceededError, TokenRejectedError
@@ -13,7 +15,9 @@ from structgen.tokenization.tokenization import Place, ProperTokenization
 
 __all__ = ["ProperMatcher"]
 
-ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd
+# Declared as C integers in the .pxd.
+ALL_BITS = 0xFFFFFFFF  # of a word
+NOWHERE = -1
 
 
 class ProperMatcher(Matcher):
@@ -32,6 +36,9 @@ class ProperMatcher(Matcher):
         self._tokenization = tokenization
         self._place = tokenization.behind_prompt(prompt_ids)
         self._places_before: list[Place] = []
+        # The last mask, and behind how many tokens it was made: what it allows need not be looked at again.
+        self._mask = np.zeros(tokenization.word_count, dtype=np.uint32)
+        self._mask_at = NOWHERE
 
     def _fill(self, words: Any) -> None:
         compiled = self._compiled
@@ -55,18 +62,24 @@ class ProperMatcher(Matcher):
         if ends and self._tokenization.may_end(place):
             for token in ends:
                 words[token >> 5] |= one << (token & 31)
+        self._mask[:] = words
+        self._mask_at = len(self._places_before)
 
     def accept_token(self, token_id: int) -> None:
         """See `Matcher.accept_token`; a token that is not proper is rejected, too."""
         ends = token_id in self._compiled.vocabulary.eos_token_ids
         place = self._place
+        is_known = self._mask_at == len(self._places_before) and self._is_in_mask(token_id)
         after = place if ends else self._tokenization.advance(place, token_id)
         Matcher.accept_token(self, token_id)
-        if after is None or not (self._tokenization.may_end(place) if ends else self._leads_on(after)):
+        if after is None or not (is_known or (self._tokenization.may_end(place) if ends else self._leads_on(after))):
             Matcher.rollback(self, 1)
             raise self._rejected(token_id, "the tokenizer would not split the text there")
         self._places_before.append(place)
         self._place = after
+
+    def _is_in_mask(self, token: int) -> bool:
+        return 0 <= token < self._compiled.vocabulary.size and bool(self._mask[token >> 5] >> (token & 31) & 1)
 
     def _leads_on(self, place: Place) -> bool:
         """Whether a proper way leads to an end from behind a token that was accepted."""
@@ -94,6 +107,7 @@ class ProperMatcher(Matcher):
             kept = len(self._places_before) - count
             self._place = self._places_before[kept]
             del self._places_before[kept:]
+            self._mask_at = NOWHERE
 
     def fork(self) -> Matcher:
         """See `Matcher.fork`."""
@@ -109,6 +123,7 @@ class ProperMatcher(Matcher):
         if self._places_before:
             self._place = self._places_before[0]
             self._places_before.clear()
+            self._mask_at = NOWHERE
 
     @property
     def is_accepting(self) -> bool:

@@ -52,6 +52,12 @@ class TokenRows:
         self.sure_joins = [np.zeros(words, dtype=np.uint32) for _ in range(CUTTERS)]
         self.sure_begins = [np.zeros(words, dtype=np.uint32) for _ in range(CUTTERS)]
 
+    def share(self, empty: TokenRows) -> None:
+        """Keeps only the tokens that can follow in the same pre-token; the other masks become another one's, empty."""
+        self.begins = empty.begins
+        self.sure_joins = empty.sure_joins
+        self.sure_begins = empty.sure_begins
+
 
 class Cutters:
     """What cuts each token off: its *cutting text*.

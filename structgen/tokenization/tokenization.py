@@ -37,7 +37,8 @@ PREFERRED = (
 BRIDGES = b'\n n",}:0'  # bytes that may stand between a token and what cuts
 MOST_COMPLETIONS = 512  # that are tried for a token
 SOME = 0.1
-KEPT_ROWS = 256
+KEPT_ROWS = 256  # of 100 kB each,
+KEPT_PARTIAL_ROWS = 4096  # or of 16
 KEPT_CONFLICTS = 4096
 LISTED_CONFLICTS = 1024  # so few are kept as a list, not as a mask
 NO_TOKEN = -1
@@ -131,6 +132,7 @@ class ProperTokenization:
         made = [self._cutting_texts(preferred) for preferred in PREFERRED]
         self._cutters = [cutters for cutters, _ in made]
         self.cut_vocabularies = [cut_vocabulary for _, cut_vocabulary in made]
+        self._no_rows = TokenRows(self.word_count)
         self._rows: dict[tuple[int, int], TokenRows] = {}
         self._conflicts: dict[int, Conflicts] = {}
         self._clashes: dict[str, list[int]] = {}
@@ -308,7 +310,7 @@ class ProperTokenization:
         """What may follow a state of the scanner, up to conflicts with the token before."""
         rows = self._rows.get((state, partial))
         if rows is None:
-            if len(self._rows) >= KEPT_ROWS:
+            if len(self._rows) >= (KEPT_PARTIAL_ROWS if partial else KEPT_ROWS):
                 self._rows.clear()
             rows = self._rows[state, partial] = self._make_rows(state, partial)
         return rows
@@ -317,11 +319,14 @@ class ProperTokenization:
         rows = TokenRows(self.word_count)
         scanner, trie, cutters = self.scanner, self.vocabulary.trie, self._cutters
         scanner.mark(state, partial, trie, cutters, rows.joins, rows.sure_joins)
-        if not partial:
+        if partial:  # there are thousands of these, with few tokens each, that are looked at one by one
+            rows.share(self._no_rows)
+        else:
             scanner.mark(scanner.cut(state), 0, trie, cutters, rows.begins, rows.sure_begins)
         joins, begins = np.asarray(rows.joins), np.asarray(rows.begins)
         joins &= ~self._never
-        begins &= ~self._never
+        if not partial:
+            begins &= ~self._never
         if state != scanner.start:  # there, a token that follows begins a pre-token, too
             joins &= ~self._only_whole
         return rows
