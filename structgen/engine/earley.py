@@ -474,8 +474,9 @@ class ItemSetStore(ItemPools):
         if text <= EMPTY_TEXT:
             return text
         mine = EMPTY_TEXT
-        for byte in other.texts.between(EMPTY_TEXT, text):
-            mine = self.texts.append(mine, byte)
+        data = other.texts.between(EMPTY_TEXT, text)
+        for at in range(len(data)):  # by index: iterating bytes gives a signed char when compiled
+            mine = self.texts.append(mine, data[at])
         return mine
 
     # -- prediction -------------------------------------------------------------------------------------------------

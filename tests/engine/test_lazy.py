@@ -168,6 +168,19 @@ def test_places_survive_that_sets_are_dropped() -> None:
     assert twin.is_accepting
 
 
+def test_a_text_in_the_middle_survives_that_sets_are_dropped() -> None:
+    grammar = compiled("[äö]+", limits=Limits(item_sets=60), nested=True)
+    matcher = grammar.matcher()
+    text = f"[({'äöö' * 30}),({'äöö' * 30}".encode()
+    for at in range(len(text)):
+        matcher.accept_bytes(text[at : at + 1])
+    assert grammar.epoch > 0
+    with pytest.raises(TokenRejectedError):
+        matcher.accept_bytes(b")")
+    matcher.accept_bytes("ä)]".encode())
+    assert matcher.is_accepting
+
+
 def test_places_survive_that_rules_are_dropped() -> None:
     grammar = compiled("[ab]+", limits=Limits(grammar_symbols=100))
     kept = grammar.matcher()
