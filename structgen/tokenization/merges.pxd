@@ -10,6 +10,7 @@ cdef class MergeTable:
     cdef int[::1] partner_start  # by left part: where its merges begin in
     cdef int[::1] partner        # the right part of a merge; ascending
     cdef int[::1] partner_rank   # and its rank
+    cdef int[::1] product        # by rank: what a merge makes
     cdef readonly int[::1] is_proper
     cdef int[::1] left_part      # what a token's last merge merges; -1 for what is not put together
     cdef int[::1] right_part
@@ -25,6 +26,8 @@ cdef class MergeTable:
     cdef int _index(self, size, merges) except -1
     @cython.locals(first=int, last=int, middle=int)
     cpdef int rank(self, int left, int right) noexcept
+    @cython.locals(tokens=list, ranks=list, best="Py_ssize_t", at="Py_ssize_t")
+    cpdef list merged(self, symbols)
     @cython.locals(order="int[::1]", table="int[::1]", index=int, rank=int, left=int, right=int, product=int)
     cdef int _put_together(self, int size, merges, lengths) except -1
     @cython.locals(before=int, after=int, most=int)

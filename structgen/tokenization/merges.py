@@ -24,6 +24,7 @@ one are a few subtrees of it, so they are kept in the forest's preorder, and a m
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ class MergeTable:
         self.partner_start = _ints(np.searchsorted(merges[order, 0], np.arange(size + 1)))
         self.partner = _ints(merges[order, 1])
         self.partner_rank = _ints(order)
+        self.product = _ints(merges[:, 2])
 
     def rank(self, left: int, right: int) -> int:
         """The rank of a merge; -1 if there is none."""
@@ -77,6 +79,28 @@ class MergeTable:
             else:
                 last = middle
         return self.partner_rank[first] if first < self.partner_start[left + 1] and self.partner[first] == right else -1
+
+    def merged(self, symbols: Sequence[int]) -> list[int]:
+        """What the merges make of some symbols within a pre-token: the least rank first, of equal ranks the leftmost.
+
+        Cost: some nanoseconds for each pair of symbols.
+        """
+        tokens = list(symbols)
+        ranks = [self.rank(tokens[at], tokens[at + 1]) for at in range(len(tokens) - 1)]
+        while True:
+            best = -1
+            for at in range(len(ranks)):
+                if ranks[at] >= 0 and (best < 0 or ranks[at] < ranks[best]):
+                    best = at
+            if best < 0:
+                return tokens
+            tokens[best] = self.product[ranks[best]]
+            del tokens[best + 1]
+            del ranks[best]
+            if best > 0:
+                ranks[best - 1] = self.rank(tokens[best - 1], tokens[best])
+            if best < len(ranks):
+                ranks[best] = self.rank(tokens[best], tokens[best + 1])
 
     # -- how tokens are put together --------------------------------------------------------------------------------
 

@@ -8,12 +8,19 @@ from structgen.tokenization.merges cimport MergeTable
 from structgen.tokenization.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, KEPT, UNKNOWN
+cdef int BAD, GOOD, KEPT, LONGEST_ENDING, MOST_ENDINGS, UNKNOWN
 
 
 cdef class Unsure:
     cdef readonly int[::1] tokens
     cdef readonly int[::1] verdicts
+
+
+cdef class Endings:
+    cdef list spelled
+    cdef bint are_all
+
+    cdef int add(self, tuple tokens) except -1
 
 
 cdef class ProperMasks:
@@ -28,6 +35,7 @@ cdef class ProperMasks:
     cdef dict _unsure           # by set and state: see `_unsure_of`
     cdef dict _quick
     cdef dict _firsts
+    cdef dict _endings
     cdef dict _found
     cdef unsigned int[::1] _allowed
     cdef unsigned int[::1] _way
@@ -42,6 +50,16 @@ cdef class ProperMasks:
     cdef tuple _unsure_of(self, int set_id, branch, place)
     @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int)
     cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token) except -1
+    @cython.locals(completion=bytes, after=int, behind=int, still=int)
+    cdef bint _is_completed(self, int set_id, int state, int partial, int token) except -1
+    @cython.locals(byte=int)
+    cdef bint _may_leave(self, int set_id, int state, added) except -1
+    @cython.locals(endings=Endings, tokens=tuple, behind=int, each=int)
+    cdef int _judge_by_endings(self, int set_id, int state, int word, int token) except -1
+    @cython.locals(scanner=Scanner, sets=ItemSetStore, endings=Endings, count=int, at=int, partial=int, text=bytes, is_cut=bint, byte=int, behind=int, still=int)
+    cdef Endings _find_endings(self, int set_id, int state)
+    @cython.locals(sets=ItemSetStore, only=int, byte=int, found=list)
+    cdef list _next_bytes(self, int set_id)
     @cython.locals(sets=ItemSetStore, index="Py_ssize_t")
     cdef int _follow(self, int set_id, bytes text) except -1
     cdef bint _is_quickly_good(self, int set_id, int state) except -1

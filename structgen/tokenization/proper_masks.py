@@ -35,6 +35,8 @@ GOOD = 1
 BAD = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
 KEPT = 65_536  # answers of each kind
+MOST_ENDINGS = 128  # of a pre-token, in characters of all of them
+LONGEST_ENDING = 64
 
 
 class Unsure:
@@ -48,6 +50,26 @@ class Unsure:
     def __init__(self, tokens: array[int]) -> None:
         self.tokens = tokens
         self.verdicts = zeros(len(tokens))
+
+
+class Endings:
+    """How a pre-token can go on to its end from a set and a state.
+
+    Attributes:
+        spelled: what the tokenizer makes of each ending, when it stands alone.
+        are_all: whether there are no others.
+    """
+
+    def __init__(self) -> None:
+        self.spelled: list[tuple[int, ...]] = []
+        self.are_all = True
+
+    def add(self, tokens: tuple[int, ...]) -> None:
+        """Notes one, if it can be told."""
+        if tokens:
+            self.spelled.append(tokens)
+        else:
+            self.are_all = False
 
 
 class ProperMasks:
@@ -73,6 +95,7 @@ class ProperMasks:
         self._unsure: dict[tuple[int, int, int, int, frozenset[int]], tuple[Unsure, Unsure]] = {}
         self._quick: dict[tuple[int, int], bool] = {}
         self._firsts: dict[int, int] = {}
+        self._endings: dict[tuple[int, int], Endings] = {}
         self._found: dict[tuple[int, Place], bool] = {}
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
@@ -209,13 +232,111 @@ class ProperMasks:
         added = tokenization.added.behind(place.added, text)
         if added is None:
             return False
-        if not partial and not added and not words.is_whole(word):
-            if self._is_quickly_good(after, behind):
+        if partial:
+            if not added and word == OTHER and self._is_completed(after, behind, partial, token):
+                return True
+        elif added:
+            if not words.is_whole(word) and self._may_leave(after, behind, added):
+                return True
+        else:
+            if not words.is_whole(word) and self._is_quickly_good(after, behind):
                 return True
             if word == OTHER and self._is_good_behind_byte(after, behind, token):
                 return True
+            verdict = self._judge_by_endings(after, behind, word, token)
+            if verdict != UNKNOWN:
+                return verdict == GOOD
         tail = tokenization.tail(place, text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
+
+    def _is_completed(self, set_id: int, state: int, partial: int, token: int) -> bool:
+        """Whether one of the usual ways to complete a token's last character leads to where the pre-token may end."""
+        for completion in self.tokenization.completions(token):
+            after = self._follow(set_id, completion)
+            if after:
+                behind, still = self._scanner.follow(state, partial, completion)
+                if behind and not still and self._is_quickly_good(after, behind):
+                    return True
+        return False
+
+    def _may_leave(self, set_id: int, state: int, added: frozenset[int]) -> bool:
+        """Whether a character may come next that surely cuts, and ends the beginnings of added tokens."""
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return False
+        cutting = self._scanner.cutting_bytes(state)
+        for byte in COMMON:
+            if cutting >> byte & 1 and self._sets.goto(set_id, byte):
+                after = self.tokenization.added.behind(added, _BYTES[byte])
+                if after is not None and not after:
+                    return True
+        return False
+
+    def _judge_by_endings(self, set_id: int, state: int, word: int, token: int) -> int:
+        """Whether a proper way leads on in the pre-token that a token is in, as far as its endings tell it.
+
+        What follows the token in the pre-token has to be what the tokenizer makes of it when it stands alone, and its
+        first token must be able to follow the one before.
+        """
+        key = (set_id, state)
+        endings = self._endings.get(key)
+        if endings is None:
+            if len(self._endings) >= KEPT:
+                self._endings.clear()
+            endings = self._endings[key] = self._find_endings(set_id, state)
+        words = self.tokenization.words
+        if words.is_alone(word) or not self._merges.is_proper[token]:
+            return UNKNOWN
+        for tokens in endings.spelled:
+            if not self._merges.crosses(token, tokens[0]):
+                behind = word
+                for each in tokens:
+                    behind = words.behind(behind, each)
+                if not words.is_whole(behind):
+                    return GOOD
+        return BAD if endings.are_all else UNKNOWN
+
+    def _find_endings(self, set_id: int, state: int) -> Endings:
+        """How the pre-token can go on to its end, where few texts are possible."""
+        scanner, sets, tokenization = self._scanner, self._sets, self.tokenization
+        endings = Endings()
+        waiting = [(set_id, state, 0, b"")]
+        count = 0
+        while waiting:
+            at, state, partial, text = waiting.pop()
+            count += 1
+            if count > MOST_ENDINGS or len(text) > LONGEST_ENDING:
+                endings.are_all = False
+                break
+            if sets.accepting[at]:
+                if text and not partial and scanner.may_end(state):
+                    endings.add(tokenization.spell(text))
+                if self._compiled.eager:
+                    continue
+            cutting = 0 if partial else scanner.cutting_bytes(state)
+            is_cut = False
+            for byte in self._next_bytes(at):
+                if cutting >> byte & 1:
+                    is_cut = True  # before the first byte it would have been seen already
+                    continue
+                if not partial and scanner.follow(scanner.cut(state), 0, _BYTES[byte])[0]:
+                    endings.are_all = False  # there may be a cut here: that depends on what follows
+                behind, still = scanner.follow(state, partial, _BYTES[byte])
+                if behind:
+                    waiting.append((sets.goto(at, byte), behind, still, text + _BYTES[byte]))
+            if is_cut and text:
+                endings.add(tokenization.spell(text))
+        return endings
+
+    def _next_bytes(self, set_id: int) -> list[int]:
+        """The bytes that may come next."""
+        sets = self._sets
+        sets.close(set_id)
+        only = sets.only_byte[set_id]  # 256: there is none
+        found = []
+        for byte in range(only, only + 1) if only >= 0 else range(256):
+            if byte < 256 and sets.goto(set_id, byte):
+                found.append(byte)
+        return found
 
     def _follow(self, set_id: int, text: bytes) -> int:
         sets = self._sets
@@ -358,6 +479,7 @@ class ProperMasks:
 
 
 _NOTHING = zeros(0)
+_BYTES = [bytes([byte]) for byte in range(256)]
 
 
 def _ints(values: list[int]) -> array[int]:

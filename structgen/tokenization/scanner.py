@@ -390,9 +390,9 @@ def _completions(prefix: bytes) -> tuple[int, int]:
 def is_text(data: bytes) -> bool:
     """Whether some bytes begin with a character, or are the beginning of one."""
     whole = character_length(data)
-    if len(data) >= whole:
-        return len(data[:whole].decode(errors="ignore")) == 1
-    return all(_may_follow(data[:size], data[size]) for size in range(len(data)))
+    if whole == 1:
+        return data[0] < 0x80
+    return all(_may_follow(data[:size], data[size]) for size in range(min(len(data), whole)))
 
 
 def _may_follow(prefix: bytes, byte: int) -> bool:

@@ -20,6 +20,7 @@ from structgen.tokenization.added_tokens import AddedTokens
 from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import read_tokenizer
 from structgen.tokenization.scanner import Cutters, Scanner, TokenRows, character_length, is_text
+from structgen.tokenization.symbols import Symbols
 from structgen.tokenization.whole_words import WholeWords
 
 __all__ = ["Branch", "Place", "ProperTokenization"]
@@ -113,7 +114,10 @@ class ProperTokenization:
             {token: content.encode() for token, content in parts.added.items()},
             {token for token, text in parts.added.items() if vocabulary.token_bytes(token) == text.encode()},
         )
-        self.words = WholeWords.of(parts, self.merges, vocabulary) if parts.ignore_merges else WholeWords({})
+        self._symbols = Symbols(parts, vocabulary)
+        self.words = (
+            WholeWords.of(parts, self.merges, vocabulary, self._symbols) if parts.ignore_merges else WholeWords({})
+        )
         self.word_count = (vocabulary.size + 31) // 32
         self._never = self._row_of(list(self._find_never()))
         self._only_whole = self._row_of(list(self.words.tokens))
@@ -123,7 +127,7 @@ class ProperTokenization:
         self._cuts: dict[int, list[int]] = {}
         self._byte_tokens = {text[0]: token for token, text in enumerate(vocabulary.spellings) if len(text) == 1}
         self._continuing = [t for t, text in enumerate(vocabulary.spellings) if text and 0x80 <= text[0] < 0xC0]
-        self._completable: dict[int, bool] = {}
+        self._completions: dict[int, tuple[bytes, ...]] = {}
         self.bridges = [
             (byte, token)
             for byte in BRIDGES
@@ -266,35 +270,50 @@ class ProperTokenization:
                 if character.isalpha() == to_letter:
                     return completion
                 found = completion
-        return found or self._any_completion(token)
+        return found
 
     def is_completable(self, token: int) -> bool:
         """Whether a token's last character, if it is not whole, can be completed by proper tokens at all."""
-        known = self._completable.get(token)
+        return not _unfinished(self.vocabulary.spellings[token]) or bool(self.completions(token))
+
+    def completions(self, token: int) -> tuple[bytes, ...]:
+        """Some ways in which proper tokens complete a token's last character, where it is not whole; none if there are
+        no such ways at all.
+        """
+        known = self._completions.get(token)
         if known is None:
-            is_whole = not _unfinished(self.vocabulary.spellings[token])
-            known = self._completable[token] = is_whole or bool(self._any_completion(token))
+            scanner = self.scanner
+            _, partial = scanner.follow(scanner.start, 0, _unfinished(self.vocabulary.spellings[token]))
+            some = [self._completion(token, partial, to_letter) for to_letter in (True, False)] if partial else []
+            some += self._longer_completions(token)
+            known = self._completions[token] = tuple(dict.fromkeys(text for text in some if text))
         return known
 
-    def _any_completion(self, token: int) -> bytes:
-        """The bytes of some tokens, of any length, that complete a token's last character; or nothing."""
+    def _longer_completions(self, token: int) -> list[bytes]:
+        """The bytes of some tokens, of any length, that complete a token's last character: to a letter, to something
+        else, as far as there are both.
+        """
         spellings = self.vocabulary.spellings
         first = (token, _unfinished(spellings[token]))
         spelled = {first: b""}
         waiting = [first]
+        found: dict[bool, bytes] = {}
         for place in waiting:
             last, partial = place
             for other in self._continuing:
                 text = partial + spellings[other]
-                if not is_text(text[: character_length(text)]) or self._conflict(last, other):
+                character = text[: character_length(text)]
+                if not is_text(character) or self._conflict(last, other):
                     continue
                 behind = (other, _unfinished(text))
                 if not behind[1]:
-                    return spelled[place] + spellings[other]
-                if behind not in spelled:
+                    found.setdefault(character.decode().isalpha(), spelled[place] + spellings[other])
+                    if len(found) == 2:
+                        return list(found.values())
+                elif behind not in spelled:
                     spelled[behind] = spelled[place] + spellings[other]
                     waiting.append(behind)
-        return b""
+        return list(found.values())
 
     def cuts_of(self, state: int) -> list[int]:
         """Which of CUTS surely make a cut behind a state."""
@@ -303,6 +322,17 @@ class ProperTokenization:
             known = [cut for cut in range(len(CUTS)) if self.scanner.surely_cuts(state, cut)]
             self._cuts[state] = known
         return known
+
+    def spell(self, text: bytes) -> tuple[int, ...]:
+        """The tokens of the end of a pre-token, by the merges, as if it stood alone.
+
+        Returns:
+            None at all if that depends on the text before, or cannot be told: the text is not normal, or holds an added
+            token or the beginning of one.
+        """
+        if self.added.behind(frozenset(), text) != frozenset() or not (text.isascii() or self._parts.is_normal is None):
+            return ()
+        return tuple(self.merges.merged(self._symbols.of(text)))
 
     # -- what may follow --------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from structgen.engine.vocabulary import Vocabulary
 from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import Parts
+from structgen.tokenization.symbols import Symbols
 
 __all__ = ["WholeWords"]
 
@@ -39,18 +40,20 @@ class WholeWords:
             self._ends.add(node)
 
     @classmethod
-    def of(cls, parts: Parts, merges: MergeTable, vocabulary: Vocabulary) -> WholeWords:
-        """Those of a tokenizer."""
+    def of(cls, parts: Parts, merges: MergeTable, vocabulary: Vocabulary, symbols: Symbols) -> WholeWords:
+        """Those of a tokenizer.
+
+        Args:
+            parts: the tokenizer,
+            merges: its merges,
+            vocabulary: its tokens,
+            symbols: and what the merges begin with.
+        """
         proper = merges.is_proper
-        symbols = {
-            text: token
-            for token, text in enumerate(vocabulary.spellings[: parts.size])
-            if text and parts.lengths[token] == 1 and token not in parts.added
-        }
         spelled = {}
         for token, text in enumerate(vocabulary.spellings[: parts.size]):
             if text and parts.lengths[token] and not proper[token] and token not in parts.added:
-                spelled[token] = merged([symbols[bytes([byte])] for byte in text], parts, merges)
+                spelled[token] = merges.merged(symbols.of(text))
         return cls(spelled)
 
     def begun_by(self, token: int) -> int:
@@ -73,13 +76,3 @@ class WholeWords:
         """Whether it must end here."""
         return word == ALONE
 
-
-def merged(tokens: list[int], parts: Parts, merges: MergeTable) -> list[int]:
-    """What the merges make of some symbols: the least rank first, of equal ranks the leftmost."""
-    tokens = list(tokens)
-    while True:
-        ranks = [(rank, at) for at in range(len(tokens) - 1) if (rank := merges.rank(tokens[at], tokens[at + 1])) >= 0]
-        if not ranks:
-            return tokens
-        rank, at = min(ranks)
-        tokens[at : at + 2] = [int(parts.merges[rank, 2])]

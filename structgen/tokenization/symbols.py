@@ -1,0 +1,45 @@
+"""What the merges of a tokenizer begin with: the symbols of a text."""
+
+from __future__ import annotations
+
+from structgen.engine.vocabulary import Vocabulary
+from structgen.tokenization.reading import Parts
+
+__all__ = ["Symbols"]
+
+
+class Symbols:
+    """The tokens that are not put together by merges: bytes, or characters and bytes for those that are no tokens.
+
+    Args:
+        parts: the tokenizer.
+        vocabulary: its tokens.
+    """
+
+    def __init__(self, parts: Parts, vocabulary: Vocabulary) -> None:
+        single: list[tuple[bytes, int]] = [
+            (text, token)
+            for token, text in enumerate(vocabulary.spellings[: parts.size])
+            if text and parts.lengths[token] == 1 and token not in parts.added
+        ]
+        single.sort(key=lambda pair: pair[1] not in parts.fallback)  # a character before the byte of the same text
+        self._bytes = {text: token for text, token in single if len(text) == 1}
+        self._characters = {text: token for text, token in single if len(text) > 1}
+
+    def of(self, text: bytes) -> list[int]:
+        """The symbols of a text within a pre-token; none if it has characters that are no tokens of the tokenizer."""
+        if text.isascii():
+            return self._of_bytes(text)
+        found = []
+        for character in text.decode(errors="surrogateescape"):
+            spelled = character.encode(errors="surrogateescape")
+            symbol = self._characters.get(spelled)
+            more = [symbol] if symbol is not None else self._of_bytes(spelled)
+            if not more:
+                return []
+            found += more
+        return found
+
+    def _of_bytes(self, text: bytes) -> list[int]:
+        found = [self._bytes.get(bytes([byte]), -1) for byte in text]
+        return [] if -1 in found else found
