@@ -1,6 +1,7 @@
 import cython
 
 from structgen.engine.arrays cimport zeros
+from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.compiled cimport CompiledGrammar
 from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.masks cimport SetMasks
@@ -8,7 +9,7 @@ from structgen.tokenization.merges cimport MergeTable
 from structgen.tokenization.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, KEPT, LONGEST_ENDING, MOST_ENDINGS, UNKNOWN
+cdef int BAD, GOOD, IN_CAPTURE, IN_SET, IN_TERMINAL, KEPT, LONGEST_ENDING, MOST_ENDINGS, UNKNOWN
 
 
 cdef class Unsure:
@@ -34,7 +35,8 @@ cdef class ProperMasks:
     cdef tuple _spellings
     cdef dict _unsure           # by set and state: see `_unsure_of`
     cdef dict _quick
-    cdef dict _firsts
+    cdef dict _within           # by state of an automaton: see `_bytes_within`
+    cdef dict _leading          # by state of an automaton: the bytes that lead on from it
     cdef dict _endings
     cdef dict _found
     cdef unsigned int[::1] _allowed
@@ -48,18 +50,28 @@ cdef class ProperMasks:
     @cython.locals(joins=Unsure, begins=Unsure, unsure=Unsure, index="Py_ssize_t", token=int, one="unsigned int")
     cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, place, bint joined) except -1
     cdef tuple _unsure_of(self, int set_id, branch, place)
-    @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int)
+    @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int, word=int, verdict=int)
     cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token) except -1
+    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t", within=object, is_good=bint)
+    cdef int _judge_within(self, int set_id, int state, int partial, int word, int token, added) except -1
+    @cython.locals(automata=AutomatonStore, completion=bytes, index="Py_ssize_t", after=int, behind=int, still=int)
+    cdef bint _is_completed_within(self, int at, int state, int partial, int token) except -1
     @cython.locals(completion=bytes, after=int, behind=int, still=int)
     cdef bint _is_completed(self, int set_id, int state, int partial, int token) except -1
-    @cython.locals(byte=int)
-    cdef bint _may_leave(self, int set_id, int state, added) except -1
-    @cython.locals(endings=Endings, tokens=tuple, behind=int, each=int)
-    cdef int _judge_by_endings(self, int set_id, int state, int word, int token) except -1
-    @cython.locals(scanner=Scanner, sets=ItemSetStore, endings=Endings, count=int, at=int, partial=int, text=bytes, is_cut=bint, byte=int, behind=int, still=int)
-    cdef Endings _find_endings(self, int set_id, int state)
-    @cython.locals(sets=ItemSetStore, only=int, byte=int, found=list)
-    cdef list _next_bytes(self, int set_id)
+    @cython.locals(likely=object, byte=int)
+    cdef bint _may_leave(self, following, int set_id, int state, added) except -1
+    @cython.locals(tokens=tuple, behind=int, each=int)
+    cdef int _judge(self, Endings endings, int word, int token) except -1
+    @cython.locals(endings=Endings)
+    cdef Endings _endings_of(self, int at, int state, int kind)
+    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, is_cut=bint, byte=int, behind=int, still=int, unsettled=bint, after=int)
+    cdef Endings _find_endings(self, int at, int state, int kind)
+    @cython.locals(byte=int, one=object)
+    cdef object _bytes_within(self, int at)
+    @cython.locals(byte=int, one=object)
+    cdef object _leading_from(self, int at)
+    @cython.locals(sets=ItemSetStore, scan=int)
+    cdef object _next_bytes(self, int set_id)
     @cython.locals(sets=ItemSetStore, index="Py_ssize_t")
     cdef int _follow(self, int set_id, bytes text) except -1
     cdef bint _is_quickly_good(self, int set_id, int state) except -1
@@ -68,8 +80,8 @@ cdef class ProperMasks:
     cdef bint _may_stop(self, int set_id, int state) except -1
     @cython.locals(byte=int)
     cdef bint _may_cut(self, int set_id, int state) except -1
-    @cython.locals(sets=ItemSetStore, only=int, byte=int)
-    cdef object _first_bytes(self, int set_id)
+    @cython.locals(sets=ItemSetStore)
+    cdef bint _may_follow(self, int set_id, int byte) except -1
     cdef bint _is_good_behind(self, int set_id, place, int token) except -1
     cdef bint _is_good(self, int set_id, place) except -1
     cdef bint _ends_soon(self, int set_id, place) except -1

@@ -33,6 +33,9 @@ COMMON = b'",}]:0 a'  # what often comes next in JSON
 UNKNOWN = 0
 GOOD = 1
 BAD = 2
+IN_SET = 0
+IN_TERMINAL = 1
+IN_CAPTURE = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
 KEPT = 65_536  # answers of each kind
 MOST_ENDINGS = 128  # of a pre-token, in characters of all of them
@@ -53,10 +56,10 @@ class Unsure:
 
 
 class Endings:
-    """How a pre-token can go on to its end from a set and a state.
+    """How a pre-token can go on to its end, from somewhere in the grammar and a state of the scanner.
 
     Attributes:
-        spelled: what the tokenizer makes of each ending, when it stands alone.
+        spelled: what the tokenizer makes of each ending, when it stands alone; of an empty one nothing.
         are_all: whether there are no others.
     """
 
@@ -64,12 +67,12 @@ class Endings:
         self.spelled: list[tuple[int, ...]] = []
         self.are_all = True
 
-    def add(self, tokens: tuple[int, ...]) -> None:
-        """Notes one, if it can be told."""
-        if tokens:
-            self.spelled.append(tokens)
-        else:
+    def add(self, tokens: tuple[int, ...] | None) -> None:
+        """Notes one; None if it cannot be told what the tokenizer makes of it."""
+        if tokens is None:
             self.are_all = False
+        else:
+            self.spelled.append(tokens)
 
 
 class ProperMasks:
@@ -94,8 +97,9 @@ class ProperMasks:
         self._spellings = compiled.vocabulary.spellings
         self._unsure: dict[tuple[int, int, int, int, frozenset[int]], tuple[Unsure, Unsure]] = {}
         self._quick: dict[tuple[int, int], bool] = {}
-        self._firsts: dict[int, int] = {}
-        self._endings: dict[tuple[int, int], Endings] = {}
+        self._leading: dict[int, int] = {}
+        self._endings: dict[tuple[int, int, int], Endings] = {}
+        self._within: dict[int, int] = {}
         self._found: dict[tuple[int, Place], bool] = {}
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
@@ -223,7 +227,6 @@ class ProperMasks:
         tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
         if not tokenization.is_completable(token):
             return False
-        after = self._follow(set_id, text)
         state = branch.state if joined else scanner.cut(branch.state)
         behind, partial = scanner.follow(state, place.partial, text)
         words = tokenization.words
@@ -232,22 +235,85 @@ class ProperMasks:
         added = tokenization.added.behind(place.added, text)
         if added is None:
             return False
+        verdict = self._judge_within(set_id, behind, partial, word, token, added)
+        if verdict != UNKNOWN:
+            return verdict == GOOD
+        after = self._follow(set_id, text)
         if partial:
             if not added and word == OTHER and self._is_completed(after, behind, partial, token):
                 return True
         elif added:
-            if not words.is_whole(word) and self._may_leave(after, behind, added):
+            if not words.is_whole(word) and self._may_leave(self._next_bytes(after), after, behind, added):
                 return True
         else:
             if not words.is_whole(word) and self._is_quickly_good(after, behind):
                 return True
             if word == OTHER and self._is_good_behind_byte(after, behind, token):
                 return True
-            verdict = self._judge_by_endings(after, behind, word, token)
+            verdict = self._judge(self._endings_of(after, behind, IN_SET), word, token)
             if verdict != UNKNOWN:
                 return verdict == GOOD
         tail = tokenization.tail(place, text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
+
+    def _judge_within(
+        self, set_id: int, state: int, partial: int, word: int, token: int, added: frozenset[int]
+    ) -> int:
+        """Whether a proper way leads on within the terminals that the set is in, as far as their automata tell it."""
+        sets, automata, text = self._sets, self._sets.automata, self._spellings[token]
+        sets.close(set_id)
+        kind = IN_CAPTURE if sets.captures[set_id] else IN_TERMINAL
+        words = self.tokenization.words
+        verdict = BAD
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            at = sets.scan_state[scan]
+            for index in range(len(text)):
+                at = automata.next(at, text[index])
+                if not at:
+                    break
+                if automata.accepting[at]:
+                    verdict = UNKNOWN  # other terminals may follow
+                    if self._compiled.eager:
+                        at = 0
+                        break
+            if not at or not automata.has_next(at):
+                continue
+            if partial or added:
+                if partial and not added:
+                    is_good = word == OTHER and self._is_completed_within(at, state, partial, token)
+                else:
+                    within = self._bytes_within(at)
+                    is_good = not partial and not words.is_whole(word) and self._may_leave(within, -1, state, added)
+                if is_good:
+                    return GOOD
+                verdict = UNKNOWN
+                continue
+            if not words.is_whole(word) and (
+                state == self._scanner.start or self._bytes_within(at) & self._scanner.cutting_bytes(state)
+            ):
+                return GOOD
+            judged = self._judge(self._endings_of(at, state, kind), word, token)
+            if judged == GOOD:
+                return GOOD
+            if judged == UNKNOWN:
+                verdict = UNKNOWN
+        return verdict
+
+    def _is_completed_within(self, at: int, state: int, partial: int, token: int) -> bool:
+        """The same as `_is_completed`, within a terminal."""
+        automata = self._sets.automata
+        for completion in self.tokenization.completions(token):
+            after = at
+            for index in range(len(completion)):
+                after = automata.next(after, completion[index])
+                if not after or (self._compiled.eager and automata.accepting[after]):
+                    after = 0
+                    break
+            if after:
+                behind, still = self._scanner.follow(state, partial, completion)
+                if behind and not still and self._bytes_within(after) & self._scanner.cutting_bytes(behind):
+                    return True
+        return False
 
     def _is_completed(self, set_id: int, state: int, partial: int, token: int) -> bool:
         """Whether one of the usual ways to complete a token's last character leads to where the pre-token may end."""
@@ -259,35 +325,35 @@ class ProperMasks:
                     return True
         return False
 
-    def _may_leave(self, set_id: int, state: int, added: frozenset[int]) -> bool:
-        """Whether a character may come next that surely cuts, and ends the beginnings of added tokens."""
-        if self._compiled.eager and self._sets.accepting[set_id]:
+    def _may_leave(self, following: int, set_id: int, state: int, added: frozenset[int]) -> bool:
+        """Whether a character may come next that surely cuts, and ends the beginnings of added tokens.
+
+        Args:
+            following: the bytes that may come next, as bits of a number;
+            set_id: in this set, where that is not sure; -1 where it is.
+            state: the scanner's state.
+            added: the beginnings.
+        """
+        if set_id >= 0 and self._compiled.eager and self._sets.accepting[set_id]:
             return False
-        cutting = self._scanner.cutting_bytes(state)
+        likely = following & self._scanner.cutting_bytes(state)
         for byte in COMMON:
-            if cutting >> byte & 1 and self._sets.goto(set_id, byte):
+            if likely >> byte & 1 and (set_id < 0 or self._may_follow(set_id, byte)):
                 after = self.tokenization.added.behind(added, _BYTES[byte])
                 if after is not None and not after:
                     return True
         return False
 
-    def _judge_by_endings(self, set_id: int, state: int, word: int, token: int) -> int:
-        """Whether a proper way leads on in the pre-token that a token is in, as far as its endings tell it.
+    def _judge(self, endings: Endings, word: int, token: int) -> int:
+        """Whether one of the endings of a pre-token can stand behind a token.
 
-        What follows the token in the pre-token has to be what the tokenizer makes of it when it stands alone, and its
-        first token must be able to follow the one before.
+        It can if its first token can: what follows a token in a pre-token is what the tokenizer makes of it alone.
         """
-        key = (set_id, state)
-        endings = self._endings.get(key)
-        if endings is None:
-            if len(self._endings) >= KEPT:
-                self._endings.clear()
-            endings = self._endings[key] = self._find_endings(set_id, state)
         words = self.tokenization.words
         if words.is_alone(word) or not self._merges.is_proper[token]:
             return UNKNOWN
         for tokens in endings.spelled:
-            if not self._merges.crosses(token, tokens[0]):
+            if not tokens or not self._merges.crosses(token, tokens[0]):
                 behind = word
                 for each in tokens:
                     behind = words.behind(behind, each)
@@ -295,11 +361,26 @@ class ProperMasks:
                     return GOOD
         return BAD if endings.are_all else UNKNOWN
 
-    def _find_endings(self, set_id: int, state: int) -> Endings:
-        """How the pre-token can go on to its end, where few texts are possible."""
-        scanner, sets, tokenization = self._scanner, self._sets, self.tokenization
+    def _endings_of(self, at: int, state: int, kind: int) -> Endings:
+        """How a pre-token can go on to its end; see `Endings`.
+
+        Args:
+            at: an Earley set; or a state of a terminal's automaton, to look no further than its end,
+            state: the scanner's state,
+            kind: which: IN_SET, IN_TERMINAL, or IN_CAPTURE, where the end of the terminal may be refused.
+        """
+        key = (at, state, kind)
+        endings = self._endings.get(key)
+        if endings is None:
+            if len(self._endings) >= KEPT:
+                self._endings.clear()
+            endings = self._endings[key] = self._find_endings(at, state, kind)
+        return endings
+
+    def _find_endings(self, at: int, state: int, kind: int) -> Endings:
+        scanner, tokenization, automata = self._scanner, self.tokenization, self._sets.automata
         endings = Endings()
-        waiting = [(set_id, state, 0, b"")]
+        waiting = [(at, state, 0, b"")]
         count = 0
         while waiting:
             at, state, partial, text = waiting.pop()
@@ -307,35 +388,78 @@ class ProperMasks:
             if count > MOST_ENDINGS or len(text) > LONGEST_ENDING:
                 endings.are_all = False
                 break
-            if sets.accepting[at]:
-                if text and not partial and scanner.may_end(state):
-                    endings.add(tokenization.spell(text))
-                if self._compiled.eager:
-                    continue
+            if kind != IN_SET and automata.accepting[at]:
+                endings.are_all = False  # other terminals may follow
+            elif kind == IN_SET and self._sets.accepting[at] and not partial and scanner.may_end(state):
+                endings.add(tokenization.spell(text))
+            if self._compiled.eager and (self._sets.accepting[at] if kind == IN_SET else automata.accepting[at]):
+                continue
             cutting = 0 if partial else scanner.cutting_bytes(state)
             is_cut = False
-            for byte in self._next_bytes(at):
-                if cutting >> byte & 1:
-                    is_cut = True  # before the first byte it would have been seen already
+            following = self._next_bytes(at) if kind == IN_SET else self._leading_from(at)
+            for byte in range(256):
+                if not following >> byte & 1 or (is_cut and cutting >> byte & 1):
                     continue
-                if not partial and scanner.follow(scanner.cut(state), 0, _BYTES[byte])[0]:
-                    endings.are_all = False  # there may be a cut here: that depends on what follows
                 behind, still = scanner.follow(state, partial, _BYTES[byte])
-                if behind:
-                    waiting.append((sets.goto(at, byte), behind, still, text + _BYTES[byte]))
-            if is_cut and text:
+                unsettled = not partial and scanner.follow(scanner.cut(state), 0, _BYTES[byte])[0] > 0
+                if not behind and not unsettled:
+                    continue
+                after = self._sets.goto(at, byte) if kind == IN_SET else automata.next(at, byte)
+                if not after:
+                    continue
+                if kind != IN_SET and not automata.has_next(after) and (kind == IN_CAPTURE or not cutting >> byte & 1):
+                    endings.are_all = False  # the end of the terminal: it may be refused, or more may follow
+                elif cutting >> byte & 1:
+                    is_cut = True
+                else:
+                    if unsettled:
+                        endings.are_all = False  # there may be a cut here: that depends on what follows
+                    if behind:
+                        waiting.append((after, behind, still, text + _BYTES[byte]))
+            if is_cut:
                 endings.add(tokenization.spell(text))
         return endings
 
-    def _next_bytes(self, set_id: int) -> list[int]:
-        """The bytes that may come next."""
+    def _bytes_within(self, at: int) -> int:
+        """The bytes that lead on from a state of an automaton to where more must follow, as bits of a number: nothing
+        that may be refused, and nothing that ends the text.
+        """
+        if self._compiled.eager and self._sets.automata.accepting[at]:
+            return 0
+        known = self._within.get(at)
+        if known is None:
+            if len(self._within) >= KEPT:
+                self._within.clear()
+            known = 0
+            one = 1
+            following = self._leading_from(at)
+            for byte in range(128):
+                if following >> byte & 1 and self._sets.automata.has_next(self._sets.automata.next(at, byte)):
+                    known |= one << byte
+            self._within[at] = known
+        return known
+
+    def _leading_from(self, at: int) -> int:
+        """The bytes that lead on from a state of an automaton, as bits of a number."""
+        known = self._leading.get(at)
+        if known is None:
+            if len(self._leading) >= KEPT:
+                self._leading.clear()
+            known = 0
+            one = 1
+            for byte in range(256):
+                if self._sets.automata.leads_on(at, byte):
+                    known |= one << byte
+            self._leading[at] = known
+        return known
+
+    def _next_bytes(self, set_id: int) -> int:
+        """The bytes that may come next, as bits of a number; but for those that a capture refuses."""
         sets = self._sets
         sets.close(set_id)
-        only = sets.only_byte[set_id]  # 256: there is none
-        found = []
-        for byte in range(only, only + 1) if only >= 0 else range(256):
-            if byte < 256 and sets.goto(set_id, byte):
-                found.append(byte)
+        found = 0
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            found |= self._leading_from(sets.scan_state[scan])
         return found
 
     def _follow(self, set_id: int, text: bytes) -> int:
@@ -374,37 +498,25 @@ class ProperMasks:
     def _may_cut(self, set_id: int, state: int) -> bool:
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False  # nothing follows
-        cutting = self._scanner.cutting_bytes(state)
-        for byte in COMMON:
-            if cutting >> byte & 1 and self._sets.goto(set_id, byte):
-                return True
-        if self._first_bytes(set_id) & cutting:
-            return True
+        following = self._next_bytes(set_id)
+        likely = following & self._scanner.cutting_bytes(state)
+        if likely:
+            for byte in COMMON:
+                if likely >> byte & 1 and self._may_follow(set_id, byte):
+                    return True
+            for byte in range(128):
+                if likely >> byte & 1 and self._may_follow(set_id, byte):
+                    return True
         cuts = self._scanner.cuts
-        for cut in self.tokenization.cuts_of(state):  # noqa: SIM110  (no generators in compiled methods)
-            if len(cuts[cut]) > 1 and self._follow(set_id, cuts[cut]):
+        for cut in self.tokenization.cuts_of(state):
+            if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._follow(set_id, cuts[cut]):
                 return True
         return False
 
-    def _first_bytes(self, set_id: int) -> int:
-        """The ASCII characters that may come next, as bits of a number."""
-        known = self._firsts.get(set_id)
-        if known is None:
-            if len(self._firsts) >= KEPT:
-                self._firsts.clear()
-            known = 0
-            one = 1
-            sets = self._sets
-            sets.close(set_id)
-            only = sets.only_byte[set_id]
-            if 0 <= only < 128:
-                known = one << only
-            elif only < 0:
-                for byte in range(128):
-                    if sets.goto(set_id, byte):
-                        known |= one << byte
-            self._firsts[set_id] = known
-        return known
+    def _may_follow(self, set_id: int, byte: int) -> bool:
+        """Whether one of the next bytes is not refused."""
+        sets = self._sets
+        return not sets.captures[set_id] or sets.goto(set_id, byte) > 0
 
     def leads_on(self, set_id: int, place: Place) -> bool:
         """Whether a proper way leads to an end from a set and a place."""

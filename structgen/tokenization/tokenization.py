@@ -323,16 +323,17 @@ class ProperTokenization:
             self._cuts[state] = known
         return known
 
-    def spell(self, text: bytes) -> tuple[int, ...]:
+    def spell(self, text: bytes) -> tuple[int, ...] | None:
         """The tokens of the end of a pre-token, by the merges, as if it stood alone.
 
         Returns:
-            None at all if that depends on the text before, or cannot be told: the text is not normal, or holds an added
+            None if that depends on the text before, or cannot be told: the text may not be normal, or holds an added
             token or the beginning of one.
         """
         if self.added.behind(frozenset(), text) != frozenset() or not (text.isascii() or self._parts.is_normal is None):
-            return ()
-        return tuple(self.merges.merged(self._symbols.of(text)))
+            return None
+        symbols = self._symbols.of(text)
+        return tuple(self.merges.merged(symbols)) if symbols or not text else None
 
     # -- what may follow --------------------------------------------------------------------------------------------
 
