@@ -9,12 +9,13 @@ from structgen.tokenization.merges cimport MergeTable
 from structgen.tokenization.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, IN_CAPTURE, IN_SET, IN_TERMINAL, KEPT, LONGEST_ENDING, MOST_ENDINGS, UNKNOWN
+cdef int BAD, FEW, GOOD, IN_CAPTURE, IN_SET, IN_TERMINAL, KEPT, LONGEST_ENDING, MOST_BYTES, MOST_ENDINGS, UNKNOWN
 
 
 cdef class Unsure:
     cdef readonly int[::1] tokens
     cdef readonly int[::1] verdicts
+    cdef set proven
 
 
 cdef class Endings:
@@ -34,6 +35,7 @@ cdef class ProperMasks:
     cdef list _cut_masks
     cdef tuple _spellings
     cdef dict _unsure           # by set and state: see `_unsure_of`
+    cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
     cdef dict _quick
     cdef dict _within           # by state of an automaton: see `_bytes_within`
     cdef dict _leading          # by state of an automaton: the bytes that lead on from it
@@ -51,7 +53,7 @@ cdef class ProperMasks:
     cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, place, bint joined) except -1
     cdef tuple _unsure_of(self, int set_id, branch, place)
     @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int, word=int, verdict=int)
-    cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token) except -1
+    cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token, Unsure unsure) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t", within=object, is_good=bint)
     cdef int _judge_within(self, int set_id, int state, int partial, int word, int token, added) except -1
     @cython.locals(automata=AutomatonStore, completion=bytes, index="Py_ssize_t", after=int, behind=int, still=int)
@@ -64,8 +66,10 @@ cdef class ProperMasks:
     cdef int _judge(self, Endings endings, int word, int token) except -1
     @cython.locals(endings=Endings)
     cdef Endings _endings_of(self, int at, int state, int kind)
-    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, is_cut=bint, byte=int, behind=int, still=int, unsettled=bint, after=int)
+    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, following=object, cutting=object, byte=int, behind=int, still=int, unsettled=bint, after=int, one=object)
     cdef Endings _find_endings(self, int at, int state, int kind)
+    @cython.locals(byte=int, one=object)
+    cdef bint _are_taken(self, int at, some, int kind) except -1
     @cython.locals(byte=int, one=object)
     cdef object _bytes_within(self, int at)
     @cython.locals(byte=int, one=object)
@@ -87,6 +91,8 @@ cdef class ProperMasks:
     cdef bint _ends_soon(self, int set_id, place) except -1
 
 
+@cython.locals(index="Py_ssize_t", word="unsigned int")
+cdef bint _has_more(unsigned int[::1] row, unsigned int[::1] other, int count) except -1
 @cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
 cdef int _without(unsigned int[::1] out, unsigned int[::1] row, int[::1] some) except -1
 @cython.locals(index="Py_ssize_t")

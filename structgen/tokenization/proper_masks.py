@@ -37,9 +37,11 @@ IN_SET = 0
 IN_TERMINAL = 1
 IN_CAPTURE = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
+FEW = 100  # tokens that are looked at one by one in the time in which a mask is made
 KEPT = 65_536  # answers of each kind
-MOST_ENDINGS = 128  # of a pre-token, in characters of all of them
+MOST_ENDINGS = 64  # of a pre-token, in characters of all of them
 LONGEST_ENDING = 64
+MOST_BYTES = 16  # of more that may come next they are not followed
 
 
 class Unsure:
@@ -48,11 +50,13 @@ class Unsure:
     Attributes:
         tokens: int32[tokens], ascending.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
+        proven: tokens that lead to an end from all sets that differ from this one in their text alone.
     """
 
-    def __init__(self, tokens: array[int]) -> None:
-        self.tokens = tokens
-        self.verdicts = zeros(len(tokens))
+    def __init__(self, tokens: list[int], proven: set[int]) -> None:
+        self.tokens = _ints([token for token in tokens if token not in proven])
+        self.verdicts = zeros(len(self.tokens))
+        self.proven = proven
 
 
 class Endings:
@@ -96,6 +100,7 @@ class ProperMasks:
         ]
         self._spellings = compiled.vocabulary.spellings
         self._unsure: dict[tuple[int, int, int, int, frozenset[int]], tuple[Unsure, Unsure]] = {}
+        self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._quick: dict[tuple[int, int], bool] = {}
         self._leading: dict[int, int] = {}
         self._endings: dict[tuple[int, int, int], Endings] = {}
@@ -179,7 +184,7 @@ class ProperMasks:
             token = unsure.tokens[index]
             if way[token >> 5] >> (token & 31) & 1:
                 if unsure.verdicts[index] == UNKNOWN:
-                    is_good = self._leads_on(set_id, branch, place, joined, token)
+                    is_good = self._leads_on(set_id, branch, place, joined, token, unsure)
                     unsure.verdicts[index] = GOOD if is_good else BAD
                 if unsure.verdicts[index] == BAD:
                     way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
@@ -202,15 +207,21 @@ class ProperMasks:
         joins, begins = base & np.asarray(rows.joins), base & np.asarray(rows.begins)
         following = [t for t in tokenization.words.following(branch.word) if joins[t >> 5] >> np.uint32(t & 31) & 1]
         for masks, sure_joins, sure_begins in zip(self._cut_masks, rows.sure_joins, rows.sure_begins, strict=True):
-            if joins.any() or begins.any():
+            if _has_more(joins, begins, FEW):
                 cut = self._cuttable(masks, set_id)
                 joins &= ~(sure_joins & cut)
                 begins &= ~(sure_begins & cut)
         # What is in the middle of an added token may have to be completed to it.
         opening = tokenization.opening(place.added)
+        key = (self._sets.unknown(set_id), branch.state, branch.word, place.partial, place.added)
+        proven = self._proven.get(key)
+        if proven is None:
+            if len(self._proven) >= KEPT:
+                self._proven.clear()
+            proven = self._proven[key] = (set(), set())
         return (
-            Unsure(_ints(sorted({*_ids(joins | (base & np.asarray(rows.joins) & opening)), *following}))),
-            Unsure(_ints(_ids(begins | (base & np.asarray(rows.begins) & opening)))),
+            Unsure(sorted({*_ids(joins | (base & np.asarray(rows.joins) & opening)), *following}), proven[0]),
+            Unsure(_ids(begins | (base & np.asarray(rows.begins) & opening)), proven[1]),
         )
 
     def _cuttable(self, masks: SetMasks, set_id: int) -> Any:
@@ -222,13 +233,15 @@ class ProperMasks:
             row[:] = 0
         return row
 
-    def _leads_on(self, set_id: int, branch: Branch, place: Place, joined: bool, token: int) -> bool:
+    def _leads_on(
+        self, set_id: int, branch: Branch, place: Place, joined: bool, token: int, unsure: Unsure
+    ) -> bool:
         """Whether a proper way leads to an end behind a token."""
         tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
-        if not tokenization.is_completable(token):
-            return False
         state = branch.state if joined else scanner.cut(branch.state)
         behind, partial = scanner.follow(state, place.partial, text)
+        if partial and not tokenization.is_completable(token):
+            return False
         words = tokenization.words
         is_first = not joined or branch.state == scanner.start
         word = words.begun_by(token) if is_first else words.behind(branch.word, token)
@@ -236,8 +249,12 @@ class ProperMasks:
         if added is None:
             return False
         verdict = self._judge_within(set_id, behind, partial, word, token, added)
+        if verdict == GOOD:
+            unsure.proven.add(token)
         if verdict != UNKNOWN:
             return verdict == GOOD
+        if partial and not tokenization.can_go_on(behind, partial, token):
+            return False
         after = self._follow(set_id, text)
         if partial:
             if not added and word == OTHER and self._is_completed(after, behind, partial, token):
@@ -382,6 +399,7 @@ class ProperMasks:
         endings = Endings()
         waiting = [(at, state, 0, b"")]
         count = 0
+        one = 1
         while waiting:
             at, state, partial, text = waiting.pop()
             count += 1
@@ -394,12 +412,19 @@ class ProperMasks:
                 endings.add(tokenization.spell(text))
             if self._compiled.eager and (self._sets.accepting[at] if kind == IN_SET else automata.accepting[at]):
                 continue
-            cutting = 0 if partial else scanner.cutting_bytes(state)
-            is_cut = False
             following = self._next_bytes(at) if kind == IN_SET else self._leading_from(at)
-            for byte in range(256):
-                if not following >> byte & 1 or (is_cut and cutting >> byte & 1):
-                    continue
+            cutting = 0 if partial else following & scanner.cutting_bytes(state)
+            if self._are_taken(at, cutting, kind):
+                endings.add(tokenization.spell(text))
+            elif cutting:
+                endings.are_all = False
+            following &= ~cutting
+            if following.bit_count() > MOST_BYTES:
+                endings.are_all = False  # they are not looked at
+                continue
+            while following:
+                byte = following.bit_length() - 1
+                following ^= one << byte
                 behind, still = scanner.follow(state, partial, _BYTES[byte])
                 unsettled = not partial and scanner.follow(scanner.cut(state), 0, _BYTES[byte])[0] > 0
                 if not behind and not unsettled:
@@ -407,18 +432,25 @@ class ProperMasks:
                 after = self._sets.goto(at, byte) if kind == IN_SET else automata.next(at, byte)
                 if not after:
                     continue
-                if kind != IN_SET and not automata.has_next(after) and (kind == IN_CAPTURE or not cutting >> byte & 1):
-                    endings.are_all = False  # the end of the terminal: it may be refused, or more may follow
-                elif cutting >> byte & 1:
-                    is_cut = True
-                else:
-                    if unsettled:
-                        endings.are_all = False  # there may be a cut here: that depends on what follows
-                    if behind:
-                        waiting.append((after, behind, still, text + _BYTES[byte]))
-            if is_cut:
-                endings.add(tokenization.spell(text))
+                if unsettled or (kind != IN_SET and not automata.has_next(after)):
+                    endings.are_all = False  # there may be a cut: that depends on what follows; or the terminal ends
+                if behind and (kind == IN_SET or automata.has_next(after)):
+                    waiting.append((after, behind, still, text + _BYTES[byte]))
         return endings
+
+    def _are_taken(self, at: int, some: int, kind: int) -> bool:
+        """Whether one of some bytes, of those that lead on, is not refused; for the kinds see `_endings_of`."""
+        if kind == IN_TERMINAL:
+            return some != 0
+        if kind == IN_CAPTURE:
+            return bool(some & self._bytes_within(at))
+        one = 1
+        while some:
+            byte = some.bit_length() - 1
+            some ^= one << byte
+            if self._may_follow(at, byte):
+                return True
+        return False
 
     def _bytes_within(self, at: int) -> int:
         """The bytes that lead on from a state of an automaton to where more must follow, as bits of a number: nothing
@@ -611,6 +643,18 @@ def _ids(row: Any) -> list[int]:
                 if word >> bit & 1:
                     found.append(32 * index + bit)
     return found
+
+
+def _has_more(row: Any, other: Any, count: int) -> bool:
+    """Whether two masks together have more than so many tokens."""
+    for index in range(len(row)):
+        for word in (row[index], other[index]):
+            while word:
+                word &= word - 1
+                count -= 1
+                if count < 0:
+                    return True
+    return False
 
 
 def _without(out: Any, row: Any, some: array[int]) -> None:

@@ -32,8 +32,8 @@ CUTS = (
     *(b' "', b" ,", b" }", b" :", b" ]", b" {", b" [", b" n", b" t", b" f", b" -", b" 0"),
 )
 PREFERRED = (
+    (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),  # these mostly do not end a string of JSON
     (b'"', b"0", b"n", b' "', b" n", b"\n"),
-    (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),
 )
 BRIDGES = b'\n n",}:0'  # bytes that may stand between a token and what cuts
 MOST_COMPLETIONS = 512  # that are tried for a token
@@ -140,6 +140,7 @@ class ProperTokenization:
         self._rows: dict[tuple[int, int], TokenRows] = {}
         self._conflicts: dict[int, Conflicts] = {}
         self._clashes: dict[str, list[int]] = {}
+        self._going_on: dict[tuple[int, int, int], bool] = {}
         # What ends a value of JSON, the shorter the sooner: where a search had better begin.
         closers = [t for t, text in enumerate(vocabulary.spellings) if any(byte in text for byte in b'"}]')]
         self.closing = {token: (len(vocabulary.spellings[token]), token) for token in closers}
@@ -229,7 +230,7 @@ class ProperTokenization:
             state, partial = scanner.follow(scanner.start, 0, text)
             completion = b""
             if state and partial:
-                completion = self._completion(token, partial, preferred is PREFERRED[0])
+                completion = self._completion(token, partial, preferred is PREFERRED[1])
                 state, partial = scanner.follow(state, partial, completion)
             if not state or partial:
                 continue
@@ -321,6 +322,25 @@ class ProperTokenization:
         if known is None:
             known = [cut for cut in range(len(CUTS)) if self.scanner.surely_cuts(state, cut)]
             self._cuts[state] = known
+        return known
+
+    def can_go_on(self, state: int, partial: int, token: int) -> bool:
+        """Whether any token at all may follow one in the middle of a character.
+
+        Args:
+            state: the scanner's state,
+            partial: and the beginning of the character.
+            token: the one.
+        """
+        key = (state, partial, token)
+        known = self._going_on.get(key)
+        if known is None:
+            if len(self._going_on) >= KEPT_CONFLICTS:
+                self._going_on.clear()
+            row = np.array(self.rows(state, partial).joins)
+            conflicts = self.conflicts(token)
+            row &= ~(self._row_of(conflicts.listed) if conflicts.row is None else conflicts.row)
+            known = self._going_on[key] = bool(row.any())
         return known
 
     def spell(self, text: bytes) -> tuple[int, ...] | None:
