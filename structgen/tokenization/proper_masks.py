@@ -24,6 +24,7 @@ from structgen.engine.arrays import zeros
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.masks import SetMasks
 from structgen.errors import LimitExceededError
+from structgen.tokenization.completions import unfinished
 from structgen.tokenization.tokenization import Branch, Place, ProperTokenization
 from structgen.tokenization.whole_words import OTHER
 
@@ -233,14 +234,12 @@ class ProperMasks:
             row[:] = 0
         return row
 
-    def _leads_on(
-        self, set_id: int, branch: Branch, place: Place, joined: bool, token: int, unsure: Unsure
-    ) -> bool:
+    def _leads_on(self, set_id: int, branch: Branch, place: Place, joined: bool, token: int, unsure: Unsure) -> bool:
         """Whether a proper way leads to an end behind a token."""
         tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
         state = branch.state if joined else scanner.cut(branch.state)
         behind, partial = scanner.follow(state, place.partial, text)
-        if partial and not tokenization.is_completable(token):
+        if partial and unfinished(text) and not tokenization.completions.of(token).exists:
             return False
         words = tokenization.words
         is_first = not joined or branch.state == scanner.start
@@ -273,9 +272,7 @@ class ProperMasks:
         tail = tokenization.tail(place, text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
 
-    def _judge_within(
-        self, set_id: int, state: int, partial: int, word: int, token: int, added: frozenset[int]
-    ) -> int:
+    def _judge_within(self, set_id: int, state: int, partial: int, word: int, token: int, added: frozenset[int]) -> int:
         """Whether a proper way leads on within the terminals that the set is in, as far as their automata tell it."""
         sets, automata, text = self._sets, self._sets.automata, self._spellings[token]
         sets.close(set_id)
@@ -319,7 +316,7 @@ class ProperMasks:
     def _is_completed_within(self, at: int, state: int, partial: int, token: int) -> bool:
         """The same as `_is_completed`, within a terminal."""
         automata = self._sets.automata
-        for completion in self.tokenization.completions(token):
+        for completion in self.tokenization.completions.of(token).texts:
             after = at
             for index in range(len(completion)):
                 after = automata.next(after, completion[index])
@@ -334,7 +331,7 @@ class ProperMasks:
 
     def _is_completed(self, set_id: int, state: int, partial: int, token: int) -> bool:
         """Whether one of the usual ways to complete a token's last character leads to where the pre-token may end."""
-        for completion in self.tokenization.completions(token):
+        for completion in self.tokenization.completions.of(token).texts:
             after = self._follow(set_id, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)

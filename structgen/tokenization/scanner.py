@@ -18,7 +18,7 @@ from structgen.engine.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 from structgen.tokenization.pre_tokenizers import FRESH, Guess, Split, is_settled, may_end, options
 
-__all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "is_text"]
+__all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
@@ -201,7 +201,7 @@ class Scanner:
             self._note(partial, range(0x80))
         elif _is_last(prefix):
             self._note(partial, range(0x80, 0xC0))
-        elif _may_follow(prefix, byte):
+        elif may_follow(prefix, byte):
             number = len(self._prefixes)
             self._prefixes.append(prefix + bytes([byte]))
             if (number + 1) * 256 > len(self._characters):
@@ -380,22 +380,14 @@ def character_length(text: bytes) -> int:
 def _completions(prefix: bytes) -> tuple[int, int]:
     """The first and the last character that begin with some bytes."""
     missing = character_length(prefix) - len(prefix)
-    least = next(byte for byte in range(0x80, 0xC0) if _may_follow(prefix, byte))
-    most = next(byte for byte in range(0xBF, 0x7F, -1) if _may_follow(prefix, byte))
+    least = next(byte for byte in range(0x80, 0xC0) if may_follow(prefix, byte))
+    most = next(byte for byte in range(0xBF, 0x7F, -1) if may_follow(prefix, byte))
     first = prefix + bytes([least]) + b"\x80" * (missing - 1)
     last = prefix + bytes([most]) + b"\xbf" * (missing - 1)
     return ord(first.decode()), ord(last.decode())
 
 
-def is_text(data: bytes) -> bool:
-    """Whether some bytes begin with a character, or are the beginning of one."""
-    whole = character_length(data)
-    if whole == 1:
-        return data[0] < 0x80
-    return all(_may_follow(data[:size], data[size]) for size in range(min(len(data), whole)))
-
-
-def _may_follow(prefix: bytes, byte: int) -> bool:
+def may_follow(prefix: bytes, byte: int) -> bool:
     """Whether a byte continues, or begins, a character of several bytes (RFC 3629)."""
     if not prefix:
         return character_length(bytes([byte])) > 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
-import unicodedata
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +15,10 @@ from structgen.engine.arrays import zeros
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
 from structgen.tokenization.added_tokens import AddedTokens
+from structgen.tokenization.completions import Completions, composes
 from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import read_tokenizer
-from structgen.tokenization.scanner import Cutters, Scanner, TokenRows, character_length, is_text
+from structgen.tokenization.scanner import Cutters, Scanner, TokenRows
 from structgen.tokenization.symbols import Symbols
 from structgen.tokenization.whole_words import WholeWords
 
@@ -36,7 +35,6 @@ PREFERRED = (
     (b'"', b"0", b"n", b' "', b" n", b"\n"),
 )
 BRIDGES = b'\n n",}:0'  # bytes that may stand between a token and what cuts
-MOST_COMPLETIONS = 512  # that are tried for a token
 SOME = 0.1
 KEPT_ROWS = 256  # of 100 kB each,
 KEPT_PARTIAL_ROWS = 4096  # or of 16
@@ -123,17 +121,15 @@ class ProperTokenization:
         self._only_whole = self._row_of(list(self.words.tokens))
         self._added_row = self._row_of(list(self.added.spelled))
         self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
-        self._byte_tokens = {text[0]: token for token in self._texts() if len(text := vocabulary.spellings[token]) == 1}
         self._cuts: dict[int, list[int]] = {}
         self._byte_tokens = {text[0]: token for token, text in enumerate(vocabulary.spellings) if len(text) == 1}
-        self._continuing = [t for t, text in enumerate(vocabulary.spellings) if text and 0x80 <= text[0] < 0xC0]
-        self._completions: dict[int, tuple[bytes, ...]] = {}
+        self.completions = Completions(vocabulary, self.merges, self._is_piece if parts.is_piece else None)
         self.bridges = [
             (byte, token)
             for byte in BRIDGES
             if (token := self._byte_tokens.get(byte, NO_TOKEN)) >= 0 and self.merges.is_proper[token]
         ]
-        made = [self._cutting_texts(preferred) for preferred in PREFERRED]
+        made = [self._cutting_texts(preferred, preferred is PREFERRED[-1]) for preferred in PREFERRED]
         self._cutters = [cutters for cutters, _ in made]
         self.cut_vocabularies = [cut_vocabulary for _, cut_vocabulary in made]
         self._no_rows = TokenRows(self.word_count)
@@ -214,10 +210,15 @@ class ProperTokenization:
     def _may_compose(self, token: int) -> bool:
         """Whether a token's first character may be composed with one before it."""
         text = self.vocabulary.spellings[token]
-        return not text[:1].isascii() and _composes(text.decode(errors="ignore")[:1])
+        return not text[:1].isascii() and composes(text.decode(errors="ignore")[:1])
 
-    def _cutting_texts(self, preferred: tuple[bytes, ...]) -> tuple[Cutters, Vocabulary]:
-        """What cuts off each token, and a vocabulary of what they spell together."""
+    def _cutting_texts(self, preferred: tuple[bytes, ...], to_letter: bool) -> tuple[Cutters, Vocabulary]:
+        """What cuts off each token, and a vocabulary of what they spell together.
+
+        Args:
+            preferred: texts that may cut, the best ones first.
+            to_letter: whether unfinished characters had better be completed to letters.
+        """
         cut_of = zeros(self.vocabulary.size, -1)
         completions: dict[int, bytes] = {}
         spelled = {}
@@ -230,7 +231,8 @@ class ProperTokenization:
             state, partial = scanner.follow(scanner.start, 0, text)
             completion = b""
             if state and partial:
-                completion = self._completion(token, partial, preferred is PREFERRED[1])
+                texts = self.completions.of(token).texts
+                completion = texts[0 if to_letter else -1] if texts else b""
                 state, partial = scanner.follow(state, partial, completion)
             if not state or partial:
                 continue
@@ -247,74 +249,6 @@ class ProperTokenization:
                     completions[token] = completion
         # Where nothing cuts, it is a vocabulary of one token that no text holds.
         return Cutters(cut_of, completions), Vocabulary.from_bytes(spelled or {0: b"\xff"}, size=self.vocabulary.size)
-
-    def _completion(self, token: int, partial: int, to_letter: bool) -> bytes:
-        """Bytes that complete a token's last character, and stay tokens of their own behind it; or nothing.
-
-        Args:
-            token: the token.
-            partial: its last character.
-            to_letter: whether a letter is wanted, or rather something else.
-        """
-        prefix = self.scanner.text_of(partial)
-        missing = character_length(prefix) - len(prefix)
-        found = b""
-        for some in itertools.islice(itertools.product(range(0x80, 0xC0), repeat=missing), MOST_COMPLETIONS):
-            completion = bytes(some)
-            character = (prefix + completion).decode(errors="ignore")
-            if len(character) != 1 or _composes(character) or self._is_piece(character.encode()):
-                continue
-            if found and character.isalpha() != to_letter:
-                continue
-            tokens = [token, *(self._byte_tokens.get(byte, NO_TOKEN) for byte in completion)]
-            if NO_TOKEN not in tokens and not any(itertools.starmap(self._conflict, itertools.pairwise(tokens))):
-                if character.isalpha() == to_letter:
-                    return completion
-                found = completion
-        return found
-
-    def is_completable(self, token: int) -> bool:
-        """Whether a token's last character, if it is not whole, can be completed by proper tokens at all."""
-        return not _unfinished(self.vocabulary.spellings[token]) or bool(self.completions(token))
-
-    def completions(self, token: int) -> tuple[bytes, ...]:
-        """Some ways in which proper tokens complete a token's last character, where it is not whole; none if there are
-        no such ways at all.
-        """
-        known = self._completions.get(token)
-        if known is None:
-            scanner = self.scanner
-            _, partial = scanner.follow(scanner.start, 0, _unfinished(self.vocabulary.spellings[token]))
-            some = [self._completion(token, partial, to_letter) for to_letter in (True, False)] if partial else []
-            some += self._longer_completions(token)
-            known = self._completions[token] = tuple(dict.fromkeys(text for text in some if text))
-        return known
-
-    def _longer_completions(self, token: int) -> list[bytes]:
-        """The bytes of some tokens, of any length, that complete a token's last character: to a letter, to something
-        else, as far as there are both.
-        """
-        spellings = self.vocabulary.spellings
-        first = (token, _unfinished(spellings[token]))
-        spelled = {first: b""}
-        waiting = [first]
-        found: dict[bool, bytes] = {}
-        for place in waiting:
-            last, partial = place
-            for other in self._continuing:
-                text = partial + spellings[other]
-                character = text[: character_length(text)]
-                if not is_text(character) or self._conflict(last, other):
-                    continue
-                behind = (other, _unfinished(text))
-                if not behind[1]:
-                    found.setdefault(character.decode().isalpha(), spelled[place] + spellings[other])
-                    if len(found) == 2:
-                        return list(found.values())
-                elif behind not in spelled:
-                    spelled[behind] = spelled[place] + spellings[other]
-                    waiting.append(behind)
-        return list(found.values())
 
     def cuts_of(self, state: int) -> list[int]:
         """Which of CUTS surely make a cut behind a state."""
@@ -503,7 +437,7 @@ class ProperTokenization:
         text = self.scanner.text_of(place.partial) + text
         whole = place.tail + text.decode(errors="ignore")
         first = len(whole) - 1
-        while first > 0 and _composes(whole[first]):
+        while first > 0 and composes(whole[first]):
             first -= 1
         return whole[max(first, 0) :]
 
@@ -538,23 +472,3 @@ def _only_tokenizer(vocabulary: Vocabulary) -> Any:
             "differently"
         )
     return tokenizers[-1]
-
-
-def _unfinished(text: bytes) -> bytes:
-    """The last bytes of a text that are the beginning of a character."""
-    for size in range(1, min(len(text), 3) + 1):
-        lead = text[-size]
-        if lead >= 0xC0:
-            return text[-size:] if character_length(text[-size:]) > size else b""
-        if lead < 0x80:
-            return b""
-    return b""
-
-
-def _composes(character: str) -> bool:
-    """Whether a character may be composed with one before it, or change places with it."""
-    return bool(character) and (
-        unicodedata.combining(character) != 0
-        or unicodedata.category(character).startswith("M")
-        or "\u1161" <= character <= "\u11ff"
-    )

@@ -75,4 +75,3 @@ class WholeWords:
     def is_alone(self, word: int) -> bool:
         """Whether it must end here."""
         return word == ALONE
-

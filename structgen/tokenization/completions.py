@@ -1,0 +1,128 @@
+"""How tokens complete the character that another one leaves unfinished."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from structgen.engine.vocabulary import Vocabulary
+from structgen.tokenization.merges import MergeTable
+from structgen.tokenization.scanner import character_length, may_follow
+
+__all__ = ["Completion", "Completions", "composes"]
+
+ENOUGH = 256  # places that are looked at once a way is found
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Ways to complete a token's last character by proper tokens.
+
+    Attributes:
+        texts: bytes of such tokens: that make it a letter, that make it another character, as far as there are both.
+            No character among them may be composed with one before it.
+        exists: whether there is any way at all.
+    """
+
+    texts: tuple[bytes, ...]
+    exists: bool
+
+
+class Completions:
+    """The completions of a tokenizer's tokens, found when first asked for.
+
+    Args:
+        vocabulary: the tokens.
+        merges: which of them may stand side by side.
+        is_piece: whether the bytes of a character are a token, which byte tokens must not spell; None if they may.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, merges: MergeTable, is_piece: Callable[[bytes], bool] | None) -> None:
+        self._spellings = vocabulary.spellings
+        self._merges = merges
+        self._is_piece = is_piece
+        self._known: dict[int, Completion] = {}
+        self._by_size: list[list[tuple[int, bytes]]] = [[], [], [], []]
+        self._longer: list[tuple[int, bytes]] = []  # those that go on behind the character
+        proper, size = merges.is_proper, len(merges.is_proper)
+        for token, text in enumerate(self._spellings[:size]):
+            if text and 0x80 <= text[0] < 0xC0 and proper[token]:
+                is_whole = len(text) <= 3 and all(0x80 <= byte < 0xC0 for byte in text)
+                (self._by_size[len(text)] if is_whole else self._longer).append((token, text))
+
+    def of(self, token: int) -> Completion:
+        """The completions of a token; that of a token that leaves no character unfinished is empty."""
+        known = self._known.get(token)
+        if known is None:
+            known = self._known[token] = self._find(token)
+        return known
+
+    def _find(self, token: int) -> Completion:
+        first = (token, unfinished(self._spellings[token]))
+        if not first[1] or token >= len(self._merges.is_proper) or not self._merges.is_proper[token]:
+            return Completion((), False)
+        spelled = {first: b""}
+        waiting = [first]
+        found: dict[bool, bytes] = {}
+        exists = False
+        for place in waiting:
+            last, partial = place
+            missing = character_length(partial) - len(partial)
+            for size in range(missing, 0, -1):
+                for other, text in self._by_size[size]:
+                    if not may_follow(partial, text[0]) or self._merges.crosses(last, other):
+                        continue
+                    if size < missing:
+                        behind = (other, partial + text)
+                        if behind not in spelled:
+                            spelled[behind] = spelled[place] + text
+                            waiting.append(behind)
+                    elif self._is_piece is None or not self._is_piece(partial + text):
+                        exists = True
+                        character = (partial + text).decode()
+                        if not composes(character):
+                            found.setdefault(character.isalpha(), spelled[place] + text)
+            if len(found) == 2 or (exists and len(spelled) > ENOUGH):
+                break
+        if not exists:
+            return self._find_longer(spelled)
+        return Completion(tuple([found[kind] for kind in (True, False) if kind in found]), exists)
+
+    def _find_longer(self, spelled: dict[tuple[int, bytes], bytes]) -> Completion:
+        """The same by way of tokens that end behind the character."""
+        for (last, partial), before in spelled.items():
+            missing = character_length(partial) - len(partial)
+            for other, text in self._longer:
+                character = partial + text[:missing]
+                if _is_text(character) and not self._merges.crosses(last, other):
+                    if self._is_piece is not None and self._is_piece(character):
+                        continue
+                    is_usual = not unfinished(text) and not composes(character.decode())
+                    return Completion((before + text,) if is_usual else (), True)
+        return Completion((), False)
+
+
+def unfinished(text: bytes) -> bytes:
+    """The last bytes of a text that are the beginning of a character."""
+    for size in range(1, min(len(text), 3) + 1):
+        lead = text[-size]
+        if lead >= 0xC0:
+            return text[-size:] if character_length(text[-size:]) > size else b""
+        if lead < 0x80:
+            return b""
+    return b""
+
+
+def composes(character: str) -> bool:
+    """Whether a character may be composed with one before it, or change places with it."""
+    return bool(character) and (
+        unicodedata.combining(character) != 0
+        or unicodedata.category(character).startswith("M")
+        or "\u1161" <= character <= "\u11ff"
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether some bytes are a character."""
+    return len(data) == character_length(data) and all(may_follow(data[:at], data[at]) for at in range(1, len(data)))
