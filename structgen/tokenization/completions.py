@@ -12,7 +12,8 @@ from structgen.tokenization.scanner import character_length, may_follow
 
 __all__ = ["Completion", "Completions", "composes"]
 
-ENOUGH = 256  # places that are looked at once a way is found
+FEW = 16  # places that are looked at, once ways of two kinds are found
+MANY = 256  # and before
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,7 @@ class Completion:
     """Ways to complete a token's last character by proper tokens.
 
     Attributes:
-        texts: bytes of such tokens: that make it a letter, that make it another character, as far as there are both.
-            No character among them may be composed with one before it.
+        texts: bytes of such tokens, for characters that a pre-tokenizer tells apart; letters first.
         exists: whether there is any way at all.
     """
 
@@ -36,9 +36,20 @@ class Completions:
         vocabulary: the tokens.
         merges: which of them may stand side by side.
         is_piece: whether the bytes of a character are a token, which byte tokens must not spell; None if they may.
+        kind_of: what kind of character the pre-tokenizer takes some bytes for; -1 if no proper text holds them.
+        may_compose: whether characters may be taken that may be composed with one before.
     """
 
-    def __init__(self, vocabulary: Vocabulary, merges: MergeTable, is_piece: Callable[[bytes], bool] | None) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        merges: MergeTable,
+        is_piece: Callable[[bytes], bool] | None,
+        kind_of: Callable[[bytes], int],
+        may_compose: bool,
+    ) -> None:
+        self._kind_of = kind_of
+        self._may_compose = may_compose
         self._spellings = vocabulary.spellings
         self._merges = merges
         self._is_piece = is_piece
@@ -64,7 +75,7 @@ class Completions:
             return Completion((), False)
         spelled = {first: b""}
         waiting = [first]
-        found: dict[bool, bytes] = {}
+        found: dict[tuple[bool, int], bytes] = {}
         exists = False
         for place in waiting:
             last, partial = place
@@ -79,15 +90,16 @@ class Completions:
                             spelled[behind] = spelled[place] + text
                             waiting.append(behind)
                     elif self._is_piece is None or not self._is_piece(partial + text):
-                        exists = True
                         character = (partial + text).decode()
-                        if not composes(character):
-                            found.setdefault(character.isalpha(), spelled[place] + text)
-            if len(found) == 2 or (exists and len(spelled) > ENOUGH):
+                        kind = self._kind_of(partial + text)
+                        exists = exists or kind >= 0
+                        if kind >= 0 and (self._may_compose or not composes(character)):
+                            found.setdefault((not character.isalpha(), kind), spelled[place] + text)
+            if exists and len(spelled) > (FEW if len(found) > 1 else MANY):
                 break
         if not exists:
             return self._find_longer(spelled)
-        return Completion(tuple([found[kind] for kind in (True, False) if kind in found]), exists)
+        return Completion(tuple([found[kind] for kind in sorted(found)]), exists)
 
     def _find_longer(self, spelled: dict[tuple[int, bytes], bytes]) -> Completion:
         """The same by way of tokens that end behind the character."""
@@ -96,9 +108,9 @@ class Completions:
             for other, text in self._longer:
                 character = partial + text[:missing]
                 if _is_text(character) and not self._merges.crosses(last, other):
-                    if self._is_piece is not None and self._is_piece(character):
+                    if self._kind_of(character) < 0 or (self._is_piece is not None and self._is_piece(character)):
                         continue
-                    is_usual = not unfinished(text) and not composes(character.decode())
+                    is_usual = not unfinished(text) and (self._may_compose or not composes(character.decode()))
                     return Completion((before + text,) if is_usual else (), True)
         return Completion((), False)
 

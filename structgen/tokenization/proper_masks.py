@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
 from structgen.engine.compiled import CompiledGrammar
@@ -611,12 +612,21 @@ class ProperMasks:
         self._allow(set_id, place, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        closing = self.tokenization.closing
-        tokens = _ids(row)
-        for token in sorted([t for t in tokens if t in closing], key=closing.__getitem__) + tokens:
+        for token in _each(row, self.tokenization.closing):
             after = self.tokenization.advance(place, token)
             if after is not None:
                 yield self._follow(set_id, self._spellings[token]), after
+
+
+def _each(row: NDArray[np.uint32], first: list[int]) -> Iterator[int]:
+    """The tokens of a mask, some of them before the others."""
+    for token in first:
+        if int(row[token >> 5]) >> (token & 31) & 1:
+            yield token
+    for index in np.flatnonzero(row):
+        for bit in range(32):
+            if int(row[index]) >> bit & 1:
+                yield 32 * int(index) + bit
 
 
 _NOTHING = zeros(0)

@@ -51,6 +51,8 @@ cdef class Scanner:
     @cython.locals(after=int)
     cdef int byte(self, int partial, int byte) except? -100
     cdef int _make_byte(self, int partial, int byte) except? -100
+    @cython.locals(index="Py_ssize_t", after=int)
+    cpdef int kind_of(self, bytes text) except? -100
     cpdef bint can_complete(self, int state, int partial)
     @cython.locals(low=int, high=int, block=int, first=int, last=int, after=int)
     cdef bint _find_completed(self, int state, int partial)

@@ -249,6 +249,15 @@ class Scanner:
                 )
         return kind
 
+    def kind_of(self, text: bytes) -> int:
+        """The kind of the character that some bytes are; -1 if no proper text holds it."""
+        after = 0
+        for index in range(len(text)):
+            after = self.byte(after, text[index])
+            if after == NO_TEXT:
+                return -1
+        return FIRST_KIND - after
+
     def text_of(self, partial: int) -> bytes:
         """The bytes of a partial character."""
         return self._prefixes[partial]

@@ -123,7 +123,13 @@ class ProperTokenization:
         self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
         self._cuts: dict[int, list[int]] = {}
         self._byte_tokens = {text[0]: token for token, text in enumerate(vocabulary.spellings) if len(text) == 1}
-        self.completions = Completions(vocabulary, self.merges, self._is_piece if parts.is_piece else None)
+        self.completions = Completions(
+            vocabulary,
+            self.merges,
+            self._is_piece if parts.is_piece else None,
+            self.scanner.kind_of,
+            may_compose=parts.is_normal is None,
+        )
         self.bridges = [
             (byte, token)
             for byte in BRIDGES
@@ -139,7 +145,7 @@ class ProperTokenization:
         self._going_on: dict[tuple[int, int, int], bool] = {}
         # What ends a value of JSON, the shorter the sooner: where a search had better begin.
         closers = [t for t, text in enumerate(vocabulary.spellings) if any(byte in text for byte in b'"}]')]
-        self.closing = {token: (len(vocabulary.spellings[token]), token) for token in closers}
+        self.closing = sorted(closers, key=lambda token: (len(vocabulary.spellings[token]), token))
         self._opening = self._row_of(
             [t for t in self._texts() if self.added.behind(frozenset(), vocabulary.spellings[t])]
         )
