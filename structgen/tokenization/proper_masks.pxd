@@ -54,9 +54,13 @@ cdef class ProperMasks:
     cdef tuple _unsure_of(self, int set_id, branch, place)
     @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int, word=int, verdict=int)
     cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token, Unsure unsure) except -1
-    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t", within=object, is_good=bint)
-    cdef int _judge_within(self, int set_id, int state, int partial, int word, int token, added) except -1
-    @cython.locals(automata=AutomatonStore, completion=bytes, index="Py_ssize_t", after=int, behind=int, still=int)
+    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, is_whole=bint)
+    cdef bint _is_good_within(self, int set_id, int state, int partial, int word, int token, added) except -1
+    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
+    cdef int _judge_within(self, int set_id, int state, int word, int token) except -1
+    @cython.locals(automata=AutomatonStore, index="Py_ssize_t")
+    cdef int _follow_within(self, int at, bytes text) except -1
+    @cython.locals(completion=bytes, after=int, behind=int, still=int)
     cdef bint _is_completed_within(self, int at, int state, int partial, int token) except -1
     @cython.locals(completion=bytes, after=int, behind=int, still=int)
     cdef bint _is_completed(self, int set_id, int state, int partial, int token) except -1

@@ -248,11 +248,9 @@ class ProperMasks:
         added = tokenization.added.behind(place.added, text)
         if added is None:
             return False
-        verdict = self._judge_within(set_id, behind, partial, word, token, added)
-        if verdict == GOOD:
+        if self._is_good_within(set_id, behind, partial, word, token, added):
             unsure.proven.add(token)
-        if verdict != UNKNOWN:
-            return verdict == GOOD
+            return True
         if partial and not tokenization.can_go_on(behind, partial, token):
             return False
         after = self._follow(set_id, text)
@@ -267,18 +265,41 @@ class ProperMasks:
                 return True
             if word == OTHER and self._is_good_behind_byte(after, behind, token):
                 return True
-            verdict = self._judge(self._endings_of(after, behind, IN_SET), word, token)
+            verdict = self._judge_within(set_id, behind, word, token)
+            if verdict == UNKNOWN:
+                verdict = self._judge(self._endings_of(after, behind, IN_SET), word, token)
             if verdict != UNKNOWN:
                 return verdict == GOOD
         tail = tokenization.tail(place, text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
 
-    def _judge_within(self, set_id: int, state: int, partial: int, word: int, token: int, added: frozenset[int]) -> int:
+    def _is_good_within(
+        self, set_id: int, state: int, partial: int, word: int, token: int, added: frozenset[int]
+    ) -> bool:
+        """Whether it is seen at once that a proper way leads on within one of the terminals that the set is in."""
+        sets, automata = self._sets, self._sets.automata
+        sets.close(set_id)
+        is_whole = self.tokenization.words.is_whole(word)
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            at = self._follow_within(sets.scan_state[scan], self._spellings[token])
+            if not at or not automata.has_next(at):
+                continue
+            if partial:
+                if not added and word == OTHER and self._is_completed_within(at, state, partial, token):
+                    return True
+            elif is_whole:
+                continue
+            elif added:
+                if self._may_leave(self._bytes_within(at), -1, state, added):
+                    return True
+            elif state == self._scanner.start or self._bytes_within(at) & self._scanner.cutting_bytes(state):
+                return True
+        return False
+
+    def _judge_within(self, set_id: int, state: int, word: int, token: int) -> int:
         """Whether a proper way leads on within the terminals that the set is in, as far as their automata tell it."""
         sets, automata, text = self._sets, self._sets.automata, self._spellings[token]
-        sets.close(set_id)
         kind = IN_CAPTURE if sets.captures[set_id] else IN_TERMINAL
-        words = self.tokenization.words
         verdict = BAD
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             at = sets.scan_state[scan]
@@ -291,39 +312,27 @@ class ProperMasks:
                     if self._compiled.eager:
                         at = 0
                         break
-            if not at or not automata.has_next(at):
-                continue
-            if partial or added:
-                if partial and not added:
-                    is_good = word == OTHER and self._is_completed_within(at, state, partial, token)
-                else:
-                    within = self._bytes_within(at)
-                    is_good = not partial and not words.is_whole(word) and self._may_leave(within, -1, state, added)
-                if is_good:
+            if at and automata.has_next(at):
+                judged = self._judge(self._endings_of(at, state, kind), word, token)
+                if judged == GOOD:
                     return GOOD
-                verdict = UNKNOWN
-                continue
-            if not words.is_whole(word) and (
-                state == self._scanner.start or self._bytes_within(at) & self._scanner.cutting_bytes(state)
-            ):
-                return GOOD
-            judged = self._judge(self._endings_of(at, state, kind), word, token)
-            if judged == GOOD:
-                return GOOD
-            if judged == UNKNOWN:
-                verdict = UNKNOWN
+                if judged == UNKNOWN:
+                    verdict = UNKNOWN
         return verdict
+
+    def _follow_within(self, at: int, text: bytes) -> int:
+        """The state of a terminal's automaton behind a text that does not end it; 0 for none."""
+        automata = self._sets.automata
+        for index in range(len(text)):
+            at = automata.next(at, text[index])
+            if not at or (self._compiled.eager and automata.accepting[at]):
+                return 0
+        return at
 
     def _is_completed_within(self, at: int, state: int, partial: int, token: int) -> bool:
         """The same as `_is_completed`, within a terminal."""
-        automata = self._sets.automata
         for completion in self.tokenization.completions.of(token).texts:
-            after = at
-            for index in range(len(completion)):
-                after = automata.next(after, completion[index])
-                if not after or (self._compiled.eager and automata.accepting[after]):
-                    after = 0
-                    break
+            after = self._follow_within(at, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)
                 if behind and not still and self._bytes_within(after) & self._scanner.cutting_bytes(behind):
