@@ -35,6 +35,7 @@ cdef class ProperMasks:
     cdef list _cut_masks
     cdef tuple _spellings
     cdef dict _unsure           # by set and state: see `_unsure_of`
+    cdef dict _best_cutters
     cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
     cdef dict _quick
     cdef dict _within           # by state of an automaton: see `_bytes_within`
@@ -95,8 +96,8 @@ cdef class ProperMasks:
     cdef bint _ends_soon(self, int set_id, place) except -1
 
 
-@cython.locals(index="Py_ssize_t", word="unsigned int")
-cdef bint _has_more(unsigned int[::1] row, unsigned int[::1] other, int count) except -1
+@cython.locals(index="Py_ssize_t", word="unsigned int", count=int)
+cdef int _count(unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
 cdef int _without(unsigned int[::1] out, unsigned int[::1] row, int[::1] some) except -1
 @cython.locals(index="Py_ssize_t")

@@ -35,6 +35,7 @@ PREFERRED = (
     (b'"', b"0", b"n", b' "', b" n", b"\n"),
 )
 BRIDGES = b'\n n",}:0'  # bytes that may stand between a token and what cuts
+CLOSING = 256  # tokens with which a search begins
 SOME = 0.1
 KEPT_ROWS = 256  # of 100 kB each,
 KEPT_PARTIAL_ROWS = 4096  # or of 16
@@ -145,7 +146,7 @@ class ProperTokenization:
         self._going_on: dict[tuple[int, int, int], bool] = {}
         # What ends a value of JSON, the shorter the sooner: where a search had better begin.
         closers = [t for t, text in enumerate(vocabulary.spellings) if any(byte in text for byte in b'"}]')]
-        self.closing = sorted(closers, key=lambda token: (len(vocabulary.spellings[token]), token))
+        self.closing = sorted(closers, key=lambda token: (len(vocabulary.spellings[token]), token))[:CLOSING]
         self._opening = self._row_of(
             [t for t in self._texts() if self.added.behind(frozenset(), vocabulary.spellings[t])]
         )
