@@ -85,7 +85,7 @@ cdef class ProperMasks:
     cdef int _follow(self, int set_id, bytes text) except -1
     cdef bint _is_quickly_good(self, int set_id, int state) except -1
     @cython.locals(byte=int, other=int, after=int, behind=int, partial=int)
-    cdef bint _is_good_behind_byte(self, int set_id, int state, int token) except -1
+    cdef bint _is_good_behind_bridge(self, int set_id, int state, int token) except -1
     cdef bint _may_stop(self, int set_id, int state) except -1
     @cython.locals(byte=int)
     cdef bint _may_cut(self, int set_id, int state) except -1

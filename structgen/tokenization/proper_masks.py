@@ -272,7 +272,7 @@ class ProperMasks:
         else:
             if not words.is_whole(word) and self._is_quickly_good(after, behind):
                 return True
-            if word == OTHER and self._is_good_behind_byte(after, behind, token):
+            if word == OTHER and self._is_good_behind_bridge(after, behind, token):
                 return True
             verdict = self._judge_within(set_id, behind, word, token)
             if verdict == UNKNOWN:
@@ -528,13 +528,16 @@ class ProperMasks:
             known = self._quick[key] = self._may_stop(set_id, state) or self._may_cut(set_id, state)
         return known
 
-    def _is_good_behind_byte(self, set_id: int, state: int, token: int) -> bool:
-        """Whether a token of one byte may follow in the same pre-token, behind which that is so."""
+    def _is_good_behind_bridge(self, set_id: int, state: int, token: int) -> bool:
+        """Whether one of some short tokens may follow in the same pre-token, behind which that is so."""
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False
-        for byte, other in self.tokenization.bridges:
-            after = self._sets.goto(set_id, byte)
-            if after and not self._merges.crosses(token, other):
+        following = self._next_bytes(set_id)
+        for other in self.tokenization.bridges:
+            if not following >> self._spellings[other][0] & 1 or self._merges.crosses(token, other):
+                continue
+            after = self._follow(set_id, self._spellings[other])
+            if after:
                 behind, partial = self._scanner.follow(state, 0, self._spellings[other])
                 if behind and not partial and self._is_quickly_good(after, behind):
                     return True

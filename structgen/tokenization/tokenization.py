@@ -34,7 +34,8 @@ PREFERRED = (
     (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),  # these mostly do not end a string of JSON
     (b'"', b"0", b"n", b' "', b" n", b"\n"),
 )
-BRIDGES = b'\n n",}:0'  # bytes that may stand between a token and what cuts
+# Texts that may stand between a token and what cuts; the words stand behind a backslash in spite of its escapes.
+BRIDGES = (b"\n", b" ", b"n", b'"', b",", b"}", b":", b"0", b"to", b"re", b"be", b"for", b"not")
 CLOSING = 256  # tokens with which a search begins
 SOME = 0.1
 KEPT_ROWS = 256  # of 100 kB each,
@@ -123,7 +124,6 @@ class ProperTokenization:
         self._added_row = self._row_of(list(self.added.spelled))
         self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
         self._cuts: dict[int, list[int]] = {}
-        self._byte_tokens = {text[0]: token for token, text in enumerate(vocabulary.spellings) if len(text) == 1}
         self.completions = Completions(
             vocabulary,
             self.merges,
@@ -132,9 +132,9 @@ class ProperTokenization:
             may_compose=parts.is_normal is None,
         )
         self.bridges = [
-            (byte, token)
-            for byte in BRIDGES
-            if (token := self._byte_tokens.get(byte, NO_TOKEN)) >= 0 and self.merges.is_proper[token]
+            token
+            for token, text in enumerate(vocabulary.spellings[: parts.size])
+            if text in BRIDGES and self.merges.is_proper[token]
         ]
         made = [self._cutting_texts(preferred, preferred is PREFERRED[-1]) for preferred in PREFERRED]
         self._cutters = [cutters for cutters, _ in made]
