@@ -84,7 +84,7 @@ cdef class ProperMasks:
     @cython.locals(sets=ItemSetStore, index="Py_ssize_t")
     cdef int _follow(self, int set_id, bytes text) except -1
     cdef bint _is_quickly_good(self, int set_id, int state) except -1
-    @cython.locals(byte=int, other=int, after=int, behind=int, partial=int)
+    @cython.locals(scanner=Scanner, following=object, other=int, text=bytes, after=int, begun=int, behind=int, partial=int)
     cdef bint _is_good_behind_bridge(self, int set_id, int state, int token) except -1
     cdef bint _may_stop(self, int set_id, int state) except -1
     @cython.locals(byte=int)

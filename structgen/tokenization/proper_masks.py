@@ -529,16 +529,22 @@ class ProperMasks:
         return known
 
     def _is_good_behind_bridge(self, set_id: int, state: int, token: int) -> bool:
-        """Whether one of some short tokens may follow in the same pre-token, behind which that is so."""
+        """Whether one of some short tokens may follow, in the same pre-token or another, behind which that is so."""
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False
+        scanner = self._scanner
         following = self._next_bytes(set_id)
         for other in self.tokenization.bridges:
-            if not following >> self._spellings[other][0] & 1 or self._merges.crosses(token, other):
+            text = self._spellings[other]
+            if not following >> text[0] & 1:
                 continue
-            after = self._follow(set_id, self._spellings[other])
-            if after:
-                behind, partial = self._scanner.follow(state, 0, self._spellings[other])
+            after = self._follow(set_id, text)
+            if not after:
+                continue
+            for begun in (state, scanner.cut(state)):
+                if begun == state and self._merges.crosses(token, other):
+                    continue
+                behind, partial = scanner.follow(begun, 0, text)
                 if behind and not partial and self._is_quickly_good(after, behind):
                     return True
         return False

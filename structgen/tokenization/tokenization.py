@@ -35,7 +35,7 @@ PREFERRED = (
     (b'"', b"0", b"n", b' "', b" n", b"\n"),
 )
 # Texts that may stand between a token and what cuts; the words stand behind a backslash in spite of its escapes.
-BRIDGES = (b"\n", b" ", b"n", b'"', b",", b"}", b":", b"0", b"to", b"re", b"be", b"for", b"not")
+BRIDGES = (b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not")
 CLOSING = 256  # tokens with which a search begins
 SOME = 0.1
 KEPT_ROWS = 256  # of 100 kB each,
