@@ -40,6 +40,7 @@ IN_TERMINAL = 1
 IN_CAPTURE = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
 FEW = 100  # tokens that are looked at one by one in the time in which a mask is made
+KEPT_TOKENS = 1 << 21  # of masks over longer tokens, which list many
 KEPT = 65_536  # answers of each kind
 MOST_ENDINGS = 64  # of a pre-token, in characters of all of them
 LONGEST_ENDING = 64
@@ -96,10 +97,7 @@ class ProperMasks:
         self._merges = tokenization.merges
         self._compiled = compiled
         self._sets = compiled.sets
-        self._cut_masks = [
-            SetMasks(compiled.sets, compiled.shared.terminals_of(vocabulary))
-            for vocabulary in tokenization.cut_vocabularies
-        ]
+        self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
         self._spellings = compiled.vocabulary.spellings
         self._unsure: dict[tuple[int, int, int, int, frozenset[int]], tuple[Unsure, Unsure]] = {}
         self._best_cutters: dict[int, int] = {}  # by the scanner's state
@@ -215,7 +213,7 @@ class ProperMasks:
         for cutters in (first, 1 - first):
             left = _count(joins) + _count(begins)
             if left > FEW:
-                cut = self._cuttable(self._cut_masks[cutters], set_id)
+                cut = self._cuttable(cutters, set_id)
                 joins &= ~(rows.sure_joins[cutters] & cut)
                 begins &= ~(rows.sure_begins[cutters] & cut)
                 told = left - _count(joins) - _count(begins)
@@ -235,11 +233,17 @@ class ProperMasks:
             Unsure(_ids(begins | (base & np.asarray(rows.begins) & opening)), proven[1]),
         )
 
-    def _cuttable(self, masks: SetMasks, set_id: int) -> Any:
+    def _new_cut_masks(self, cutters: int) -> SetMasks:
+        vocabulary = self.tokenization.cut_vocabularies[cutters]
+        return SetMasks(self._compiled.sets, self._compiled.shared.terminals_of(vocabulary))
+
+    def _cuttable(self, cutters: int, set_id: int) -> Any:
         """uint32[words]: the tokens that may come, and their cutting text behind them."""
+        if len(self._cut_masks[cutters].pool) > KEPT_TOKENS:  # a mask is asked for once or twice
+            self._cut_masks[cutters] = self._new_cut_masks(cutters)
         row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         try:
-            masks.fill(set_id, row)
+            self._cut_masks[cutters].fill(set_id, row)
         except LimitExceededError:  # each token is looked at by itself, then
             row[:] = 0
         return row
@@ -639,21 +643,20 @@ class ProperMasks:
         self._allow(set_id, place, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        for token in _each(row, [] if place.partial else self.tokenization.closing):
+        for token in _each(row, self.tokenization.closing[: 0 if place.partial else None]):
             after = self.tokenization.advance(place, token)
             if after is not None:
                 yield self._follow(set_id, self._spellings[token]), after
 
 
-def _each(row: NDArray[np.uint32], first: list[int]) -> Iterator[int]:
+def _each(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:
     """The tokens of a mask, some of them before the others."""
-    for token in first:
-        if int(row[token >> 5]) >> (token & 31) & 1:
-            yield token
-    for index in np.flatnonzero(row):
-        for bit in range(32):
-            if int(row[index]) >> bit & 1:
-                yield 32 * int(index) + bit
+    yield from first[row[first >> 5] >> (first & 31).astype(np.uint32) & np.uint32(1) > 0].tolist()
+    for index in np.flatnonzero(row).tolist():
+        word = int(row[index])
+        while word:
+            yield 32 * index + (word & -word).bit_length() - 1
+            word &= word - 1
 
 
 _NOTHING = zeros(0)

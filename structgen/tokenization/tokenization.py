@@ -146,7 +146,8 @@ class ProperTokenization:
         self._going_on: dict[tuple[int, int, int], bool] = {}
         # What ends a value of JSON, the shorter the sooner: where a search had better begin.
         closers = [t for t, text in enumerate(vocabulary.spellings) if any(byte in text for byte in b'"}]')]
-        self.closing = sorted(closers, key=lambda token: (len(vocabulary.spellings[token]), token))[:CLOSING]
+        closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
+        self.closing = np.array(closers[:CLOSING], dtype=np.intp)
         self._opening = self._row_of(
             [t for t in self._texts() if self.added.behind(frozenset(), vocabulary.spellings[t])]
         )
