@@ -136,7 +136,8 @@ class ProperTokenization:
             for token, text in enumerate(vocabulary.spellings[: parts.size])
             if text in BRIDGES and self.merges.is_proper[token]
         ]
-        made = [self._cutting_texts(preferred, preferred is PREFERRED[-1]) for preferred in PREFERRED]
+        ends = [self.scanner.follow(self.scanner.start, 0, text) for text in vocabulary.spellings]
+        made = [self._cutting_texts(ends, preferred, preferred is PREFERRED[-1]) for preferred in PREFERRED]
         self._cutters = [cutters for cutters, _ in made]
         self.cut_vocabularies = [cut_vocabulary for _, cut_vocabulary in made]
         self._no_rows = TokenRows(self.word_count)
@@ -145,7 +146,7 @@ class ProperTokenization:
         self._clashes: dict[str, list[int]] = {}
         self._going_on: dict[tuple[int, int, int], bool] = {}
         # What ends a value of JSON, the shorter the sooner: where a search had better begin.
-        closers = [t for t, text in enumerate(vocabulary.spellings) if any(byte in text for byte in b'"}]')]
+        closers = [t for t, text in enumerate(vocabulary.spellings) if b'"' in text or b"}" in text or b"]" in text]
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
         self._opening = self._row_of(
@@ -220,10 +221,13 @@ class ProperTokenization:
         text = self.vocabulary.spellings[token]
         return not text[:1].isascii() and composes(text.decode(errors="ignore")[:1])
 
-    def _cutting_texts(self, preferred: tuple[bytes, ...], to_letter: bool) -> tuple[Cutters, Vocabulary]:
+    def _cutting_texts(
+        self, ends: Sequence[tuple[int, int]], preferred: tuple[bytes, ...], to_letter: bool
+    ) -> tuple[Cutters, Vocabulary]:
         """What cuts off each token, and a vocabulary of what they spell together.
 
         Args:
+            ends: by token, the scanner's state and its partial character behind a text of that token alone.
             preferred: texts that may cut, the best ones first.
             to_letter: whether unfinished characters had better be completed to letters.
         """
@@ -236,7 +240,7 @@ class ProperTokenization:
         for token, text in enumerate(self.vocabulary.spellings):
             if not text:
                 continue
-            state, partial = scanner.follow(scanner.start, 0, text)
+            state, partial = ends[token]
             completion = b""
             if state and partial:
                 texts = self.completions.of(token).texts
@@ -474,9 +478,14 @@ def _only_tokenizer(vocabulary: Vocabulary) -> Any:
             "proper tokenization needs the tokenizer, and the vocabulary does not know it",
             hint="make the vocabulary with Vocabulary.from_huggingface, and keep the tokenizer",
         )
-    if len({tokenizer.to_str() if hasattr(tokenizer, "to_str") else id(tokenizer) for tokenizer in tokenizers}) > 1:
+    # To write tokenizers down, which tells whether they are the same, takes a tenth of a second each.
+    if len(tokenizers) > 1 and len({_written(tokenizer) for tokenizer in tokenizers}) > 1:
         raise VocabularyError(
             "proper tokenization needs one tokenizer, and the vocabulary was read out of several that split texts "
             "differently"
         )
     return tokenizers[-1]
+
+
+def _written(tokenizer: Any) -> Any:
+    return tokenizer.to_str() if hasattr(tokenizer, "to_str") else id(tokenizer)
