@@ -27,7 +27,7 @@ FULL = {
     "json_schema": [],
     "masks": ["--rounds", "5", "--slow", "50"],
     "memory": ["--schemas", "1000", "--generations", "100000"],
-    "proper": ["--first", "300", "--walks", "1000"],
+    "proper": ["--first", "300", "--walks", "300"],
 }
 """Arguments of the long form; the others have one form."""
 

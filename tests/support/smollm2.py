@@ -22,7 +22,7 @@ def smollm2_tokens() -> dict[int, bytes]:
     fields = gguf.GGUFReader(pathlib.Path(package.submodule_search_locations[0]) / FILE_NAME).fields
     texts = fields["tokenizer.ggml.tokens"]
     types = fields["tokenizer.ggml.token_type"]
-    byte_of = _byte_alphabet()
+    byte_of = byte_alphabet()
     tokens = {}
     for token, (at, type_at) in enumerate(zip(texts.data, types.data)):
         if int(types.parts[type_at][0]) == NORMAL:
@@ -30,7 +30,7 @@ def smollm2_tokens() -> dict[int, bytes]:
     return tokens
 
 
-def _byte_alphabet() -> dict[str, int]:
+def byte_alphabet() -> dict[str, int]:
     """GPT-2's letters for bytes: printable ones stand for themselves, the others follow from U+0100 on."""
     printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in printable]

@@ -1,0 +1,114 @@
+"""Random grammars and schemas with finite languages: the masks allow exactly the tokenizations of their texts."""
+
+import functools
+import random
+
+import pytest
+from support import bpe_tokenizers
+
+import structgen
+
+SPECIAL = ("<|end|>", "<|im_end|>")
+ATOMS = [
+    *("a", "b", "it", "'s", " ", "  ", "\n", "\t", "1", "12", '"', ",", ":", "{", "}", "é", "e", "中", "한", "😀", "<"),
+    *("tool", "_call", ">", "\\", "n", "the", "The", "ory", "Will", "iam", ".", "-", "x", "t", "\u00a0"),
+]
+PATTERNS = ["[ab1 ]{0,2}", r"( |\\n){1,2}", "(a|é|中)?", "[0-2]{1,2}", "it(em)?"]
+VALUES = [["x", "it", 1], [True, None], ["中", "a b"], [12, 1, -1], ['"', "\\", "\n"]]
+KEYS = ["a", "it", "item", "Will", "1", "é", "the", "t"]
+MOST = 3000
+BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
+
+
+@functools.cache
+def tokenizer_of(make):
+    return make()
+
+
+@functools.cache
+def vocabulary_of(make):
+    tokenizer = tokenizer_of(make)
+    return structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"))
+
+
+def sequences(constraint):
+    """All token sequences to the end; asserts that none is stuck. None if there are too many."""
+    ends = set(constraint.vocabulary.eos_token_ids)
+    found, waiting = [], [()]
+    while waiting:
+        ids = waiting.pop()
+        matcher = constraint.matcher()
+        for token in ids:
+            matcher.accept_token(token)
+        allowed = matcher.allowed_token_ids()
+        assert allowed, f"stuck behind {ids}"
+        found += [ids for token in allowed if token in ends]
+        waiting += [(*ids, token) for token in allowed if token not in ends]
+        if len(found) + len(waiting) > MOST:
+            return None
+    return found
+
+
+def literal(text):
+    return "'" + text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n").replace("\t", r"\t") + "'"
+
+
+def random_grammar(rng):
+    """KBNF: a few rules one below the other.
+
+    Something that comes nowhere else ends all texts, as KBNF ends a text where the grammar accepts it first.
+    """
+    count = rng.randint(2, 4)
+    rules = ["start ::= N0 '!';"]
+    for number in range(count):
+        choices = []
+        for _ in range(rng.randint(1, 3)):
+            parts = []
+            for _ in range(rng.randint(1, 3)):
+                kind = rng.random()
+                if kind < 0.6:
+                    parts.append(literal("".join(rng.choices(ATOMS, k=rng.randint(1, 4)))))
+                elif kind < 0.8:
+                    parts.append(f"#'{rng.choice(PATTERNS)}'")
+                elif number + 1 < count:
+                    parts.append(f"N{rng.randint(number + 1, count - 1)}")
+            choices += [" ".join(parts)] if parts else []
+        rules.append(f"N{number} ::= {' | '.join(choices) or literal('x')};")
+    return structgen.Grammar.kbnf(" ".join(rules))
+
+
+def random_schema(rng):
+    keys = rng.sample(KEYS, rng.randint(1, 3))
+    if rng.random() < 0.5:
+        return {
+            "type": "object",
+            "properties": {key: {"enum": rng.choice(VALUES)} for key in keys},
+            "additionalProperties": False,
+            "required": rng.sample(keys, rng.randint(0, len(keys))),
+        }
+    values = {"enum": rng.choice(VALUES)}
+    return {"type": "object", "propertyNames": {"enum": keys}, "additionalProperties": values, "maxProperties": 2}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed):
+    rng = random.Random(seed)
+    source = random_grammar(rng) if rng.random() < 0.6 else random_schema(rng)
+    try:
+        paths = sequences(structgen.compile(source, BYTES, whitespace="compact"))
+    except structgen.StructgenError as error:
+        pytest.skip(f"no grammar: {error}")
+    if paths is None:
+        pytest.skip("too many texts")
+    make = rng.choice(bpe_tokenizers.CUTTING)
+    tokenizer, vocabulary = tokenizer_of(make), vocabulary_of(make)
+    expected = set()
+    for text in {bytes(path).decode() for path in paths}:
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        spelled = b"".join(vocabulary.token_bytes(token) or b"\xff" for token in ids)
+        if spelled == text.encode() and not any(part in text for part in SPECIAL):
+            expected.add(tuple(ids))
+    found = sequences(structgen.compile(source, vocabulary, whitespace="compact", tokenization="proper"))
+    assert found is not None
+    assert len(found) == len(set(found))
+    assert set(found) == expected
