@@ -264,12 +264,12 @@ class ProperMasks:
         if self._is_good_within(set_id, behind, partial, word, token, added):
             unsure.proven.add(token)
             return True
-        if partial and not tokenization.can_go_on(behind, partial, token):
-            return False
         after = self._follow(set_id, text)
         if partial:
             if not added and word == OTHER and self._is_completed(after, behind, partial, token):
                 return True
+            if not tokenization.can_go_on(behind, partial, token):
+                return False
         elif added:
             if not words.is_whole(word) and self._may_leave(self._next_bytes(after), after, behind, added):
                 return True

@@ -197,10 +197,8 @@ class Scanner:
 
     def _make_byte(self, partial: int, byte: int) -> int:
         prefix = self._prefixes[partial]
-        if not prefix and byte < 0x80:
-            self._note(partial, range(0x80))
-        elif _is_last(prefix):
-            self._note(partial, range(0x80, 0xC0))
+        if (not prefix and byte < 0x80) or _is_last(prefix):
+            self._note(partial)
         elif may_follow(prefix, byte):
             number = len(self._prefixes)
             self._prefixes.append(prefix + bytes([byte]))
@@ -211,18 +209,14 @@ class Scanner:
             self._characters[partial * 256 + byte] = NO_TEXT
         return self._characters[partial * 256 + byte]
 
-    def _note(self, partial: int, last_bytes: range) -> None:
-        """Finds the kinds of the characters that differ in the last byte only."""
+    def _note(self, partial: int) -> None:
+        """Finds the kinds of the characters that one byte completes: they follow one another in Unicode."""
         prefix = self._prefixes[partial]
-        characters: dict[int, str] = {}
-        for byte in last_bytes:
-            text = (prefix + bytes([byte])).decode(errors="ignore")
-            if len(text) == 1:
-                characters[byte] = text
-        for byte, character in characters.items():
-            self._characters[partial * 256 + byte] = self._kinds_of_block(ord(character) // BLOCK)[
-                ord(character) % BLOCK
-            ]
+        first = 0x80 if prefix else 0
+        code = ord((prefix + bytes([first])).decode())
+        kinds = self._kinds_of_block(code // BLOCK)
+        for at in range(64 if prefix else 128):
+            self._characters[partial * 256 + first + at] = kinds[code % BLOCK + at]
 
     def _kinds_of_block(self, block: int) -> list[int]:
         """What `byte` returns for the characters of a block; to ask for many at once costs little more than for one."""

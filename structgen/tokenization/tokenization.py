@@ -32,7 +32,7 @@ CUTS = (
 )
 PREFERRED = (
     (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),  # these mostly do not end a string of JSON
-    (b'"', b"0", b"n", b' "', b" n", b"\n"),
+    (b"0", b'"', b"n", b' "', b" n", b"\n"),
 )
 # Texts that may stand between a token and what cuts; the words stand behind a backslash in spite of its escapes.
 BRIDGES = (b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not")
