@@ -5,24 +5,18 @@ from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.compiled cimport CompiledGrammar
 from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.masks cimport SetMasks
+from structgen.tokenization.continuations cimport Continuations, Endings
 from structgen.tokenization.merges cimport MergeTable
 from structgen.tokenization.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
-cdef int BAD, FEW, GOOD, IN_CAPTURE, IN_SET, IN_TERMINAL, KEPT, LONGEST_ENDING, MOST_BYTES, MOST_ENDINGS, UNKNOWN
+cdef int BAD, FEW, GOOD, KEPT, UNKNOWN
 
 
 cdef class Unsure:
     cdef readonly int[::1] tokens
     cdef readonly int[::1] verdicts
     cdef set proven
-
-
-cdef class Endings:
-    cdef list spelled
-    cdef bint are_all
-
-    cdef int add(self, tuple tokens) except -1
 
 
 cdef class ProperMasks:
@@ -37,10 +31,8 @@ cdef class ProperMasks:
     cdef dict _unsure           # by set and state: see `_unsure_of`
     cdef dict _best_cutters
     cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
+    cdef Continuations _ahead
     cdef dict _quick
-    cdef dict _within           # by state of an automaton: see `_bytes_within`
-    cdef dict _leading          # by state of an automaton: the bytes that lead on from it
-    cdef dict _endings
     cdef dict _found
     cdef unsigned int[::1] _allowed
     cdef unsigned int[::1] _way
@@ -59,8 +51,6 @@ cdef class ProperMasks:
     cdef bint _is_good_within(self, int set_id, int state, int partial, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int state, int word, int token) except -1
-    @cython.locals(automata=AutomatonStore, index="Py_ssize_t")
-    cdef int _follow_within(self, int at, bytes text) except -1
     @cython.locals(completion=bytes, after=int, behind=int, still=int)
     cdef bint _is_completed_within(self, int at, int state, int partial, int token) except -1
     @cython.locals(completion=bytes, after=int, behind=int, still=int)
@@ -69,28 +59,12 @@ cdef class ProperMasks:
     cdef bint _may_leave(self, following, int set_id, int state, added) except -1
     @cython.locals(tokens=tuple, behind=int, each=int)
     cdef int _judge(self, Endings endings, int word, int token) except -1
-    @cython.locals(endings=Endings)
-    cdef Endings _endings_of(self, int at, int state, int kind)
-    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, following=object, cutting=object, byte=int, behind=int, still=int, unsettled=bint, after=int, one=object)
-    cdef Endings _find_endings(self, int at, int state, int kind)
-    @cython.locals(byte=int, one=object)
-    cdef bint _are_taken(self, int at, some, int kind) except -1
-    @cython.locals(byte=int, one=object)
-    cdef object _bytes_within(self, int at)
-    @cython.locals(byte=int, one=object)
-    cdef object _leading_from(self, int at)
-    @cython.locals(sets=ItemSetStore, scan=int)
-    cdef object _next_bytes(self, int set_id)
-    @cython.locals(sets=ItemSetStore, index="Py_ssize_t")
-    cdef int _follow(self, int set_id, bytes text) except -1
     cdef bint _is_quickly_good(self, int set_id, int state) except -1
     @cython.locals(scanner=Scanner, following=object, other=int, text=bytes, after=int, begun=int, behind=int, partial=int)
     cdef bint _is_good_behind_bridge(self, int set_id, int state, int token) except -1
     cdef bint _may_stop(self, int set_id, int state) except -1
     @cython.locals(byte=int)
     cdef bint _may_cut(self, int set_id, int state) except -1
-    @cython.locals(sets=ItemSetStore)
-    cdef bint _may_follow(self, int set_id, int byte) except -1
     cdef bint _is_good_behind(self, int set_id, place, int token) except -1
     cdef bint _is_good(self, int set_id, place) except -1
     cdef bint _ends_soon(self, int set_id, place) except -1

@@ -26,6 +26,7 @@ from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.masks import SetMasks
 from structgen.errors import LimitExceededError
 from structgen.tokenization.completions import unfinished
+from structgen.tokenization.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
 from structgen.tokenization.tokenization import Branch, Place, ProperTokenization
 from structgen.tokenization.whole_words import OTHER
 
@@ -35,16 +36,10 @@ COMMON = b'",}]:0 a'  # what often comes next in JSON
 UNKNOWN = 0
 GOOD = 1
 BAD = 2
-IN_SET = 0
-IN_TERMINAL = 1
-IN_CAPTURE = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
 FEW = 100  # tokens that are looked at one by one in the time in which a mask is made
 KEPT_TOKENS = 1 << 21  # of masks over longer tokens, which list many
 KEPT = 65_536  # answers of each kind
-MOST_ENDINGS = 64  # of a pre-token, in characters of all of them
-LONGEST_ENDING = 64
-MOST_BYTES = 16  # of more that may come next they are not followed
 
 
 class Unsure:
@@ -60,26 +55,6 @@ class Unsure:
         self.tokens = _ints([token for token in tokens if token not in proven])
         self.verdicts = zeros(len(self.tokens))
         self.proven = proven
-
-
-class Endings:
-    """How a pre-token can go on to its end, from somewhere in the grammar and a state of the scanner.
-
-    Attributes:
-        spelled: what the tokenizer makes of each ending, when it stands alone; of an empty one nothing.
-        are_all: whether there are no others.
-    """
-
-    def __init__(self) -> None:
-        self.spelled: list[tuple[int, ...]] = []
-        self.are_all = True
-
-    def add(self, tokens: tuple[int, ...] | None) -> None:
-        """Notes one; None if it cannot be told what the tokenizer makes of it."""
-        if tokens is None:
-            self.are_all = False
-        else:
-            self.spelled.append(tokens)
 
 
 class ProperMasks:
@@ -102,10 +77,8 @@ class ProperMasks:
         self._unsure: dict[tuple[int, int, int, int, frozenset[int]], tuple[Unsure, Unsure]] = {}
         self._best_cutters: dict[int, int] = {}  # by the scanner's state
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
+        self._ahead = Continuations(compiled, tokenization)
         self._quick: dict[tuple[int, int], bool] = {}
-        self._leading: dict[int, int] = {}
-        self._endings: dict[tuple[int, int, int], Endings] = {}
-        self._within: dict[int, int] = {}
         self._found: dict[tuple[int, Place], bool] = {}
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
@@ -264,14 +237,14 @@ class ProperMasks:
         if self._is_good_within(set_id, behind, partial, word, token, added):
             unsure.proven.add(token)
             return True
-        after = self._follow(set_id, text)
+        after = self._ahead.follow(set_id, text)
         if partial:
             if not added and word == OTHER and self._is_completed(after, behind, partial, token):
                 return True
             if not tokenization.can_go_on(behind, partial, token):
                 return False
         elif added:
-            if not words.is_whole(word) and self._may_leave(self._next_bytes(after), after, behind, added):
+            if not words.is_whole(word) and self._may_leave(self._ahead.next_bytes(after), after, behind, added):
                 return True
         else:
             if not words.is_whole(word) and self._is_quickly_good(after, behind):
@@ -280,7 +253,7 @@ class ProperMasks:
                 return True
             verdict = self._judge_within(set_id, behind, word, token)
             if verdict == UNKNOWN:
-                verdict = self._judge(self._endings_of(after, behind, IN_SET), word, token)
+                verdict = self._judge(self._ahead.endings(after, behind, IN_SET), word, token)
             if verdict != UNKNOWN:
                 return verdict == GOOD
         tail = tokenization.tail(place, text)
@@ -294,7 +267,7 @@ class ProperMasks:
         sets.close(set_id)
         is_whole = self.tokenization.words.is_whole(word)
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            at = self._follow_within(sets.scan_state[scan], self._spellings[token])
+            at = self._ahead.follow_within(sets.scan_state[scan], self._spellings[token])
             if not at or not automata.has_next(at):
                 continue
             if partial:
@@ -303,9 +276,9 @@ class ProperMasks:
             elif is_whole:
                 continue
             elif added:
-                if self._may_leave(self._bytes_within(at), -1, state, added):
+                if self._may_leave(self._ahead.bytes_within(at), -1, state, added):
                     return True
-            elif state == self._scanner.start or self._bytes_within(at) & self._scanner.cutting_bytes(state):
+            elif state == self._scanner.start or self._ahead.bytes_within(at) & self._scanner.cutting_bytes(state):
                 return True
         return False
 
@@ -326,36 +299,27 @@ class ProperMasks:
                         at = 0
                         break
             if at and automata.has_next(at):
-                judged = self._judge(self._endings_of(at, state, kind), word, token)
+                judged = self._judge(self._ahead.endings(at, state, kind), word, token)
                 if judged == GOOD:
                     return GOOD
                 if judged == UNKNOWN:
                     verdict = UNKNOWN
         return verdict
 
-    def _follow_within(self, at: int, text: bytes) -> int:
-        """The state of a terminal's automaton behind a text that does not end it; 0 for none."""
-        automata = self._sets.automata
-        for index in range(len(text)):
-            at = automata.next(at, text[index])
-            if not at or (self._compiled.eager and automata.accepting[at]):
-                return 0
-        return at
-
     def _is_completed_within(self, at: int, state: int, partial: int, token: int) -> bool:
         """The same as `_is_completed`, within a terminal."""
         for completion in self.tokenization.completions.of(token).texts:
-            after = self._follow_within(at, completion)
+            after = self._ahead.follow_within(at, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)
-                if behind and not still and self._bytes_within(after) & self._scanner.cutting_bytes(behind):
+                if behind and not still and self._ahead.bytes_within(after) & self._scanner.cutting_bytes(behind):
                     return True
         return False
 
     def _is_completed(self, set_id: int, state: int, partial: int, token: int) -> bool:
         """Whether one of the usual ways to complete a token's last character leads to where the pre-token may end."""
         for completion in self.tokenization.completions.of(token).texts:
-            after = self._follow(set_id, completion)
+            after = self._ahead.follow(set_id, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)
                 if behind and not still and self._is_quickly_good(after, behind):
@@ -375,7 +339,7 @@ class ProperMasks:
             return False
         likely = following & self._scanner.cutting_bytes(state)
         for byte in COMMON:
-            if likely >> byte & 1 and (set_id < 0 or self._may_follow(set_id, byte)):
+            if likely >> byte & 1 and (set_id < 0 or self._ahead.may_follow(set_id, byte)):
                 after = self.tokenization.added.behind(added, _BYTES[byte])
                 if after is not None and not after:
                     return True
@@ -398,128 +362,6 @@ class ProperMasks:
                     return GOOD
         return BAD if endings.are_all else UNKNOWN
 
-    def _endings_of(self, at: int, state: int, kind: int) -> Endings:
-        """How a pre-token can go on to its end; see `Endings`.
-
-        Args:
-            at: an Earley set; or a state of a terminal's automaton, to look no further than its end,
-            state: the scanner's state,
-            kind: which: IN_SET, IN_TERMINAL, or IN_CAPTURE, where the end of the terminal may be refused.
-        """
-        key = (at, state, kind)
-        endings = self._endings.get(key)
-        if endings is None:
-            if len(self._endings) >= KEPT:
-                self._endings.clear()
-            endings = self._endings[key] = self._find_endings(at, state, kind)
-        return endings
-
-    def _find_endings(self, at: int, state: int, kind: int) -> Endings:
-        scanner, tokenization, automata = self._scanner, self.tokenization, self._sets.automata
-        endings = Endings()
-        waiting = [(at, state, 0, b"")]
-        count = 0
-        one = 1
-        while waiting:
-            at, state, partial, text = waiting.pop()
-            count += 1
-            if count > MOST_ENDINGS or len(text) > LONGEST_ENDING:
-                endings.are_all = False
-                break
-            if kind != IN_SET and automata.accepting[at]:
-                endings.are_all = False  # other terminals may follow
-            elif kind == IN_SET and self._sets.accepting[at] and not partial and scanner.may_end(state):
-                endings.add(tokenization.spell(text))
-            if self._compiled.eager and (self._sets.accepting[at] if kind == IN_SET else automata.accepting[at]):
-                continue
-            following = self._next_bytes(at) if kind == IN_SET else self._leading_from(at)
-            cutting = 0 if partial else following & scanner.cutting_bytes(state)
-            if self._are_taken(at, cutting, kind):
-                endings.add(tokenization.spell(text))
-            elif cutting:
-                endings.are_all = False
-            following &= ~cutting
-            if following.bit_count() > MOST_BYTES:
-                endings.are_all = False  # they are not looked at
-                continue
-            while following:
-                byte = following.bit_length() - 1
-                following ^= one << byte
-                behind, still = scanner.follow(state, partial, _BYTES[byte])
-                unsettled = not partial and scanner.follow(scanner.cut(state), 0, _BYTES[byte])[0] > 0
-                if not behind and not unsettled:
-                    continue
-                after = self._sets.goto(at, byte) if kind == IN_SET else automata.next(at, byte)
-                if not after:
-                    continue
-                if unsettled or (kind != IN_SET and not automata.has_next(after)):
-                    endings.are_all = False  # there may be a cut: that depends on what follows; or the terminal ends
-                if behind and (kind == IN_SET or automata.has_next(after)):
-                    waiting.append((after, behind, still, text + _BYTES[byte]))
-        return endings
-
-    def _are_taken(self, at: int, some: int, kind: int) -> bool:
-        """Whether one of some bytes, of those that lead on, is not refused; for the kinds see `_endings_of`."""
-        if kind == IN_TERMINAL:
-            return some != 0
-        if kind == IN_CAPTURE:
-            return bool(some & self._bytes_within(at))
-        one = 1
-        while some:
-            byte = some.bit_length() - 1
-            some ^= one << byte
-            if self._may_follow(at, byte):
-                return True
-        return False
-
-    def _bytes_within(self, at: int) -> int:
-        """The bytes that lead on from a state of an automaton to where more must follow, as bits of a number: nothing
-        that may be refused, and nothing that ends the text.
-        """
-        if self._compiled.eager and self._sets.automata.accepting[at]:
-            return 0
-        known = self._within.get(at)
-        if known is None:
-            if len(self._within) >= KEPT:
-                self._within.clear()
-            known = 0
-            one = 1
-            following = self._leading_from(at)
-            for byte in range(128):
-                if following >> byte & 1 and self._sets.automata.has_next(self._sets.automata.next(at, byte)):
-                    known |= one << byte
-            self._within[at] = known
-        return known
-
-    def _leading_from(self, at: int) -> int:
-        """The bytes that lead on from a state of an automaton, as bits of a number."""
-        known = self._leading.get(at)
-        if known is None:
-            if len(self._leading) >= KEPT:
-                self._leading.clear()
-            known = 0
-            one = 1
-            for byte in range(256):
-                if self._sets.automata.leads_on(at, byte):
-                    known |= one << byte
-            self._leading[at] = known
-        return known
-
-    def _next_bytes(self, set_id: int) -> int:
-        """The bytes that may come next, as bits of a number; but for those that a capture refuses."""
-        sets = self._sets
-        sets.close(set_id)
-        found = 0
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            found |= self._leading_from(sets.scan_state[scan])
-        return found
-
-    def _follow(self, set_id: int, text: bytes) -> int:
-        sets = self._sets
-        for index in range(len(text)):
-            set_id = sets.goto(set_id, text[index])
-        return set_id
-
     def _is_quickly_good(self, set_id: int, state: int) -> bool:
         """Whether the text may end, or a character may come next that surely cuts."""
         if state == self._scanner.start:
@@ -537,12 +379,12 @@ class ProperMasks:
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False
         scanner = self._scanner
-        following = self._next_bytes(set_id)
+        following = self._ahead.next_bytes(set_id)
         for other in self.tokenization.bridges:
             text = self._spellings[other]
             if not following >> text[0] & 1:
                 continue
-            after = self._follow(set_id, text)
+            after = self._ahead.follow(set_id, text)
             if not after:
                 continue
             for begun in (state, scanner.cut(state)):
@@ -559,25 +401,20 @@ class ProperMasks:
     def _may_cut(self, set_id: int, state: int) -> bool:
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False  # nothing follows
-        following = self._next_bytes(set_id)
+        following = self._ahead.next_bytes(set_id)
         likely = following & self._scanner.cutting_bytes(state)
         if likely:
             for byte in COMMON:
-                if likely >> byte & 1 and self._may_follow(set_id, byte):
+                if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
                     return True
             for byte in range(128):
-                if likely >> byte & 1 and self._may_follow(set_id, byte):
+                if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
                     return True
         cuts = self._scanner.cuts
         for cut in self.tokenization.cuts_of(state):
-            if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._follow(set_id, cuts[cut]):
+            if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
                 return True
         return False
-
-    def _may_follow(self, set_id: int, byte: int) -> bool:
-        """Whether one of the next bytes is not refused."""
-        sets = self._sets
-        return not sets.captures[set_id] or sets.goto(set_id, byte) > 0
 
     def leads_on(self, set_id: int, place: Place) -> bool:
         """Whether a proper way leads to an end from a set and a place."""
@@ -585,7 +422,7 @@ class ProperMasks:
 
     def _is_good_behind(self, set_id: int, place: Place, token: int) -> bool:
         after = self.tokenization.advance(place, token)
-        return after is not None and self._is_good(self._follow(set_id, self._spellings[token]), after)
+        return after is not None and self._is_good(self._ahead.follow(set_id, self._spellings[token]), after)
 
     def _is_good(self, set_id: int, place: Place) -> bool:
         """Whether a proper way leads to an end from here: a search over sets and places, remembered.
@@ -646,7 +483,7 @@ class ProperMasks:
         for token in _each(row, self.tokenization.closing[: 0 if place.partial else None]):
             after = self.tokenization.advance(place, token)
             if after is not None:
-                yield self._follow(set_id, self._spellings[token]), after
+                yield self._ahead.follow(set_id, self._spellings[token]), after
 
 
 def _each(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:

@@ -1,5 +1,7 @@
 """Byte-pair tokenizers made on the spot, with the pre-tokenizers, normalizers and added tokens of real ones."""
 
+import functools
+
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 LLAMA3 = (
@@ -91,3 +93,18 @@ def contiguous():
 
 CUTTING = [gpt2, smollm2_like, llama3, qwen3, deepseek, o200k, merged_with_next, contiguous]
 MADE = [*CUTTING, merged_with_previous]
+
+
+@functools.cache
+def tokenizer_of(make):
+    """A tokenizer, made once."""
+    return make()
+
+
+@functools.cache
+def vocabulary_of(make):
+    """Its vocabulary."""
+    import structgen
+
+    tokenizer = tokenizer_of(make)
+    return structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"))

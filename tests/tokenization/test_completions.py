@@ -5,9 +5,9 @@ import random
 
 import pytest
 from support import bpe_tokenizers
+from support.bpe_tokenizers import tokenizer_of, vocabulary_of
 from support.smollm2 import byte_alphabet
 
-import structgen
 from structgen.tokenization.completions import unfinished
 from structgen.tokenization.tokenization import ProperTokenization
 
@@ -17,8 +17,7 @@ LETTERS = {byte: letter for letter, byte in byte_alphabet().items()}
 
 @functools.cache
 def tokenization_of(make):
-    tokenizer = make()
-    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"))
+    tokenizer, vocabulary = tokenizer_of(make), vocabulary_of(make)
     return tokenizer, ProperTokenization(tokenizer, vocabulary)
 
 

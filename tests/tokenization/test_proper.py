@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 from support import bpe_tokenizers
+from support.bpe_tokenizers import tokenizer_of, vocabulary_of
 
 import structgen
 from structgen.errors import TokenRejectedError, VocabularyError
@@ -17,17 +18,6 @@ ATOMS = [
     *("'s", "'re", "'LL", "  ", "   ", "    ", "\n\n", " \n", "123", "The", " William", "lliam", "<tool>", "<tool_c"),
     *("\u00a0", "\u3000", "…", "😀", "\u0301", "e\u0301", "\u2028", "ǅ", "ʰ", "ſ", "ß", "½", "Ⅷ", "²", "<|im_end|>"),
 ]
-
-
-@functools.cache
-def tokenizer_of(make):
-    return make()
-
-
-@functools.cache
-def vocabulary_of(make):
-    tokenizer = tokenizer_of(make)
-    return structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"))
 
 
 def encoded(make, text):
