@@ -59,6 +59,24 @@ class Grammar:
         return cls("kbnf", text, eager, tree)
 
     @classmethod
+    def language(cls, name: str) -> Grammar:
+        """The grammar of a programming language; what it leaves out of the language is told at its beginning.
+
+        Args:
+            name: "c", "go", "java", "javascript", "json", "python" or "sql".
+
+        Raises:
+            GrammarError: there is no grammar of it.
+
+        Example:
+            >>> Grammar.language("json").eager
+            False
+        """
+        from structgen.languages import language_source
+
+        return cls.kbnf(language_source(name), eager=False)
+
+    @classmethod
     def regex(cls, pattern: str, *, limits: Limits | None = None) -> Grammar:
         r"""All texts that a regex matches as a whole, in Python's syntax.
 

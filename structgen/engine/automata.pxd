@@ -23,6 +23,7 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int add(self, regex) except -1
     @cython.locals(known=tuple)
     cdef int _state_of(self, regex) except -1
+    cpdef int narrowed(self, int state, int by) except -1
     cpdef int expand(self, int state) except -1
     @cython.locals(data=bytes, target=int)
     cdef int _expand_literal(self, int state) except -1

@@ -123,6 +123,14 @@ class AutomatonStore(LivingTerms):
         parts.extend([self.complement(self.add(regex), EMPTY) for regex in outside])
         return self._pruned(self.intersection(parts, EMPTY))
 
+    def narrowed(self, state: int, by: int) -> int:
+        """The state of the texts that two states match both; 0 if there are none.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        return self._pruned(self.intersect(state, by))
+
     def expand(self, state: int) -> None:
         """Makes the transitions of a state, if they are not made yet.
 

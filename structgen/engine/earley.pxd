@@ -3,6 +3,7 @@ cimport cython
 from structgen.engine.arrays cimport grown, grown_pool, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.item_pools cimport ItemPools
+from structgen.engine.lookaheads cimport Lookaheads
 from structgen.engine.rules cimport Rules
 from structgen.engine.texts cimport Texts
 
@@ -25,6 +26,9 @@ cdef class ItemSetStore(ItemPools):
     cdef int[::1] _first_rule
     cdef int[::1] _last_rule
     cdef int[::1] _rule_starts
+    cdef int[::1] _before
+    cdef Lookaheads _lookaheads
+    cdef int _shift
     cdef int[::1] _predicted_at         # by nonterminal: serial of the closure that predicted it last
     cdef int[::1] _predicted_group      # by nonterminal: its group in that closure
     cdef int[::1] _work
@@ -62,9 +66,13 @@ cdef class ItemSetStore(ItemPools):
     cdef int _settle_text(self) except -1
     @cython.locals(index=int, item=int, endless=bint)
     cdef bint _goes_on_endless(self) except -1
-    @cython.locals(top=int, size=int, first=int, last=int, waiting=int, symbol=int)
+    @cython.locals(ahead=int, size=int, first=int, last=int, waiting=int, symbol=int)
     cdef int _advance(self, int position, int group) except -1
-    @cython.locals(top=int, first=int)
+    @cython.locals(state=int)
+    cdef void _add_advanced(self, int position, int ahead, int group) except *
+    @cython.locals(told=int)
+    cdef bint _tell(self, int group, int ahead) noexcept
+    @cython.locals(top=int, first=int, last=int)
     cdef int _top(self, int group) noexcept
     @cython.locals(item=int)
     cdef int _add_item(self, int position, int state, int group) except -1
@@ -87,7 +95,7 @@ cdef class ItemSetStore(ItemPools):
     @cython.locals(mine=int, byte=int)
     cdef int _adopt_text(self, ItemSetStore other, int text) except -1
     cpdef int close(self, int set_id) except -1
-    @cython.locals(scan_first=int, group_base=int, predicted=int, pending=int, index=int, item=int, position=int, symbol=int, done=int, nonterminal=int, group=int, rule=int, text=int)
+    @cython.locals(scan_first=int, group_base=int, predicted=int, pending=int, index=int, item=int, position=int, symbol=int, done=int, nonterminal=int, group=int, rule=int, text=int, shift=int, key=int, waited=int, state=int, ahead=int)
     cdef int _close(self, int set_id) except -1
     cdef int _expand(self, int nonterminal, int scan_first) except -1
     @cython.locals(scan=int)

@@ -59,6 +59,8 @@ class ItemSetStore(ItemPools):
         self.rules = rules
         self.automata = rules.automata
         self.texts = Texts()
+        self._lookaheads = rules.lookaheads
+        self._shift = rules.lookaheads.shift
         self._max_sets = limits.item_sets
         self._max_items = limits.set_items
         self._load_rules()
@@ -80,6 +82,7 @@ class ItemSetStore(ItemPools):
         self._first_rule = rules.first_rule
         self._last_rule = rules.last_rule
         self._rule_starts = rules.rule_starts
+        self._before = rules.before
 
     def _make_scratch(self) -> None:
         """The space of one step or closure."""
@@ -206,36 +209,66 @@ class ItemSetStore(ItemPools):
 
     def _advance(self, position: int, group: int) -> None:
         """Moves the dot past the symbol at `position`, and completes whatever that completes."""
-        top = 0
+        ahead = 0  # what must not come next
         self._stack[0] = position
         self._stack[1] = group
         self._stack[2] = NO_TEXT
-        size = 3
+        self._stack[3] = ahead
+        size = 4
         while size:
-            size -= 3
+            size -= 4
             position = self._stack[size] + 1
             group = self._stack[size + 1]
+            ahead = self._stack[size + 3]
             symbol = self._symbols[position]
+            if self._before[position]:
+                ahead = self._lookaheads.united(ahead, self._before[position])
             if symbol != END:
                 if symbol <= CAPTURES:
                     position = self._continue(CAPTURES - symbol, self._stack[size + 2])
                     if position < 0:
                         continue
-                top = self._top(group)
-                self._add_item(position, self._start_state[position], top)
+                self._add_advanced(position, ahead, group)
             elif group == ROOT:
                 self._work_accepting = 1
-            elif self._group_mark[group] != self._serial:
-                self._group_mark[group] = self._serial
+            elif self._tell(group, ahead):
                 first = self._group_first[group]
                 last = self._group_last[group]
-                while size + 3 * (last - first) > len(self._stack):
+                while size + 4 * (last - first) > len(self._stack):
                     self._stack = grown_pool(self._stack, size)
                 for waiting in range(first, last):
                     self._stack[size] = self._wait_position[waiting]
                     self._stack[size + 1] = self._wait_group[waiting]
                     self._stack[size + 2] = self._group_text[group]
-                    size += 3
+                    self._stack[size + 3] = ahead
+                    size += 4
+
+    def _add_advanced(self, position: int, ahead: int, group: int) -> None:
+        """Adds the item whose dot was moved to `position`, where `ahead` holds: in the state of a terminal that it
+        stands before, or in place of that of a nonterminal.
+        """
+        state = self._start_state[position]
+        if ahead:
+            if self._symbols[position] < 0:
+                state = self._lookaheads.started(state, ahead)
+                if state == 0:
+                    return
+            else:
+                state = ahead
+        self._add_item(position, state, self._top(group))
+
+    def _tell(self, group: int, ahead: int) -> bool:
+        """Whether a group is to be told that what it waits for has ended, and `ahead` holds there: once a step, and
+        not where it was told so without a condition.
+        """
+        if self._group_mark[group] != self._serial:
+            self._group_mark[group] = self._serial
+            self._group_told[group] = 0
+        told = self._group_told[group]
+        if told & (1 | 1 << ahead):
+            return False
+        self._group_told[group] = told | 1 << ahead
+        return True
 
     def _continue(self, capture: int, start: int) -> int:
         """The position after a captured symbol that has ended and began when the text was `start`; -1 for none."""
@@ -263,7 +296,8 @@ class ItemSetStore(ItemPools):
         top = group
         while self._group_top[top] == UNKNOWN:
             first = self._group_first[top]
-            if self._group_last[top] - first != 1 or self._symbols[self._wait_position[first] + 1] != END:
+            last = self._wait_position[first] + 1
+            if self._group_last[top] - first != 1 or self._symbols[last] != END or self._before[last]:
                 self._group_top[top] = top
                 break
             top = self._wait_group[first]
@@ -495,7 +529,8 @@ class ItemSetStore(ItemPools):
         self._serial += 1
         scan_first = self._scan_size
         group_base = self._group_count
-        predicted = 0  # nonterminals on the agenda
+        shift = self._shift
+        predicted = 0  # nonterminals on the agenda, each with the look-ahead that holds before it
         pending = 0  # waiting items, three numbers each
         for index in range(self._first_kernel[set_id], self._last_kernel[set_id]):
             item = self._kernel[index]
@@ -504,23 +539,33 @@ class ItemSetStore(ItemPools):
             if symbol < 0:
                 self._add_scan(position, self._item_state[item], self._item_group[item])
                 continue
-            predicted = self._predict(symbol, group_base, predicted)
-            pending = self._add_pending(pending, self._predicted_group[symbol], position, self._item_group[item])
+            key = symbol << shift | self._item_state[item]
+            predicted = self._predict(key, group_base, predicted)
+            pending = self._add_pending(pending, self._predicted_group[key], position, self._item_group[item])
         done = 0
         while done < predicted:
-            nonterminal = self._agenda[done]
-            group = self._predicted_group[nonterminal]
+            key = self._agenda[done]
+            group = self._predicted_group[key]
+            nonterminal = key >> shift
             done += 1
             if self._first_rule[nonterminal] < 0:
                 self._expand(nonterminal, scan_first)
             for rule in range(self._first_rule[nonterminal], self._last_rule[nonterminal]):
                 position = self._rule_starts[rule]
                 symbol = self._symbols[position]
+                state = self._start_state[position]
+                ahead = key - (nonterminal << shift)
+                if self._before[position]:
+                    ahead = self._lookaheads.united(ahead, self._before[position])
                 if symbol < 0:
-                    self._add_scan(position, self._start_state[position], group)
+                    if ahead:
+                        state = self._lookaheads.started(state, ahead)
+                    if state:
+                        self._add_scan(position, state, group)
                     continue
-                predicted = self._predict(symbol, group_base, predicted)
-                pending = self._add_pending(pending, self._predicted_group[symbol], position, group)
+                waited = symbol << shift | ahead
+                predicted = self._predict(waited, group_base, predicted)
+                pending = self._add_pending(pending, self._predicted_group[waited], position, group)
             if self._scan_size - scan_first + pending > self._max_items * 3:
                 self._scan_size = scan_first
                 raise LimitExceededError("set_items", self._max_items)
@@ -563,7 +608,7 @@ class ItemSetStore(ItemPools):
         return common
 
     def _predict(self, nonterminal: int, group_base: int, predicted: int) -> int:
-        """Puts a nonterminal on the agenda, once a closure, and gives it the next group."""
+        """Puts a nonterminal (and its look-ahead) on the agenda, once a closure, and gives it the next group."""
         while nonterminal >= len(self._predicted_at):
             used = len(self._predicted_at)
             self._predicted_at = grown(self._predicted_at, used)

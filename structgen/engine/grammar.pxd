@@ -7,6 +7,11 @@ cdef class Lazy:
 
 
 @cython.final
+cdef class Lookahead:
+    cdef readonly int number
+
+
+@cython.final
 cdef class Capture:
     cdef readonly object of
     cdef readonly object then
@@ -16,3 +21,4 @@ cdef class Capture:
 
 cdef class GrammarTables:
     cdef readonly object symbols, first_rule, rule_starts, terminals, names, start, accepts_empty, lazy, source
+    cdef readonly object lookaheads, before

@@ -15,6 +15,7 @@ __all__ = [
     "Capture",
     "GrammarTables",
     "Lazy",
+    "Lookahead",
     "RuleSource",
     "Spelling",
     "Symbol",
@@ -57,7 +58,18 @@ class Capture:
         self.refuses = refuses
 
 
-Symbol = Regex | Lazy | Capture
+class Lookahead:
+    """A condition on the next character, at a place in a body behind some other symbol. It never changes.
+
+    Attributes:
+        number: which of `GrammarTables.lookaheads`, from 1.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+Symbol = Regex | Lazy | Capture | Lookahead
 
 Spelling = tuple[tuple[bytes, ...], ...]
 """Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins another."""
@@ -117,6 +129,9 @@ class GrammarTables:
         accepts_empty: whether the empty text is in the language.
         lazy: the keys of lazy nonterminals; their numbers follow those of the others.
         source: makes their bodies.
+        lookaheads: sets of characters that must not come next; see `engine/lookaheads.py`.
+        before: int32, for each position the number (from 1) of the look-ahead that holds where the dot stands there,
+            0 for none; empty where there are none.
 
     Invariants: no body is empty; no terminal matches the empty text, or nothing at all; every nonterminal is reached
     from `start`, has a body, and (unless endless rules were kept) derives some text. The language of `start` here
@@ -133,6 +148,8 @@ class GrammarTables:
     accepts_empty: bool
     lazy: tuple[Hashable, ...] = ()
     source: RuleSource | None = None
+    lookaheads: tuple[Regex, ...] = ()
+    before: Sequence[int] = ()
 
 
 def terminal_symbol(number: int) -> int:

@@ -53,7 +53,7 @@ class ItemPools:
         # groups: the items that wait for one nonterminal in one set
         self._group_count = 0
         self._group_first = self._group_last = self._group_top = self._group_mark = nothing
-        self._group_text = self.group_captures = nothing
+        self._group_text = self._group_told = self.group_captures = nothing
         self._grow_groups(0)
         self._wait_size = 0
         self._wait_position = self._wait_group = nothing
@@ -67,6 +67,7 @@ class ItemPools:
         self._group_top[ROOT] = ROOT
         self._group_mark[ROOT] = 0
         self._group_text[ROOT] = 0
+        self._group_told[ROOT] = 0
         self.group_captures[ROOT] = 0
 
     def _grow_sets(self, needed: int) -> None:
@@ -106,13 +107,14 @@ class ItemPools:
     def _grow_groups(self, needed: int) -> None:
         used = self._group_count
         size = _room_for(needed)
-        columns = block(6, size)
+        columns = block(7, size)
         self._group_first = column(columns, 0, size, self._group_first, used)
         self._group_last = column(columns, 1, size, self._group_last, used)
         self._group_top = column(columns, 2, size, self._group_top, used)
         self._group_mark = column(columns, 3, size, self._group_mark, used)
         self._group_text = column(columns, 4, size, self._group_text, used)
         self.group_captures = column(columns, 5, size, self.group_captures, used)
+        self._group_told = column(columns, 6, size, self._group_told, used)
 
     def _grow_waits(self, needed: int) -> None:
         used = self._wait_size

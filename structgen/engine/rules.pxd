@@ -2,7 +2,8 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata cimport AutomatonStore
-from structgen.engine.grammar cimport Capture, Lazy
+from structgen.engine.grammar cimport Capture, Lazy, Lookahead
+from structgen.engine.lookaheads cimport Lookaheads
 
 cdef int CAPTURES, END, NOT_MADE, REFUSALS_KEPT, RULES_SEEN, TERMINAL
 
@@ -19,6 +20,8 @@ cdef class Rules:
     cdef readonly AutomatonStore automata
     cdef public int[::1] symbols
     cdef public int[::1] start_state
+    cdef public int[::1] before
+    cdef readonly Lookaheads lookaheads
     cdef public int[::1] first_rule
     cdef public int[::1] last_rule
     cdef public int[::1] rule_starts
@@ -51,11 +54,11 @@ cdef class Rules:
     cdef bint _sees_endless(self, int position) except -1
     @cython.locals(captured=Captured, key=tuple, found=tuple)
     cpdef refusals(self, int number, bytes begun)
-    @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int)
+    @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int, at=int)
     cdef int _load(self, tables) except -1
-    @cython.locals(symbol=int, state=int, first=int)
+    @cython.locals(symbol=int, state=int, before=int, first=int)
     cdef int _write_bodies(self, int nonterminal, bodies) except -1
-    @cython.locals(out=list, state=int, captured=int)
+    @cython.locals(out=list, state=int, before=int, captured=int)
     cdef list _symbols_of(self, body)
     @cython.locals(state=int, nonterminal=int)
     cdef int _captured(self, of) except -2

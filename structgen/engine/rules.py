@@ -13,7 +13,18 @@ from collections.abc import Hashable, Sequence
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata import AutomatonStore
-from structgen.engine.grammar import CAPTURES, END, Capture, GrammarTables, Lazy, Spelling, Symbol, terminal_number
+from structgen.engine.grammar import (
+    CAPTURES,
+    END,
+    Capture,
+    GrammarTables,
+    Lazy,
+    Lookahead,
+    Spelling,
+    Symbol,
+    terminal_number,
+)
+from structgen.engine.lookaheads import Lookaheads
 from structgen.engine.regex import Regex
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
@@ -50,6 +61,8 @@ class Rules:
         symbols: int32, bodies one after another, each ended by -1; >= 0 nonterminals, -2 terminals, at CAPTURES and
             below captures.
         start_state: int32 by position, the automaton's start state before a terminal.
+        before: int32 by position, the look-ahead that holds where the dot stands there.
+        lookaheads: what their numbers mean.
         first_rule, last_rule: int32 by nonterminal, its bodies in `rule_starts`; -1 where they are not made yet.
         rule_starts: int32, positions in `symbols`.
         start_position: where the rule `whole text -> start` stands.
@@ -62,6 +75,8 @@ class Rules:
         self._max_symbols = limits.grammar_symbols
         self.symbols = zeros(256)
         self.start_state = zeros(256)
+        self.before = zeros(256)
+        self.lookaheads = Lookaheads(tables.lookaheads, automata)
         self.size = 0
         self.rule_starts = zeros(64)
         self._rule_count = 0
@@ -182,12 +197,14 @@ class Rules:
             self._new_nonterminal()
         for key in tables.lazy:  # their numbers follow
             self._lazy(key)
-        for symbol in tables.symbols:
+        for at, symbol in enumerate(tables.symbols):
             if symbol <= TERMINAL:
                 self._write(TERMINAL)
                 self.start_state[self.size - 1] = states[terminal_number(symbol)]
             else:
                 self._write(symbol)
+            if tables.before:
+                self.before[self.size - 1] = tables.before[at]
         for nonterminal in range(count):
             self.first_rule[nonterminal] = self._rule_count
             for rule in range(tables.first_rule[nonterminal], tables.first_rule[nonterminal + 1]):
@@ -203,34 +220,42 @@ class Rules:
             if symbols is None:
                 continue
             self._begin_rule(self.size)
-            for symbol, state in symbols:
+            for symbol, state, before in symbols:
                 self._write(symbol)
                 self.start_state[self.size - 1] = state
-            self._write(END)
+                self.before[self.size - 1] = before
         self.first_rule[nonterminal] = first  # last, so that an error leaves nothing half made
         self.last_rule[nonterminal] = self._rule_count
 
-    def _symbols_of(self, body: Sequence[Symbol]) -> list[tuple[int, int]] | None:
-        """The symbols of a body, each with a terminal's start state; None where a terminal matches nothing."""
-        out: list[tuple[int, int]] = []
+    def _symbols_of(self, body: Sequence[Symbol]) -> list[tuple[int, int, int]] | None:
+        """The symbols of a body and its end, each with a terminal's start state and the look-ahead before it; None
+        where a terminal matches nothing.
+        """
+        out: list[tuple[int, int, int]] = []
+        before = 0
         for part in body:
             if isinstance(part, Lazy):
-                out.append((self._lazy(part.key), 0))
+                out.append((self._lazy(part.key), 0, before))
+            elif isinstance(part, Lookahead):
+                before = self.lookaheads.united(before, part.number)
+                continue
             elif isinstance(part, Capture):
                 refuses = part.refuses and self._is_ever_endless(part.of)
                 of = self._remaining(part) if part.refuses and not refuses else part.of
                 captured = self._captured(of)
                 if captured < 0:
                     return None
-                out.append((captured, 0))
-                out.append((CAPTURES - len(self._captures), 0))
+                out.append((captured, 0, before))
+                out.append((CAPTURES - len(self._captures), 0, 0))
                 self._captures.append(Captured(part, refuses))
                 self.has_captures = True
             else:
                 state = self.automata.add(part)
                 if state == 0:
                     return None
-                out.append((TERMINAL, state))
+                out.append((TERMINAL, state, before))
+            before = 0
+        out.append((END, 0, before))
         return out
 
     def _is_ever_endless(self, of: Regex | Lazy) -> bool:
@@ -284,5 +309,6 @@ class Rules:
         if self.size >= len(self.symbols):
             self.symbols = grown(self.symbols, self.size)
             self.start_state = grown(self.start_state, self.size)
+            self.before = grown(self.before, self.size)
         self.symbols[self.size] = symbol
         self.size += 1

@@ -10,10 +10,14 @@ __all__ = [
     "AnyText",
     "Bounded",
     "Choice",
+    "Difference",
     "Except",
     "Expression",
     "Grammar",
+    "Indented",
     "Literal",
+    "Margin",
+    "NotFollowedBy",
     "OneOrMore",
     "Option",
     "Reference",
@@ -126,6 +130,35 @@ class Bounded:
     max: int | None
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Difference:
+    """`x - y`: a text of `x` that is none of `y`; both regular. Not in the published package."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class NotFollowedBy:
+    """`!x`: no text, at a place where none of some characters comes next. Not in the published package."""
+
+    body: Expression
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Margin:
+    """`margin!`: the white space that the lines of this block begin with, none outside of `indented!`. Not in the
+    published package.
+    """
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Indented:
+    """`indented!(x)`: `x`, in which the margin is wider by one to eight spaces or a tab. Not in the published package."""
+
+    body: Expression
+
+
 Expression = (
     Literal
     | RegexTerminal
@@ -139,6 +172,10 @@ Expression = (
     | ZeroOrMore
     | OneOrMore
     | Bounded
+    | Difference
+    | NotFollowedBy
+    | Margin
+    | Indented
 )
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from structgen.engine import regex as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.productions import Body, Productions, TerminalTable
+from structgen.kbnf.productions import Body, Mark, Productions, TerminalTable
+from structgen.kbnf.regular import character_set, regular
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.text_without import any_text, text_except
 from structgen.kbnf.validation import excluded_strings, validate
@@ -150,7 +151,25 @@ class _Flattening:
             return self._regex(owner, substrings(node.text))
         if isinstance(node, ast.Except):
             return self._regex(owner, self._except(node))
+        if isinstance(node, ast.Difference):
+            return self._regex(owner, regular(node, self.grouped))
+        if isinstance(node, ast.NotFollowedBy):
+            return (self._lookahead(owner, node),)
+        if isinstance(node, ast.Margin):
+            return (self.terminals.mark(Mark("margin")),)
+        if isinstance(node, ast.Indented):
+            inner = self._later(owner, node.body, "")
+            return (self.terminals.mark(Mark("indented")), inner, self.terminals.mark(Mark("dedented")))
         return self._regex(owner, any_text())
+
+    def _lookahead(self, owner: int, node: ast.NotFollowedBy) -> int:
+        refused = character_set(regular(node.body, self.grouped))
+        if refused is None:
+            raise GrammarError(
+                f"in the rule {self.names[owner]!r}: what follows a '!' is more than one character",
+                hint="write a class of characters, as in !#'[a-z]'",
+            )
+        return self.terminals.mark(Mark("lookahead", refused))
 
     def _new(self, owner: int, bodies: list[Body]) -> int:
         self.bodies.append(bodies)

@@ -15,11 +15,11 @@ _TOKEN = re.compile(
     r"""
     (?P<space>\s+|\(\*.*?\*\))
   | (?P<string>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")
-  | (?P<keyword>(?:any|except)!)
+  | (?P<keyword>(?:any|except|margin|indented)!)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<number>[0-9]+)
   | (?P<regex>\#(?:substrs|ex|e)?(?=['"]))
-  | (?P<mark>\(\*|::=|[=;,|()\[\]{}?*+])
+  | (?P<mark>\(\*|::=|[=;,|()\[\]{}?*+!-])
     """,
     re.VERBOSE | re.DOTALL,
 )

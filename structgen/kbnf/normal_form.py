@@ -11,10 +11,11 @@ from collections.abc import Callable
 
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.grammar import END, GrammarTables, terminal_number, terminal_symbol
-from structgen.engine.regex import Regex
+from structgen.engine.regex import NOTHING, Regex, choice
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.flattening import flatten
+from structgen.kbnf.indentation import indented_tables
 from structgen.kbnf.literals import merge_adjacent_literals, unite_literal_alternatives
 from structgen.kbnf.nullables import eliminate_nullables
 from structgen.kbnf.productions import Productions, TerminalTable
@@ -65,7 +66,11 @@ def normalize(
     without_empty, accepts_empty = eliminate_nullables(productions)
     if without_empty is not productions:
         _check_size(without_empty, limits)
+    if terminals.marks:
+        _check_marks(without_empty)
     simple = simplify(without_empty, keep_endless=keep_endless, deadline=deadline)
+    if any(mark.refused is None for mark in terminals.marks.values()):
+        return indented_tables(simple, accepts_empty=accepts_empty)
     return pack(simple, accepts_empty=accepts_empty)
 
 
@@ -102,6 +107,24 @@ def _check_size(productions: Productions, limits: Limits) -> None:
         raise LimitExceededError("grammar_symbols", limits.grammar_symbols)
 
 
+def _check_marks(productions: Productions) -> None:
+    """Look-aheads, margins and indentation need a text that they go with.
+
+    Raises:
+        GrammarError: some alternative has nothing else, with or without what may be empty in it.
+    """
+    marks = productions.terminals.marks
+    for name, alternatives in zip(productions.names, productions.bodies):
+        for body in alternatives:
+            if body and all(symbol in marks for symbol in body):
+                kinds = {marks[symbol].kind for symbol in body}
+                what = "a '!'" if "lookahead" in kinds else "margin!" if "margin" in kinds else "indented!"
+                raise GrammarError(
+                    f"in the rule {name!r}: {what} may stand alone, with no text beside it",
+                    hint="put it into the rules of what stands before or behind it",
+                )
+
+
 def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
     """Writes productions as flat arrays: what the start reaches, numbered in the order that it is met.
 
@@ -112,13 +135,23 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
     number_of = {productions.start: 0}
     reached = [productions.start]
     terminal_of: dict[int, int] = {}
+    marks = productions.terminals.marks
+    lookaheads: dict[Regex, int] = {NOTHING: 0}
     symbols: list[int] = []
+    before: list[int] = []
     first_rule = [0]
     rule_starts: list[int] = []
     for head in reached:
         for body in productions.bodies[head]:
             rule_starts.append(len(symbols))
+            refused = NOTHING
             for symbol in body:
+                mark = marks.get(symbol)
+                if mark is not None and mark.refused is not None:
+                    refused = choice(refused, mark.refused)
+                    continue
+                before.append(lookaheads.setdefault(refused, len(lookaheads)))
+                refused = NOTHING
                 if symbol >= 0:
                     number = number_of.get(symbol)
                     if number is None:
@@ -129,6 +162,7 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
                     if number is None:
                         number = terminal_of[symbol] = terminal_symbol(len(terminal_of))
                 symbols.append(number)
+            before.append(lookaheads.setdefault(refused, len(lookaheads)))
             symbols.append(END)
         first_rule.append(len(rule_starts))
     regexes = productions.terminals.regexes
@@ -140,4 +174,6 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
         names=tuple([productions.names[head] for head in reached]),
         start=0,
         accepts_empty=accepts_empty,
+        lookaheads=tuple(lookaheads)[1:],
+        before=array("i", before) if any(before) else (),
     )

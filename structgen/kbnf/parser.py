@@ -3,11 +3,13 @@
     rule     ::= name ("::=" | "=") choice ";"
     choice   ::= sequence {"|" sequence}
     sequence ::= term {[","] term}
-    term     ::= atom ["?" | "*" | "+"]
+    term     ::= atom ["?" | "*" | "+"] {"-" atom} | "!" atom
     atom     ::= name | string | "(" choice ")" | "[" choice "]" | "{" choice "}"
                | "#" string | "#e" string | "#ex" string | "#substrs" string
                | "any!" | "except!" "(" (string | name) ["," [number]] ")"
+               | "margin!" | "indented!" "(" choice ")"
 
+`-`, `!`, `margin!` and `indented!` are ours: EBNF's exception (ISO 14977), PEG's look-ahead, and indentation.
 Comments `(* … *)` stand between any two tokens, and do not nest. What the published package does with each terminal
 (0.4.2, tried) is told at the functions that build them.
 """
@@ -30,8 +32,9 @@ from structgen.limits import Limits
 
 __all__ = ["parse"]
 
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-_BRACKET_NAMES = {"(": "group", "[": "option", "{": "repetition"}
+_CLOSING = {"(": ")", "[": "]", "{": "}", "indented!": ")"}
+_BRACKET_NAMES = {"(": "group", "[": "option", "{": "repetition", "indented!": "indented!"}
+_UNFINISHED = ("", ",", "!", "-")  # after these a symbol has to follow
 _POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
     "?": ast.Option,
     "*": ast.ZeroOrMore,
@@ -71,7 +74,7 @@ class _Frame:
         offset: where it begins.
         alternatives: those that are complete.
         parts: of the alternative being read.
-        last: the kind of the last token: "" (none in this alternative), "atom", "postfix" or ",".
+        last: the kind of the last token: "" (none in this alternative), "atom", "postfix", ",", "!" or "-".
     """
 
     opening: str
@@ -125,6 +128,13 @@ class _Parser:
                 if mark in _CLOSING:
                     self._advance()
                     stack.append(_Frame(mark, token.offset))
+                elif mark == "!" and frame.last not in ("!", "-"):
+                    self._advance()
+                    frame.last = "!"
+                elif mark == "-":
+                    self._need_symbol(frame)
+                    self._advance()
+                    frame.last = "-"
                 elif mark in _POSTFIX:
                     self._postfix(frame)
                 elif mark == ",":
@@ -146,6 +156,12 @@ class _Parser:
                     self._fail_in(frame, name)
             elif token.kind in ("end", "number"):
                 self._fail_in(frame, name)
+            elif token.text == "indented!":
+                self._advance()
+                if self._token.text != "(":
+                    self._fail_expected("'(' after 'indented!'")
+                self._advance()
+                stack.append(_Frame("indented!", token.offset))
             else:
                 self._add(frame, self._atom())
 
@@ -153,8 +169,15 @@ class _Parser:
         self._symbols += 1
         if self._symbols > self._limits.grammar_symbols:
             raise LimitExceededError("grammar_symbols", self._limits.grammar_symbols)
-        frame.parts.append(expression)
-        frame.last = "atom"
+        if frame.last == "!":
+            frame.parts.append(ast.NotFollowedBy(expression))
+            frame.last = "postfix"
+        elif frame.last == "-":
+            frame.parts[-1] = ast.Difference(frame.parts[-1], expression)
+            frame.last = "postfix"
+        else:
+            frame.parts.append(expression)
+            frame.last = "atom"
 
     def _postfix(self, frame: _Frame) -> None:
         mark = self._token.text
@@ -171,11 +194,11 @@ class _Parser:
         frame.last = "postfix"
 
     def _need_symbol(self, frame: _Frame) -> None:
-        if frame.last in ("", ","):
+        if frame.last in _UNFINISHED:
             self._fail_expected("a symbol")
 
     def _end_alternative(self, frame: _Frame) -> None:
-        if frame.last in ("", ","):
+        if frame.last in _UNFINISHED:
             found = repr(self._token.text)
             fail(self._text, self._token.offset, f"expected a symbol, found {found}", hint="the empty text is ''")
         frame.alternatives.append(frame.parts[0] if len(frame.parts) == 1 else ast.Sequence(tuple(frame.parts)))
@@ -201,6 +224,8 @@ class _Parser:
             return ast.Reference(token.text)
         if token.kind == "regex":
             return self._regex(token.text[1:])
+        if token.text == "margin!":
+            return ast.Margin()
         return ast.AnyText() if token.text == "any!" else self._except()
 
     def _string(self, token: Token) -> bytes:
@@ -271,6 +296,8 @@ def _choice(alternatives: list[ast.Expression]) -> ast.Expression:
 def _bracketed(opening: str, body: ast.Expression) -> ast.Expression:
     if opening == "[":
         return ast.Option(body)
+    if opening == "indented!":
+        return ast.Indented(body)
     return ast.ZeroOrMore(body) if opening == "{" else body
 
 

@@ -14,7 +14,7 @@ from structgen.engine import regex as rx
 from structgen.engine.grammar import terminal_number, terminal_symbol
 from structgen.kbnf.regex_facts import survey, without_empty
 
-__all__ = ["Body", "Productions", "TerminalTable"]
+__all__ = ["Body", "Mark", "Productions", "TerminalTable"]
 
 Body = tuple[int, ...]
 
@@ -38,6 +38,19 @@ class Productions:
     def with_bodies(self, bodies: list[list[Body]]) -> Productions:
         """The same nonterminals with other bodies."""
         return Productions(bodies, self.names, self.start, self.terminals)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What stands in a body besides symbols.
+
+    Attributes:
+        kind: "lookahead", "margin", or "indented" and "dedented" around what is between them.
+        refused: of a look-ahead, the characters.
+    """
+
+    kind: str
+    refused: rx.Regex | None = None
 
 
 class _Facts:
@@ -99,11 +112,13 @@ class TerminalTable:
     Attributes:
         regexes: by number.
         data: by number, the bytes of a terminal that is a literal, else None.
+        marks: by symbol, what terminals stand for that are none, but take part in the passes as if they were.
     """
 
     def __init__(self, is_empty: Callable[[rx.Regex], bool]) -> None:
         self.regexes: list[rx.Regex] = []
         self.data: list[bytes | None] = []
+        self.marks: dict[int, Mark] = {}
         self._is_empty = is_empty
         self._literals: dict[bytes, int] = {}
         # By the number of their facts, or for sequences by their parts: bytes, and numbers of facts.
@@ -116,6 +131,17 @@ class TerminalTable:
             symbol = self._literals[data] = terminal_symbol(len(self.regexes))
             self.regexes.append(rx.Literal(data))
             self.data.append(data)
+        return symbol
+
+    def mark(self, mark: Mark) -> int:
+        """The symbol of a mark."""
+        for symbol, known in self.marks.items():
+            if known == mark:
+                return symbol
+        symbol = terminal_symbol(len(self.regexes))
+        self.regexes.append(rx.NOTHING)  # its place
+        self.data.append(None)
+        self.marks[symbol] = mark
         return symbol
 
     def regex(self, regex: rx.Regex) -> tuple[int | None, bool]:

@@ -8,13 +8,17 @@ from structgen.kbnf import ast
 
 __all__ = ["children_of", "rewrite", "with_children"]
 
+_UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
+
 
 def children_of(node: ast.Expression) -> tuple[ast.Expression, ...]:
     """The expressions right below a node."""
     if isinstance(node, (ast.Sequence, ast.Choice)):
         return node.parts
-    if isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)):
+    if isinstance(node, _UNARY):
         return (node.body,)
+    if isinstance(node, ast.Difference):
+        return (node.left, node.right)
     return ()
 
 
@@ -26,7 +30,9 @@ def with_children(node: ast.Expression, children: list[ast.Expression]) -> ast.E
         return type(node)(tuple(children))
     if isinstance(node, ast.Bounded):
         return ast.Bounded(children[0], node.min, node.max)
-    if isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore)):
+    if isinstance(node, ast.Difference):
+        return ast.Difference(*children)
+    if isinstance(node, _UNARY):
         return type(node)(children[0])
     return node
 

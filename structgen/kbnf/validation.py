@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
+from structgen.kbnf.rewriting import children_of
 
 __all__ = ["excluded_strings", "validate"]
 
@@ -80,13 +81,10 @@ def _nodes(body: ast.Expression) -> Iterator[ast.Expression]:
     seen: set[int] = set()
     while stack:
         node = stack.pop()
-        if isinstance(node, (ast.Sequence, ast.Choice)):
-            if id(node) not in seen:
-                seen.add(id(node))
-                stack.extend(node.parts)
-        elif isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)) and id(node) not in seen:
+        children = children_of(node)
+        if children and id(node) not in seen:
             seen.add(id(node))
-            stack.append(node.body)
+            stack.extend(children)
         yield node
 
 
