@@ -69,7 +69,7 @@ class Lookahead:
         self.number = number
 
 
-Symbol = Regex | Lazy | Capture | Lookahead
+Symbol = Regex | Lazy | Capture
 
 Spelling = tuple[tuple[bytes, ...], ...]
 """Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins another."""
@@ -78,7 +78,7 @@ Spelling = tuple[tuple[bytes, ...], ...]
 class RuleSource(Protocol):
     """Makes the bodies of lazy nonterminals: for one key always the same."""
 
-    def bodies(self, key: Hashable) -> Sequence[Sequence[Symbol]]:
+    def bodies(self, key: Hashable) -> Sequence[Sequence[Symbol | Lookahead]]:
         """The bodies of a lazy nonterminal.
 
         It derives some text, and not the empty one; so does every terminal in a body, but that a body with a terminal

@@ -212,7 +212,7 @@ class Rules:
             self.last_rule[nonterminal] = self._rule_count
         return tables.start
 
-    def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol]]) -> None:
+    def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol | Lookahead]]) -> None:
         # Captured terminals become nonterminals first: the rules of one nonterminal stand together.
         ready = [self._symbols_of(body) for body in bodies]
         first = self._rule_count
@@ -227,7 +227,7 @@ class Rules:
         self.first_rule[nonterminal] = first  # last, so that an error leaves nothing half made
         self.last_rule[nonterminal] = self._rule_count
 
-    def _symbols_of(self, body: Sequence[Symbol]) -> list[tuple[int, int, int]] | None:
+    def _symbols_of(self, body: Sequence[Symbol | Lookahead]) -> list[tuple[int, int, int]] | None:
         """The symbols of a body and its end, each with a terminal's start state and the look-ahead before it; None
         where a terminal matches nothing.
         """

@@ -154,7 +154,7 @@ class Margin:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Indented:
-    """`indented!(x)`: `x`, in which the margin is wider by one to eight spaces or a tab. Not in the published package."""
+    """`indented!(x)`: `x`, with a margin wider by one to eight spaces or a tab. Not in the published package."""
 
     body: Expression
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 from structgen.engine import regex as rx
 from structgen.engine.grammar import END, GrammarTables, Lazy, Lookahead, Spelling, Symbol, terminal_number
@@ -61,15 +62,15 @@ class IndentedRules:
         self.lookaheads = tuple(refused)
         self._lookaheads = {regex: Lookahead(number) for number, regex in enumerate(refused, 1)}
 
-    def bodies(self, key: Hashable) -> Sequence[Sequence[Symbol]]:
+    def bodies(self, key: Any) -> Sequence[Sequence[Symbol | Lookahead]]:
         """See `RuleSource`."""
-        number, margin = key  # type: ignore[misc]
+        number, margin = key
         return [made for body in self._bodies[number] for made in self._made(body, margin)]
 
-    def _made(self, body: Body, margin: bytes) -> list[list[Symbol]]:
+    def _made(self, body: Body, margin: bytes) -> list[list[Symbol | Lookahead]]:
         """A body at a margin: once for each way to indent what it indents."""
         marks = self._terminals.marks
-        ways: list[tuple[list[Symbol], tuple[bytes, ...]]] = [([], (margin,))]
+        ways: list[tuple[list[Symbol | Lookahead], tuple[bytes, ...]]] = [([], (margin,))]
         for symbol in body:
             mark = marks.get(symbol)
             if mark is not None and mark.kind == "indented":

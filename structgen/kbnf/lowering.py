@@ -13,16 +13,20 @@ import re
 from collections.abc import Callable, Iterable
 
 from structgen.engine import regex as rx
+from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.automaton_rules import automaton_rules
+from structgen.kbnf.flattening import group_rules
 from structgen.kbnf.regex_facts import is_nullable, post_order
 from structgen.kbnf.regex_text import regex_texts, regex_to_rust
+from structgen.kbnf.regular import regular
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
 
 __all__ = ["lower"]
 
+_OURS = {ast.NotFollowedBy: "look-ahead '!'", ast.Margin: "'margin!'", ast.Indented: "'indented!'"}
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # The published package makes a dense automaton of each regex, without a bound: a counted repetition of this many
@@ -34,13 +38,33 @@ def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
     """A grammar of the same language in which everything can be written as text; unchanged where it can already.
 
     Raises:
-        GrammarError: a regex matches bytes that are not UTF-8.
+        GrammarError: a regex matches bytes that are not UTF-8, or there is a look-ahead or an indentation.
         LimitExceededError: a regex needs too many states.
     """
+    grammar = _without_ours(grammar)
     names = _written_names(grammar)
     lowering = _Lowering(names, limits or Limits())
     rules = [ast.Rule(names[rule.name], lowering.expression(rule.body, names[rule.name])) for rule in grammar.rules]
     return ast.Grammar(tuple(rules + lowering.rules))
+
+
+def _without_ours(grammar: ast.Grammar) -> ast.Grammar:
+    """The grammar with differences as terminals; what else is ours and not of the published package is refused."""
+    grouped = group_rules(grammar)
+    known: dict[int, ast.Expression] = {}
+    rules: list[ast.Rule] = []
+
+    def translate(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, ast.Difference):
+            return ast.RegexTerminal(regular(node, grouped))
+        if type(node) in _OURS:
+            name = grammar.rules[len(rules)].name
+            raise GrammarError(f"the published KBNF has no word for the {_OURS[type(node)]} in the rule {name!r}")
+        return node
+
+    for rule in grammar.rules:
+        rules.append(ast.Rule(rule.name, rewrite(rule.body, translate, known)))
+    return ast.Grammar(tuple(rules), grammar.start)
 
 
 def _written_names(grammar: ast.Grammar) -> dict[str, str]:

@@ -119,7 +119,7 @@ class TerminalTable:
         self.regexes: list[rx.Regex] = []
         self.data: list[bytes | None] = []
         self.marks: dict[int, Mark] = {}
-        self._is_empty = is_empty
+        self.is_empty = is_empty
         self._literals: dict[bytes, int] = {}
         # By the number of their facts, or for sequences by their parts: bytes, and numbers of facts.
         self._others: dict[int | tuple[bytes | int, ...], int] = {}
@@ -169,7 +169,7 @@ class TerminalTable:
     def _matches(self, facts: _Facts) -> bool:
         """Whether there is a text besides the empty one."""
         if facts.can_match is None:
-            facts.can_match = not self._is_empty(facts.stripped)
+            facts.can_match = not self.is_empty(facts.stripped)
         return facts.can_match
 
     def _sequence_key(self, regex: rx.Sequence) -> tuple[tuple[bytes | int, ...] | None, bool]:

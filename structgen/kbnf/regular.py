@@ -59,9 +59,7 @@ def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expre
     return known[id(expression)]
 
 
-def _regex(
-    node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Sequence[ast.Expression]]
-) -> rx.Regex:
+def _regex(node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex:
     """One node's, given those of its children."""
     if isinstance(node, ast.Literal):
         return rx.Literal(node.data)

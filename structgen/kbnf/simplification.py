@@ -40,11 +40,17 @@ def remove_unproductive(productions: Productions, *, keep_endless: bool = False)
     if len(productive) == len(productions.bodies):
         return productions
     endless = _endless(productions.bodies, productive) if keep_endless else set()
+    remaining: set[int] = set()
+    while endless != remaining:
+        # A body that ends in a dead end is no way on, whatever is endless before that.
+        remaining = endless
+        ways = [[b for b in alternatives if _spelled(b, productive, endless)] for alternatives in productions.bodies]
+        endless = _endless(ways, productive)
     bodies = []
     for number, alternatives in enumerate(productions.bodies):
         if number in productive or number in endless:
             kept = (_spelled(body, productive, endless) for body in alternatives)
-            bodies.append(list(dict.fromkeys(body for body in kept if body)))
+            bodies.append(list(dict.fromkeys(body for body in kept if body and body != (number,))))
         else:
             bodies.append([])
     return productions.with_bodies(bodies)

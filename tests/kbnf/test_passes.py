@@ -217,6 +217,14 @@ def test_what_spells_for_ever_through_others(flat):
     assert named(after) == {"start": {(b"a", "x")}, "x": {("y",)}, "y": {(b"b", "start"), (b"c", "y")}}
 
 
+def test_what_never_ends_before_a_dead_end_is_no_way_on(flat):
+    # Once cut off to `h ::= h`, an alias of itself, which the next pass followed for ever.
+    text = "start ::= e | f; e ::= e g | g; g ::= start | 'a'; f ::= f h | h; h ::= h start x | start x | x; x ::= x x;"
+    after = remove_unproductive(flat(text), keep_endless=True)
+    assert named(after) == {"start": {("e",)}, "e": {("e", "g"), ("g",)}, "g": {("start",), (b"a",)}}
+    assert simplify(flat(text), keep_endless=True)
+
+
 def test_replaces_aliases(flat):
     after = remove_unit_rules(flat("start ::= a b 'x'; a ::= c; c ::= 'y'; b ::= d; d ::= b 'z' | 'w';"))
     assert named(after) == {"start": {(b"y", "d", b"x")}, "d": {("d", b"z"), (b"w",)}}

@@ -79,7 +79,9 @@ class Derivations:
         elif not isinstance(node, ast.NotFollowedBy):
             yield self._match(regular(node, self.grouped), rng)
 
-    def _one(self, ways: list[ast.Expression] | tuple[ast.Expression, ...], rng: random.Random, depth: int) -> ast.Expression:
+    def _one(
+        self, ways: list[ast.Expression] | tuple[ast.Expression, ...], rng: random.Random, depth: int
+    ) -> ast.Expression:
         fitting = [way for way in ways if self._height(way) <= depth]
         return rng.choice(fitting) if fitting else min(ways, key=self._height)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import json
 import pathlib
 import random
@@ -57,7 +56,7 @@ def _refuse(name: str) -> Any:
 def mutants(text: str, rng: random.Random) -> Iterator[str]:
     """Endlessly many texts that differ from a program in a few characters or words, in one place."""
     lexemes = _LEXEME.findall(text)
-    punctuation = list("()[]{};,.:=+-*/<>!&|^%~?\"'`@#\\ \n") + ["0", "x", "if", "=>", "==", "..", "1x"]
+    punctuation = [*"()[]{};,.:=+-*/<>!&|^%~?\"'`@#\\ \n", "0", "x", "if", "=>", "==", "..", "1x"]
     while True:
         at = rng.randrange(len(lexemes))
         kind = rng.randrange(6)

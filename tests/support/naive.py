@@ -10,7 +10,8 @@ import regex
 
 from structgen.kbnf import ast
 
-Symbol = str | tuple[str, bytes]  # a nonterminal, or ("literal", bytes), or ("regex", pattern)
+# A nonterminal, or ("literal", bytes), or ("regex", pattern), or ("not", pattern of a character that must not follow).
+Symbol = str | tuple[str, bytes]
 
 
 class NaiveRecognizer:
@@ -68,6 +69,9 @@ class NaiveRecognizer:
         if isinstance(node, ast.RegexTerminal):
             assert node.source is not None and node.kind == ""
             return ("regex", node.source.encode())
+        if isinstance(node, ast.NotFollowedBy):
+            kind, source = self._symbol(node.body)
+            return ("not", regex.escape(source) if kind == "literal" else source)
         name = f"#{len(self.rules)}"
         self.rules[name] = []
         if isinstance(node, ast.Option):
@@ -133,6 +137,8 @@ class NaiveRecognizer:
         """Where the terminal may end, and whether the rest of the text is a beginning of it."""
         kind, data = terminal
         rest = text[place:]
+        if kind == "not":
+            return ([] if self._pattern(data).match(rest) else [place]), False
         if kind == "literal":
             return ([place + len(data)] if rest.startswith(data) else []), data.startswith(rest)
         pattern = self._pattern(data)
