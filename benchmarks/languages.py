@@ -35,6 +35,7 @@ class LarkLlguidance(Llguidance):
     """llguidance, given Lark text."""
 
     def compile(self, schema: str) -> None:
+        """Prepares a grammar in Lark."""
         import llguidance
 
         self.compiled = self._matcher(self.tokenizer, llguidance.LLMatcher.grammar_from_lark(schema))

@@ -41,7 +41,8 @@ cdef class SetMasks:
     cdef list _removed          # tokens of its parts that do not belong to it
     cdef dict _ends
     cdef dict _spellings
-    cdef int _followed          # exits followed for the mask in the making
+    cdef public int _followed          # exits followed for the mask in the making
+    cdef public set _met
 
     cpdef SetMask get(self, int set_id)
     cdef bint knows(self, int set_id) noexcept
@@ -51,7 +52,7 @@ cdef class SetMasks:
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
     @cython.locals(dense=DenseMask, pool="int[::1]", one="unsigned int", index=int, token=int)
     cdef int _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except -1
-    @cython.locals(sets=ItemSetStore, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, before_ranges=int, token=int)
+    @cython.locals(sets=ItemSetStore, has_lookaheads=bint, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, before_ranges=int, token=int)
     cdef SetMask _make(self, int set_id)
     @cython.locals(before="int[::1]")
     cdef int _keep(self, int token) except -1
@@ -74,7 +75,7 @@ cdef class SetMasks:
     cdef void _add_all(self, TerminalMask terminal) except *
     @cython.locals(known=TerminalMask)
     cdef void _add_part(self, TerminalMask terminal) except *
-    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before=int, before_ranges=int, terminal=TerminalMask, index=int)
+    @cython.locals(sets=ItemSetStore, pair="long long", has_lookaheads=bint, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before=int, before_ranges=int, terminal=TerminalMask, index=int)
     cdef void _follow(self, Exits exits, int set_id) except *
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)
     cdef int _walk(self, Exits exits, int set_id) except -1

@@ -36,7 +36,7 @@ COPIED = 4  # so few tokens of a table are copied; of more it is remembered wher
 LOOKED_UP = 128  # items of a set that are looked up one by one; with more the set is walked
 # So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
 # a walk over sets takes together.
-FOLLOWED = 32
+FOLLOWED = 4000
 ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
 
 
@@ -94,6 +94,7 @@ class SetMasks:
         self._ends: dict[tuple[int, int], tuple[int, ...]] = {}  # by exits and spellings
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as exits are by the tables
         self._followed = 0
+        self._met: set[int] = set()
 
     def get(self, set_id: int) -> SetMask:
         """The mask of a set."""
@@ -164,15 +165,19 @@ class SetMasks:
         mask = SetMask()
         self._found_size = self._range_size = 0
         self._followed = 0
+        self._met.clear()
         self._suspects.clear()  # of a mask that an error kept from being made
         self._removed.clear()
         self._parts.clear()
+        has_lookaheads = sets.rules.lookaheads.shift > 0
         marks = self.terminals.seen_states
         of_round = marks.begin()
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             state = sets.scan_state[scan]
             if not marks.meet(state, of_round):
                 continue
+            if has_lookaheads and not sets.after(set_id, state):
+                continue  # nothing may follow it, nor the text end
             before = self._found_size
             before_ranges = self._range_size
             terminal = self.terminals.get(state)
@@ -389,9 +394,18 @@ class SetMasks:
         sets = self.sets
         if not set_id:
             return
+        if not sets.rules.has_captures:
+            if not exits.number:
+                self.terminals.give_number(exits)
+            pair = exits.number
+            pair = pair << 32 | set_id  # not in one: a C integer has 32 bits
+            if pair in self._met:
+                return
+            self._met.add(pair)
         sets.close(set_id)
         first = sets.first_scan[set_id]
         last = sets.last_scan[set_id]
+        has_lookaheads = sets.rules.lookaheads.shift > 0
         self._followed += 1
         marks = self.terminals.states_behind
         of_round = marks.begin()
@@ -401,6 +415,8 @@ class SetMasks:
         for scan in range(first, last):
             state = sets.scan_state[scan]
             if not marks.meet(state, of_round):
+                continue
+            if has_lookaheads and not sets.after(set_id, state):
                 continue
             before = self._found_size
             before_ranges = self._range_size

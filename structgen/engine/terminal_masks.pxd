@@ -42,6 +42,7 @@ cdef class TerminalMasks(CountedMasks):
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
     @cython.locals(made=TerminalMask, record=int)
+    cdef void give_number(self, Exits exits) noexcept
     cpdef TerminalMask behind(self, Exits exits, int state)
     @cython.locals(made=TerminalMask, part=TerminalMask)
     cpdef TerminalMask united(self, list parts)

@@ -272,11 +272,15 @@ class TerminalMasks(CountedMasks):
         self.bytes_used += RECORD_BYTES
         return made
 
+    def give_number(self, exits: Exits) -> None:
+        """Gives exits a number of their own."""
+        self._exits_numbered += 1
+        exits.number = self._exits_numbered
+
     def behind(self, exits: Exits, state: int) -> TerminalMask:
         """The tables of what stands behind some exits when a terminal in `state` comes next."""
         if not exits.number:
-            self._exits_numbered += 1
-            exits.number = self._exits_numbered
+            self.give_number(exits)
         record = self._behind.get(exits.number, state)
         if record >= 0:
             return self._records[record]

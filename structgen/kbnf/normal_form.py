@@ -17,7 +17,7 @@ from structgen.kbnf import ast
 from structgen.kbnf.flattening import flatten
 from structgen.kbnf.indentation import indented_tables
 from structgen.kbnf.literals import merge_adjacent_literals, unite_literal_alternatives
-from structgen.kbnf.lookaheads import check_lookaheads
+from structgen.kbnf.lookaheads import without_refused
 from structgen.kbnf.nullables import eliminate_nullables
 from structgen.kbnf.productions import Productions, TerminalTable
 from structgen.kbnf.simplification import (
@@ -69,7 +69,7 @@ def normalize(
         _check_size(without_empty, limits)
     if terminals.marks:
         _check_marks(without_empty)
-        check_lookaheads(remove_unproductive(without_empty), terminals.is_empty)
+        without_empty = without_refused(without_empty, terminals.is_empty)
     simple = simplify(without_empty, keep_endless=keep_endless, deadline=deadline)
     if any(mark.refused is None for mark in terminals.marks.values()):
         return indented_tables(simple, accepts_empty=accepts_empty)

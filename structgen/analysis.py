@@ -1,0 +1,425 @@
+"""What a grammar holds, and what tables over its terminals would hold: `structgen grammar stats`.
+
+Engines with a lexer keep, for a lexer state and a token, which sequences of terminals the token may span: SynCode's
+*mask store* (Ugare et al., 2024), GreatGramma's *token spanner table* (Park et al., 2025). Tran-Thien ("The mask store,
+streamlined", 2025) makes it smaller by three analyses, which are computed here for any grammar and vocabulary:
+
+- *never legal*: no text of the grammar has these terminals one after the other;
+- *always legal*: they may follow wherever the first of them stands, whatever surrounds it;
+- *jointly legal*: sequences that differ in a last terminal where the grammar has the same alternatives.
+
+structgen keeps no such table (its masks come from the terminals' automata and Earley sets, and are found while they are
+needed), so this is for looking at a grammar, and for comparing with what is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from structgen.engine import regex as rx
+from structgen.engine.automata import AutomatonStore
+from structgen.engine.earley import ItemSetStore
+from structgen.engine.grammar import END, GrammarTables, terminal_number
+from structgen.engine.rules import Rules
+from structgen.engine.vocabulary import Vocabulary
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form import normalize, pack, simplify
+from structgen.kbnf.productions import Body, Productions, TerminalTable
+from structgen.kbnf.rewriting import rewrite
+from structgen.limits import Limits
+
+__all__ = ["Overlap", "Statistics", "statistics"]
+
+_MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
+_CODE_BYTES = 3
+
+Span = tuple[int, ...]
+"""The terminals that a token goes into behind the one that it began in."""
+
+
+@dataclass
+class Overlap:
+    """Two terminals that may stand at one place and match one text there: a choice that only later text can settle.
+
+    Attributes:
+        first, second: the terminals.
+        text: a text of both.
+        after: a terminal behind which both may stand.
+    """
+
+    first: str
+    second: str
+    text: bytes
+    after: str
+
+
+@dataclass
+class Statistics:
+    """What `statistics` found.
+
+    Attributes:
+        rules, bodies, symbols, terminals: of the normal form.
+        states: of all terminals' automata.
+        entries: pairs of an automaton state and a span of some token.
+        legal: those without the ones that are never legal.
+        conditional: of these, those that are not always legal; the others become one entry for each state.
+        joint: the conditional ones, jointly legal ones together, and the entries of the always legal ones.
+        overlaps: see `Overlap`.
+    """
+
+    rules: int
+    bodies: int
+    symbols: int
+    terminals: int
+    states: int = 0
+    entries: int = 0
+    legal: int = 0
+    conditional: int = 0
+    joint: int = 0
+    overlaps: list[Overlap] = field(default_factory=list)
+
+
+def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> Statistics:
+    """Looks at a grammar. Indentation counts as any white space.
+
+    Args:
+        grammar: the tree.
+        vocabulary: whose tokens span terminals; without it the entries are not counted.
+        limits: as for `structgen.compile`.
+
+    Raises:
+        GrammarError: the grammar is not valid.
+        LimitExceededError: it is too large.
+    """
+    limits = limits or Limits()
+    tables = normalize(_without_indentation(grammar), limits=limits)
+    found = Statistics(
+        rules=len(tables.names),
+        bodies=len(tables.rule_starts),
+        symbols=len(tables.symbols),
+        terminals=len(tables.terminals),
+    )
+    contexts = _Contexts(tables, limits)
+    terminals = _Terminals(tables, limits)
+    found.states = sum(len(terminals.states(number)) for number in range(found.terminals))
+    found.overlaps = list(_overlaps(contexts, terminals))
+    if vocabulary is not None:
+        _count_entries(found, contexts, terminals, _Tokens(vocabulary))
+    return found
+
+
+def _without_indentation(grammar: ast.Grammar) -> ast.Grammar:
+    def change(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, ast.Margin):
+            return _MARGIN
+        return node.body if isinstance(node, ast.Indented) else node
+
+    return ast.Grammar(tuple(ast.Rule(rule.name, rewrite(rule.body, change)) for rule in grammar.rules), grammar.start)
+
+
+# -- terminals and tokens -------------------------------------------------------------------------------------------
+
+
+class _Terminals:
+    """The automata of the terminals, and the spans of texts."""
+
+    def __init__(self, tables: GrammarTables, limits: Limits) -> None:
+        self.automata = AutomatonStore(limits)
+        self.starts = [self.automata.add(regex) for regex in tables.terminals]
+        self.names = [_shown(regex) for regex in tables.terminals]
+        self._refused = _always_refused(tables, self.automata)
+        self._by_byte: list[list[int]] = [
+            [number for number, state in enumerate(self.starts) if self.automata.next(state, byte)]
+            for byte in range(256)
+        ]
+        self._spans: dict[bytes, frozenset[Span]] = {}
+
+    def states(self, number: int) -> list[int]:
+        """The states of a terminal's automaton."""
+        seen = {self.starts[number]: None}
+        for state in seen.copy():
+            pending = [state]
+            while pending:
+                source = pending.pop()
+                for byte in range(256):
+                    target = self.automata.next(source, byte)
+                    if target and target not in seen:
+                        seen[target] = None
+                        pending.append(target)
+        return list(seen)
+
+    def may_precede(self, number: int, rest: bytes) -> bool:
+        """Whether a terminal may end before a text, as far as look-aheads say that hold wherever it ends."""
+        for state in self._refused[number]:
+            for byte in rest:
+                state = self.automata.next(state, byte)
+                if not state:
+                    break
+                if self.automata.accepting[state]:
+                    return False
+        return True
+
+    def spans(self, text: bytes) -> frozenset[Span]:
+        """All sequences of terminals that a text goes through, whether or not it ends the last of them."""
+        known = self._spans.get(text)
+        if known is None:
+            found: set[Span] = set()
+            for number in self._by_byte[text[0]]:
+                state = self.starts[number]
+                for at in range(len(text)):
+                    state = self.automata.next(state, text[at])
+                    if not state:
+                        break
+                    if at + 1 < len(text) and self.automata.accepting[state]:
+                        rest = text[at + 1 :]
+                        if self.may_precede(number, rest):
+                            found.update([(number, *span) for span in self.spans(rest)])
+                if state:
+                    found.add((number,))
+            known = self._spans[text] = frozenset(found)
+        return known
+
+
+def _always_refused(tables: GrammarTables, automata: AutomatonStore) -> list[list[int]]:
+    """For each terminal states that accept the characters of a look-ahead that holds wherever it ends."""
+    behind: list[set[int]] = [set() for _ in tables.terminals]
+    for at, symbol in enumerate(tables.symbols):
+        if symbol < END:
+            behind[terminal_number(symbol)].add(tables.before[at + 1] if tables.before else 0)
+    states = [automata.add(regex) for regex in tables.lookaheads]
+    return [
+        [states[number - 1] for number in numbers] if len(numbers) == 1 and 0 not in numbers else []
+        for numbers in behind
+    ]
+
+
+class _Tokens:
+    """The texts of a vocabulary as a tree: for each beginning the bytes that follow, and whether it is a token."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.texts = sorted({text for text in vocabulary.spellings if text})
+        self.root: dict[int, object] = {}
+        for text in self.texts:
+            node = self.root
+            for byte in text:
+                node = node.setdefault(byte, {})  # type: ignore[assignment]
+            node[-1] = None
+
+    def rests(self, automata: AutomatonStore, state: int) -> set[bytes]:
+        """What is left of the tokens that run past an end of a terminal which is in `state`."""
+        found: set[bytes] = set()
+        pending = [(self.root, state)]
+        while pending:
+            node, at = pending.pop()
+            for byte, child in node.items():
+                if byte >= 0 and (target := automata.next(at, byte)):
+                    if automata.accepting[target]:
+                        found.update(self._below(child))  # type: ignore[arg-type]
+                    pending.append((child, target))  # type: ignore[arg-type]
+        return found
+
+    @staticmethod
+    def _below(node: dict[int, object]) -> Iterator[bytes]:
+        pending: list[tuple[dict[int, object], bytes]] = [(node, b"")]
+        while pending:
+            node, text = pending.pop()
+            if -1 in node and text:
+                yield text
+            pending += [(child, text + bytes([byte])) for byte, child in node.items() if byte >= 0]  # type: ignore[misc]
+
+
+def _shown(regex: rx.Regex) -> str:
+    from structgen.kbnf.regex_text import regex_to_rust
+
+    if isinstance(regex, rx.Literal):
+        return repr(regex.data.decode(errors="replace"))
+    text = regex_to_rust(regex) or str(regex)
+    return f"#'{text if len(text) <= 60 else text[:57] + '...'}'"
+
+
+# -- what surrounds terminals ---------------------------------------------------------------------------------------
+
+
+class _Contexts:
+    """Which sequences of terminals the grammar has, whatever surrounds them.
+
+    The parts of a grammar's texts are a context-free language, too: a part begins somewhere in a body, goes on to its
+    end, and then, with unlimited credit, behind any use of what that body belongs to, and so on. It is read by an
+    Earley engine whose bytes are codes of terminals.
+    """
+
+    def __init__(self, tables: GrammarTables, limits: Limits) -> None:
+        self.symbols = list(tables.symbols)
+        self.count = len(tables.terminals)
+        self.head_at: list[int] = []
+        self.end_at: list[int] = []
+        self._read(tables)
+        self.places: list[list[int]] = [[] for _ in range(self.count)]
+        self.uses: dict[int, list[int]] = {}
+        for at, symbol in enumerate(self.symbols):
+            if symbol < END:
+                self.places[terminal_number(symbol)].append(at)
+            elif symbol >= 0:
+                self.uses.setdefault(symbol, []).append(at)
+        self.kinds = self._kinds(tables)
+        self._sets, self._parts, self._rests = self._engine(tables, limits)
+        self._always: dict[tuple[int, Span], bool] = {}
+        self._places_after: dict[tuple[int, Span], int] = {}
+
+    def _read(self, tables: GrammarTables) -> None:
+        """Of each position the nonterminal and the end of its body."""
+        self.head_at = [0] * len(self.symbols)
+        self.end_at = [0] * len(self.symbols)
+        for head in range(len(tables.names)):
+            for rule in range(tables.first_rule[head], tables.first_rule[head + 1]):
+                first = tables.rule_starts[rule]
+                end = self.symbols.index(END, first)
+                for at in range(first, end + 1):
+                    self.head_at[at], self.end_at[at] = head, end
+
+    def _kinds(self, tables: GrammarTables) -> list[tuple[object, ...]]:
+        """For each terminal what is equal for those that stand in alternatives of the same nonterminals only."""
+        firsts = {tables.rule_starts[rule] for rule in range(len(tables.rule_starts))}
+        return [
+            tuple(sorted({("head", self.head_at[at]) if at in firsts else ("place", at) for at in places}))
+            for places in self.places
+        ]
+
+    def _code(self, number: int) -> bytes:
+        return number.to_bytes(_CODE_BYTES, "big")
+
+    def _engine(self, tables: GrammarTables, limits: Limits) -> tuple[ItemSetStore, int, int]:
+        """The engine, and its sets before a part of a text, and before the number of a place and what stands there."""
+        terminals = TerminalTable(lambda regex: False)
+        codes = [terminals.literal(b"T" + self._code(number)) for number in range(self.count)]
+        heads = len(tables.names)
+
+        def mapped(symbols: Sequence[int]) -> Body:
+            return tuple(symbol if symbol >= 0 else codes[terminal_number(symbol)] for symbol in symbols)
+
+        bodies: list[list[Body]] = [[] for _ in range(2 * heads)]  # a nonterminal A, and what surrounds it: heads + A
+        for rule in range(len(tables.rule_starts)):
+            first = tables.rule_starts[rule]
+            bodies[self.head_at[first]].append(mapped(self.symbols[first : self.end_at[first]]))
+        start: list[Body] = []
+        for at, symbol in enumerate(self.symbols):
+            if symbol == END:
+                continue
+            head, rest = self.head_at[at], mapped(self.symbols[at + 1 : self.end_at[at]])
+            if symbol >= 0:
+                bodies[heads + symbol] += [(*rest, heads + head), *([rest] if rest else [])]
+            else:
+                own = mapped([symbol])
+                start += [(*own, *rest, heads + head), (*own, *rest)]
+                chosen = terminals.literal(b"P" + self._code(at))
+                start.append((chosen, *rest))
+        names = [*tables.names, *tables.names, "part"]
+        productions = Productions([*bodies, start], names, 2 * heads, terminals)
+        packed = pack(simplify(productions), accepts_empty=False)
+        sets = ItemSetStore(Rules(packed, AutomatonStore(limits), limits), limits, accepts_empty=False)
+        return sets, sets.start_set, sets.start_set
+
+    def _follow(self, place: int, text: bytes) -> int:
+        for byte in text:
+            place = self._sets.goto(place, byte) if place else 0
+        return place
+
+    def _after(self, number: int, span: Span) -> int:
+        """The set after a terminal and a span; 0 where the grammar has no such part."""
+        key = (number, span)
+        known = self._places_after.get(key)
+        if known is None:
+            before = self._after(number, span[:-1]) if span else self._sets.start_set
+            known = self._places_after[key] = self._follow(before, b"T" + self._code(span[-1] if span else number))
+        return known
+
+    def is_legal(self, number: int, span: Span) -> bool:
+        """Whether some text has a span behind a terminal."""
+        return self._after(number, span) != 0
+
+    def following(self, number: int) -> list[int]:
+        """The terminals that may stand behind a terminal."""
+        return [other for other in range(self.count) if self.is_legal(number, (other,))]
+
+    def is_always_legal(self, number: int, span: Span) -> bool:
+        """Whether a span may follow a terminal wherever it stands; sufficient, not necessary."""
+        return all(self._is_always_behind(at, span) for at in self.places[number])
+
+    def _is_always_behind(self, at: int, span: Span) -> bool:
+        """The same behind a position: within its body, or, where that can end within the span, behind all uses."""
+        key = (at, span)
+        known = self._always.get(key)
+        if known is not None:
+            return known
+        self._always[key] = False  # while it is looked for: going round in circles spells nothing
+        found = False
+        place = self._follow(self._sets.start_set, b"P" + self._code(at)) if self.end_at[at] > at + 1 else 0
+        if self.end_at[at] == at + 1:
+            found = self._is_always_around(self.head_at[at], span)
+        for read in range(len(span)):
+            if not place or found:
+                break
+            place = self._follow(place, b"T" + self._code(span[read]))
+            if place and read + 1 == len(span):
+                found = True
+            elif place and self._sets.accepting[place]:
+                found = self._is_always_around(self.head_at[at], span[read + 1 :])
+        self._always[key] = found
+        return found
+
+    def _is_always_around(self, head: int, span: Span) -> bool:
+        uses = self.uses.get(head, ())
+        return bool(uses) and all(self._is_always_behind(use, span) for use in uses)
+
+
+def _count_entries(found: Statistics, contexts: _Contexts, terminals: _Terminals, tokens: _Tokens) -> None:
+    """Fills in the counts of entries; see `Statistics`."""
+    for number in range(contexts.count):
+        legality: dict[Span, int] = {}  # 0 never, 1 sometimes, 2 always
+        for state in terminals.states(number):
+            rests = tokens.rests(terminals.automata, state)
+            spans = {span for rest in rests if terminals.may_precede(number, rest) for span in terminals.spans(rest)}
+            for span in spans:
+                if span not in legality:
+                    legality[span] = 0
+                    if contexts.is_legal(number, span):
+                        legality[span] = 2 if contexts.is_always_legal(number, span) else 1
+            conditional = [span for span in spans if legality[span] == 1]
+            found.entries += len(spans)
+            found.legal += sum(legality[span] > 0 for span in spans)
+            found.conditional += len(conditional)
+            joint = {(span[:-1], contexts.kinds[span[-1]]) for span in conditional}
+            found.joint += len(joint) + any(legality[span] == 2 for span in spans)
+
+
+def _overlaps(contexts: _Contexts, terminals: _Terminals) -> Iterator[Overlap]:
+    """Pairs of terminals, each once."""
+    seen: set[tuple[int, int]] = set()
+    automata = terminals.automata
+    for number in range(contexts.count):
+        following = contexts.following(number)
+        for index, first in enumerate(following):
+            for second in following[index + 1 :]:
+                if (first, second) in seen:
+                    continue
+                seen.add((first, second))
+                state = automata.narrowed(terminals.starts[first], terminals.starts[second])
+                if state and (text := _shortest(automata, state)) is not None:
+                    yield Overlap(terminals.names[first], terminals.names[second], text, terminals.names[number])
+
+
+def _shortest(automata: AutomatonStore, state: int, most: int = 2000) -> bytes | None:
+    """A shortest text from a state, unless it takes too long to find; printable where there is a choice."""
+    reached = {state: b""}
+    for source in (pending := [state]):
+        if automata.accepting[source]:
+            return reached[source]
+        if len(reached) > most:
+            return None
+        for byte in [*range(0x21, 0x7F), *range(0x21), *range(0x7F, 0x100)]:
+            target = automata.next(source, byte)
+            if target and target not in reached:
+                reached[target] = reached[source] + bytes([byte])
+                pending.append(target)
+    return None
