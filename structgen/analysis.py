@@ -24,15 +24,21 @@ from structgen.engine.grammar import END, GrammarTables, terminal_number
 from structgen.engine.rules import Rules
 from structgen.engine.vocabulary import Vocabulary
 from structgen.kbnf import ast
+from structgen.kbnf.flattening import flatten
+from structgen.kbnf.lookaheads import possible_dead_ends, without_refused
 from structgen.kbnf.normal_form import normalize, pack, simplify
+from structgen.kbnf.nullables import eliminate_nullables
 from structgen.kbnf.productions import Body, Productions, TerminalTable
+from structgen.kbnf.regex_text import regex_to_rust
 from structgen.kbnf.rewriting import rewrite
+from structgen.kbnf.simplification import remove_unproductive
 from structgen.limits import Limits
 
-__all__ = ["Overlap", "Statistics", "statistics"]
+__all__ = ["Overlap", "Statistics", "describe", "statistics"]
 
 _MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
 _CODE_BYTES = 3
+SHOWN = 24  # characters of a regex that is its own name
 
 Span = tuple[int, ...]
 """The terminals that a token goes into behind the one that it began in."""
@@ -66,6 +72,7 @@ class Statistics:
         conditional: of these, those that are not always legal; the others become one entry for each state.
         joint: the conditional ones, jointly legal ones together, and the entries of the always legal ones.
         overlaps: see `Overlap`.
+        dead_ends: rules in which a look-ahead may leave nothing that could follow; see `possible_dead_ends`.
     """
 
     rules: int
@@ -78,6 +85,7 @@ class Statistics:
     conditional: int = 0
     joint: int = 0
     overlaps: list[Overlap] = field(default_factory=list)
+    dead_ends: list[str] = field(default_factory=list)
 
 
 def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> Statistics:
@@ -93,13 +101,15 @@ def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limit
         LimitExceededError: it is too large.
     """
     limits = limits or Limits()
-    tables = normalize(_without_indentation(grammar), limits=limits)
+    grammar = _without_indentation(grammar)
+    tables = normalize(grammar, limits=limits)
     found = Statistics(
         rules=len(tables.names),
         bodies=len(tables.rule_starts),
         symbols=len(tables.symbols),
         terminals=len(tables.terminals),
     )
+    found.dead_ends = _dead_ends(grammar, limits)
     contexts = _Contexts(tables, limits)
     terminals = _Terminals(tables, limits)
     found.states = sum(len(terminals.states(number)) for number in range(found.terminals))
@@ -107,6 +117,34 @@ def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limit
     if vocabulary is not None:
         _count_entries(found, contexts, terminals, _Tokens(vocabulary))
     return found
+
+
+def describe(found: Statistics, *, overlaps: int = 20) -> str:
+    """Statistics as text, one thing a line."""
+    lines = [
+        f"nonterminals           {found.rules:>9,}",
+        f"bodies                 {found.bodies:>9,}",
+        f"symbols                {found.symbols:>9,}",
+        f"terminals              {found.terminals:>9,}",
+        f"states of terminals    {found.states:>9,}",
+    ]
+    if found.entries:
+        lines += [
+            f"entries of a mask store {found.entries:>8,}  (state of a terminal, terminals that a token goes on into)",
+            f"  without never legal   {found.legal:>8,}",
+            f"  without always legal  {found.conditional:>8,}",
+            f"  joined jointly legal  {found.joint:>8,}  ({found.entries / max(1, found.joint):.1f} times smaller)",
+        ]
+    if found.dead_ends:
+        lines.append("look-aheads may leave nothing that could follow in: " + ", ".join(found.dead_ends))
+    if found.overlaps:
+        lines.append(f"{len(found.overlaps)} pairs of terminals match one text at one place:")
+        for overlap in found.overlaps[:overlaps]:
+            text = overlap.text.decode(errors="replace")
+            lines.append(f"  {overlap.first} and {overlap.second}: {text!r} after {overlap.after}")
+        if len(found.overlaps) > overlaps:
+            lines.append(f"  and {len(found.overlaps) - overlaps} more")
+    return "\n".join(lines)
 
 
 def _without_indentation(grammar: ast.Grammar) -> ast.Grammar:
@@ -118,6 +156,16 @@ def _without_indentation(grammar: ast.Grammar) -> ast.Grammar:
     return ast.Grammar(tuple(ast.Rule(rule.name, rewrite(rule.body, change)) for rule in grammar.rules), grammar.start)
 
 
+def _dead_ends(grammar: ast.Grammar, limits: Limits) -> list[str]:
+    automata = AutomatonStore(limits)
+    terminals = TerminalTable(automata.is_empty)
+    productions, _ = eliminate_nullables(flatten(grammar, terminals, limits=limits))
+    if not terminals.marks:
+        return []
+    productions = remove_unproductive(without_refused(productions, automata.is_empty))
+    return possible_dead_ends(productions, automata.is_empty)
+
+
 # -- terminals and tokens -------------------------------------------------------------------------------------------
 
 
@@ -125,9 +173,10 @@ class _Terminals:
     """The automata of the terminals, and the spans of texts."""
 
     def __init__(self, tables: GrammarTables, limits: Limits) -> None:
+        self._regexes = tables.terminals
         self.automata = AutomatonStore(limits)
         self.starts = [self.automata.add(regex) for regex in tables.terminals]
-        self.names = [_shown(regex) for regex in tables.terminals]
+        self.names = _names(tables)
         self._refused = _always_refused(tables, self.automata)
         self._by_byte: list[list[int]] = [
             [number for number, state in enumerate(self.starts) if self.automata.next(state, byte)]
@@ -148,6 +197,10 @@ class _Terminals:
                         seen[target] = None
                         pending.append(target)
         return list(seen)
+
+    def is_listed(self, number: int) -> bool:
+        """Whether a terminal is some texts, one by one."""
+        return isinstance(self._regexes[number], (rx.Literal, rx.LiteralSet))
 
     def may_precede(self, number: int, rest: bytes) -> bool:
         """Whether a terminal may end before a text, as far as look-aheads say that hold wherever it ends."""
@@ -229,13 +282,25 @@ class _Tokens:
             pending += [(child, text + bytes([byte])) for byte, child in node.items() if byte >= 0]  # type: ignore[misc]
 
 
-def _shown(regex: rx.Regex) -> str:
-    from structgen.kbnf.regex_text import regex_to_rust
+def _names(tables: GrammarTables) -> list[str]:
+    """What to call terminals: literals by their text, others by a rule that has them, and their text if it is short."""
+    heads = {tables.rule_starts[r]: h for h, name in enumerate(tables.names) for r in _rules(tables, h)}
+    rule_of: dict[int, str] = {}
+    head = 0
+    for at, symbol in enumerate(tables.symbols):
+        head = heads.get(at, head)
+        if symbol < END:
+            rule_of.setdefault(terminal_number(symbol), tables.names[head])
+    names = []
+    for number, regex in enumerate(tables.terminals):
+        text = repr(regex.data.decode(errors="replace")) if isinstance(regex, rx.Literal) else regex_to_rust(regex)
+        is_shown = text is not None and (isinstance(regex, rx.Literal) or len(text) <= SHOWN)
+        names.append(f"{text}" if is_shown else f"{rule_of.get(number, '')}'s #'…'")
+    return names
 
-    if isinstance(regex, rx.Literal):
-        return repr(regex.data.decode(errors="replace"))
-    text = regex_to_rust(regex) or str(regex)
-    return f"#'{text if len(text) <= 60 else text[:57] + '...'}'"
+
+def _rules(tables: GrammarTables, head: int) -> range:
+    return range(tables.first_rule[head], tables.first_rule[head + 1])
 
 
 # -- what surrounds terminals ---------------------------------------------------------------------------------------
@@ -401,8 +466,8 @@ def _overlaps(contexts: _Contexts, terminals: _Terminals) -> Iterator[Overlap]:
         following = contexts.following(number)
         for index, first in enumerate(following):
             for second in following[index + 1 :]:
-                if (first, second) in seen:
-                    continue
+                if (first, second) in seen or (terminals.is_listed(first) and terminals.is_listed(second)):
+                    continue  # alternatives that were merged for some contexts, and not for others
                 seen.add((first, second))
                 state = automata.narrowed(terminals.starts[first], terminals.starts[second])
                 if state and (text := _shortest(automata, state)) is not None:

@@ -32,6 +32,11 @@ examples:
   structgen export --to kbnf mymodule:Person
   structgen export --to kbnf person.json > person.kbnf
 """
+_STATS = """\
+examples:
+  structgen grammar stats python
+  structgen grammar stats --vocabulary path/to/tokenizer my_language.kbnf
+"""
 _SCHEMA_HELP = (
     "a JSON Schema (a file, or the text itself), or MODULE:Model for a Pydantic model or type that Python can import "
     "from here"
@@ -112,6 +117,19 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("schema", metavar="FILE|MODULE:Model", help=_SCHEMA_HELP)
     _add_reading(export, "any")
     export.set_defaults(command=_export)
+
+    grammar = commands.add_parser("grammar", help="look at a grammar").add_subparsers(required=True, metavar="COMMAND")
+    stats = grammar.add_parser(
+        "stats",
+        help="sizes, possible dead ends, overlaps of terminals, and what a mask store would hold",
+        description="Tells what a grammar holds, on stdout. See docs/grammar-analyses.md.",
+        epilog=_STATS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    stats.add_argument("grammar", metavar="FILE|LANGUAGE", help="a file of KBNF, or a language that structgen knows")
+    stats.add_argument("--vocabulary", metavar="FOLDER", help="a tokenizer whose tokens' spans are counted")
+    stats.add_argument("--overlaps", type=int, default=20, metavar="N", help="show so many overlaps at most (20)")
+    stats.set_defaults(command=_stats)
     return parser
 
 
@@ -196,6 +214,30 @@ def _export(options: argparse.Namespace) -> None:
     print(to_kbnf(_read_schema(options.schema), **_reading(options)))
 
 
+def _stats(options: argparse.Namespace) -> None:
+    from structgen.analysis import describe, statistics
+    from structgen.kbnf.parser import parse
+    from structgen.languages import language_names, language_source
+
+    if options.grammar in language_names():
+        text = language_source(options.grammar)
+    else:
+        text = _read(options.grammar, "the grammar")
+    vocabulary = None
+    if options.vocabulary:
+        from transformers import AutoTokenizer
+
+        from structgen.engine.vocabulary import Vocabulary
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(options.vocabulary, local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise _UsageError(f"cannot read the tokenizer {options.vocabulary}: {error}") from error
+        vocabulary = Vocabulary.from_huggingface(tokenizer)
+        print("Counting the spans of tokens …", file=sys.stderr, flush=True)
+    print(describe(statistics(parse(text), vocabulary), overlaps=options.overlaps))
+
+
 def _load(name: str) -> Any:
     from structgen.models.loading import load
 
@@ -210,11 +252,14 @@ def _read_schema(name: str) -> Any:
     module, colon, attribute = name.partition(":")
     if colon and not Path(name).exists():
         return _import_schema(module, attribute)
+    return _parse(_read(name, "the schema"), name)
+
+
+def _read(name: str, what: str) -> str:
     try:
-        text = Path(name).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise _UsageError(f"cannot read the schema {name}: {error}") from error
-    return _parse(text, name)
+        raise _UsageError(f"cannot read {what} {name}: {error}") from error
 
 
 def _parse(text: str, name: str) -> Any:
