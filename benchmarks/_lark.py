@@ -66,25 +66,32 @@ class _Lark:
         return self.terminal(node)
 
     def terminal(self, node: ast.Expression) -> str:
-        if isinstance(node, ast.Difference):
-            body = f"{self._regex(node.left)} & ~{self._regex(node.right)}"
-        else:
-            body = self._regex(node)
+        body = _terminal(regular(node, self.grouped))
         return self.terminals.setdefault(body, f"TERMINAL_{len(self.terminals)}")
 
-    def _regex(self, node: ast.Expression) -> str:
-        if isinstance(node, ast.Difference):
-            return f"({self._regex(node.left)} & ~{self._regex(node.right)})"
-        if isinstance(node, ast.RegexTerminal) and node.kind == "ex" and node.source:
-            return f"~/(?s:.)*({_slashed(node.source)})(?s:.)*/"
-        regex = regular(node, self.grouped)
-        if isinstance(regex, rx.Early):
-            inner = regex_to_rust(regex.body)
-            return f"(/{_slashed(inner or '')}/ & ~/(?s:.)*({_slashed(inner or '')})(?s:.)+/)"
-        source = regex_to_rust(regex)
-        if source is None:
-            raise ValueError(f"no word in Lark for {node}")
-        return f"/{_slashed(source)}/"
+
+def _terminal(regex: rx.Regex) -> str:
+    """A regex as a terminal's body; only what has no text in Rust's syntax is taken apart."""
+    source = regex_to_rust(regex)
+    if source is not None:
+        return f"/{_slashed(source)}/" if source else '""'
+    if isinstance(regex, rx.Sequence):
+        return " ".join(map(_terminal, regex.parts))
+    if isinstance(regex, rx.Choice):
+        return f"({' | '.join(map(_terminal, regex.parts))})"
+    if isinstance(regex, rx.Intersection):
+        return f"({' & '.join(map(_terminal, regex.parts))})"
+    if isinstance(regex, rx.Complement):
+        return f"~({_terminal(regex.body)})"
+    if isinstance(regex, rx.Early):
+        return f"({_terminal(regex.body)} & ~({_terminal(regex.body)} /(?s:.)+/))"
+    if isinstance(regex, rx.Repeat):
+        counts = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+        most = "" if regex.max is None else regex.max
+        return f"({_terminal(regex.body)}){counts.get((regex.min, regex.max), f'{{{regex.min},{most}}}')}"
+    if regex == rx.ByteSet((1 << 256) - 1):
+        return "/(?s:.)/"
+    raise ValueError(f"no word in Lark for {regex}")
 
 
 def _slashed(source: str) -> str:

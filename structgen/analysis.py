@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
@@ -39,6 +40,9 @@ __all__ = ["Overlap", "Statistics", "describe", "statistics"]
 _MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
 _CODE_BYTES = 3
 SHOWN = 24  # characters of a regex that is its own name
+
+_END = -1  # in a node of the tokens' tree: a token ends here
+_Node = dict[int, Any]
 
 Span = tuple[int, ...]
 """The terminals that a token goes into behind the one that it began in."""
@@ -251,35 +255,54 @@ class _Tokens:
     """The texts of a vocabulary as a tree: for each beginning the bytes that follow, and whether it is a token."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self.texts = sorted({text for text in vocabulary.spellings if text})
-        self.root: dict[int, object] = {}
-        for text in self.texts:
+        self.root: _Node = {}
+        self._known: dict[tuple[int, int, int], frozenset[Span]] = {}
+        for text in vocabulary.spellings:
             node = self.root
             for byte in text:
-                node = node.setdefault(byte, {})  # type: ignore[assignment]
-            node[-1] = None
+                node = node.setdefault(byte, {})
+            if text:
+                node[_END] = {}
 
-    def rests(self, automata: AutomatonStore, state: int) -> set[bytes]:
-        """What is left of the tokens that run past an end of a terminal which is in `state`."""
-        found: set[bytes] = set()
-        pending = [(self.root, state)]
+    def spans_from(self, terminals: _Terminals, number: int, state: int) -> set[Span]:
+        """The spans of the tokens that begin in a state of a terminal and run past its end."""
+        found: set[Span] = set()
+        for byte, child in self.root.items():
+            target = terminals.automata.next(state, byte) if byte >= 0 else 0
+            if target:
+                # Most states of a terminal are like another after one byte.
+                key = (number, byte, target)
+                known = self._known.get(key)
+                if known is None:
+                    known = self._known[key] = self._spans_below(terminals, number, target, child)
+                found |= known
+        return found
+
+    def _spans_below(self, terminals: _Terminals, number: int, state: int, node: _Node) -> frozenset[Span]:
+        found: set[Span] = set()
+        automata = terminals.automata
+        pending = [(node, state)]
         while pending:
             node, at = pending.pop()
             for byte, child in node.items():
-                if byte >= 0 and (target := automata.next(at, byte)):
-                    if automata.accepting[target]:
-                        found.update(self._below(child))  # type: ignore[arg-type]
-                    pending.append((child, target))  # type: ignore[arg-type]
-        return found
+                if byte < 0:
+                    continue
+                if automata.accepting[at] and terminals.may_precede(number, bytes([byte])):
+                    for rest in self._below(child, bytes([byte])):
+                        if terminals.may_precede(number, rest):
+                            found |= terminals.spans(rest)
+                if target := automata.next(at, byte):
+                    pending.append((child, target))
+        return frozenset(found)
 
     @staticmethod
-    def _below(node: dict[int, object]) -> Iterator[bytes]:
-        pending: list[tuple[dict[int, object], bytes]] = [(node, b"")]
+    def _below(node: _Node, text: bytes) -> Iterator[bytes]:
+        pending = [(node, text)]
         while pending:
             node, text = pending.pop()
-            if -1 in node and text:
+            if _END in node:
                 yield text
-            pending += [(child, text + bytes([byte])) for byte, child in node.items() if byte >= 0]  # type: ignore[misc]
+            pending += [(child, text + bytes([byte])) for byte, child in node.items() if byte >= 0]
 
 
 def _names(tables: GrammarTables) -> list[str]:
@@ -443,8 +466,7 @@ def _count_entries(found: Statistics, contexts: _Contexts, terminals: _Terminals
     for number in range(contexts.count):
         legality: dict[Span, int] = {}  # 0 never, 1 sometimes, 2 always
         for state in terminals.states(number):
-            rests = tokens.rests(terminals.automata, state)
-            spans = {span for rest in rests if terminals.may_precede(number, rest) for span in terminals.spans(rest)}
+            spans = tokens.spans_from(terminals, number, state)
             for span in spans:
                 if span not in legality:
                     legality[span] = 0

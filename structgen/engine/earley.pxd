@@ -9,7 +9,7 @@ from structgen.engine.texts cimport Texts
 
 
 cdef int CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, ROOT, UNKNOWN
-cdef int AFTER, CAPTURED, FRESH, NO_TEXT, REFUSING, SUSPECT, UNKNOWN_TEXT
+cdef int AFTER, CAPTURED, FRESH, NO_TEXT, REFUSING, SUSPECT, TOLD_BITS, UNKNOWN_TEXT
 
 
 cdef class ItemSetStore(ItemPools):
@@ -53,6 +53,8 @@ cdef class ItemSetStore(ItemPools):
     cdef int _text_after(self, int set_id, int byte) except -1
     @cython.locals(scan=int, text=int)
     cpdef int after(self, int set_id, int state) except -1
+    @cython.locals(scan=int, behind=int, ahead=int)
+    cpdef bint is_stuck(self, int set_id, int state) except -1
     @cython.locals(index=int, item=int)
     cpdef int unknown(self, int set_id) except -1
     @cython.locals(text=int)

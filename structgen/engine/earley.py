@@ -41,6 +41,7 @@ ROOT = 0  # as in `engine/item_pools.py`
 UNKNOWN = -1  # the same
 CAPTURED = 1  # of a group: it is captured, or waits inside of a capture
 FRESH = 2  # and the capture began after another had ended, of which the text is not known
+TOLD_BITS = 31  # of an int32 without its sign
 REFUSING = 4  # it is captured itself, and some texts are refused where they end
 
 
@@ -168,6 +169,23 @@ class ItemSetStore(ItemPools):
                 self._advance(self.scan_position[scan], self.scan_group[scan])
         return self._finish_set()
 
+    def is_stuck(self, set_id: int, state: int) -> bool:
+        """Whether nothing may follow the terminals that are in `state`, nor the text end there: look-ahead forbids it."""
+        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
+            if self.scan_state[scan] == state:
+                behind = self.scan_position[scan] + 1
+                ahead = self._before[behind]
+                if not ahead or self._symbols[behind] >= 0:
+                    return False
+                if self._symbols[behind] != END and self._lookaheads.started(self._start_state[behind], ahead):
+                    return False
+        self._begin(AFTER if self.captures[set_id] else NO_TEXT)
+        self._skips = True
+        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
+            if self.scan_state[scan] == state:
+                self._advance(self.scan_position[scan], self.scan_group[scan])
+        return self._work_size == 0 and not self._work_accepting
+
     def unknown(self, set_id: int) -> int:
         """The set of the same items, the text of which is not known; the set itself where it has no text."""
         if self.text[set_id] < EMPTY_TEXT:
@@ -263,12 +281,16 @@ class ItemSetStore(ItemPools):
         """
         if self._group_mark[group] != self._serial:
             self._group_mark[group] = self._serial
-            self._group_told[group] = 0
+            self._group_told[group] = self._group_told_more[group] = 0
         told = self._group_told[group]
-        if told & (1 | 1 << ahead):
+        if told & 1:
             return False
+        if ahead >= TOLD_BITS:
+            told = self._group_told_more[group]
+            self._group_told_more[group] = told | 1 << ahead - TOLD_BITS
+            return not told >> ahead - TOLD_BITS & 1
         self._group_told[group] = told | 1 << ahead
-        return True
+        return not told >> ahead & 1
 
     def _continue(self, capture: int, start: int) -> int:
         """The position after a captured symbol that has ended and began when the text was `start`; -1 for none."""

@@ -41,7 +41,8 @@ cdef class ItemPools:
     cdef int[::1] _group_top            # by group: the address after removal of tail calls, -1 unknown
     cdef int[::1] _group_text           # by group: the text of the set that it was made in
     cdef int[::1] _group_mark           # by group: serial of the step that completed it last,
-    cdef int[::1] _group_told           # and the look-aheads that it was completed with, as bits
+    cdef int[::1] _group_told           # and the look-aheads that it was completed with, as bits: up to 30,
+    cdef int[::1] _group_told_more      # and from 31 on
     cdef int _wait_size
     cdef int[::1] _wait_position
     cdef int[::1] _wait_group

@@ -53,7 +53,7 @@ class ItemPools:
         # groups: the items that wait for one nonterminal in one set
         self._group_count = 0
         self._group_first = self._group_last = self._group_top = self._group_mark = nothing
-        self._group_text = self._group_told = self.group_captures = nothing
+        self._group_text = self._group_told = self._group_told_more = self.group_captures = nothing
         self._grow_groups(0)
         self._wait_size = 0
         self._wait_position = self._wait_group = nothing
@@ -67,7 +67,7 @@ class ItemPools:
         self._group_top[ROOT] = ROOT
         self._group_mark[ROOT] = 0
         self._group_text[ROOT] = 0
-        self._group_told[ROOT] = 0
+        self._group_told[ROOT] = self._group_told_more[ROOT] = 0
         self.group_captures[ROOT] = 0
 
     def _grow_sets(self, needed: int) -> None:
@@ -107,7 +107,7 @@ class ItemPools:
     def _grow_groups(self, needed: int) -> None:
         used = self._group_count
         size = _room_for(needed)
-        columns = block(7, size)
+        columns = block(8, size)
         self._group_first = column(columns, 0, size, self._group_first, used)
         self._group_last = column(columns, 1, size, self._group_last, used)
         self._group_top = column(columns, 2, size, self._group_top, used)
@@ -115,6 +115,7 @@ class ItemPools:
         self._group_text = column(columns, 4, size, self._group_text, used)
         self.group_captures = column(columns, 5, size, self.group_captures, used)
         self._group_told = column(columns, 6, size, self._group_told, used)
+        self._group_told_more = column(columns, 7, size, self._group_told_more, used)
 
     def _grow_waits(self, needed: int) -> None:
         used = self._wait_size

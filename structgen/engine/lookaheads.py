@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.pairs import PairTable
-from structgen.errors import LimitExceededError
+from structgen.errors import GrammarError
 
 __all__ = ["Lookaheads"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-MOST = 31  # numbers, 0 included: a set of them is the bits of an int32 without its sign
+MOST = 62  # numbers, 0 included: a set of them is the bits of two int32 without their signs
 
 
 class Lookaheads:
@@ -41,7 +41,7 @@ class Lookaheads:
         self._started = PairTable()
         self._states: list[int] = [0]  # by number: of the texts that it lets follow
         self._numbers: dict[int, int] = {0: 0}
-        self.shift = 5 if refused else 0
+        self.shift = 6 if refused else 0
         for regex in refused:
             state = automata.add(rx.Complement(rx.sequence(regex, rx.ANY_BYTES)))
             self._numbers.setdefault(state, len(self._states))
@@ -52,7 +52,8 @@ class Lookaheads:
         """The look-ahead that asks for what two ask for.
 
         Raises:
-            LimitExceededError: lookaheads, automaton_states.
+            GrammarError: there are too many.
+            LimitExceededError: automaton_states.
         """
         if left == right or not right:
             return left
@@ -84,4 +85,7 @@ class Lookaheads:
 
     def _check(self) -> None:
         if len(self._states) >= MOST:
-            raise LimitExceededError("lookaheads", MOST)
+            raise GrammarError(
+                f"the grammar has more than {MOST - 1} different look-aheads, those counted that hold at the same place",
+                hint="use the same class of characters where it makes no difference",
+            )

@@ -176,7 +176,7 @@ class SetMasks:
             state = sets.scan_state[scan]
             if not marks.meet(state, of_round):
                 continue
-            if has_lookaheads and not sets.after(set_id, state):
+            if has_lookaheads and sets.is_stuck(set_id, state):
                 continue  # nothing may follow it, nor the text end
             before = self._found_size
             before_ranges = self._range_size
@@ -416,7 +416,7 @@ class SetMasks:
             state = sets.scan_state[scan]
             if not marks.meet(state, of_round):
                 continue
-            if has_lookaheads and not sets.after(set_id, state):
+            if has_lookaheads and sets.is_stuck(set_id, state):
                 continue
             before = self._found_size
             before_ranges = self._range_size

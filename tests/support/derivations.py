@@ -14,6 +14,8 @@ from structgen.kbnf.regular import regular
 
 PRINTABLE = bytes([9, 10, *range(32, 127)])
 LONGEST = 100_000
+LONG = 300
+LONG_WORD = 24
 FAR = 10**9
 
 
@@ -29,6 +31,7 @@ class Derivations:
         self.grouped = group_rules(grammar)
         self.start = grammar.start
         self.depth = depth
+        self.is_long = False
         self.automata = AutomatonStore()
         self.height = dict.fromkeys(self.grouped, FAR)
         changed = True
@@ -40,11 +43,16 @@ class Derivations:
                     self.height[name], changed = least, True
 
     def draw(self, rng: random.Random) -> bytes:
-        """A random text; the empty one where it would be too long."""
+        """A random text: from LONG bytes on, the shortest ways out are taken; empty if it is too deep."""
+        out = bytearray()
+        self.is_long = False
         try:
-            return b"".join(self._of(ast.Reference(self.start), rng, self.depth, b""))
+            for piece in self._of(ast.Reference(self.start), rng, self.depth, b""):
+                out += piece
+                self.is_long = len(out) > LONG
         except RecursionError:
             return b""
+        return bytes(out)
 
     def _height(self, node: ast.Expression) -> int:
         if isinstance(node, ast.Reference):
@@ -70,7 +78,7 @@ class Derivations:
         elif isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore)):
             most = 1 if isinstance(node, ast.Option) else 3
             least = 1 if isinstance(node, ast.OneOrMore) else 0
-            for _ in range(rng.randint(least, most) if depth > self._height(node.body) else least):
+            for _ in range(rng.randint(least, most) if depth > self._height(node.body) and not self.is_long else least):
                 yield from self._of(node.body, rng, depth, margin)
         elif isinstance(node, ast.Margin):
             yield margin
@@ -82,19 +90,34 @@ class Derivations:
     def _one(
         self, ways: list[ast.Expression] | tuple[ast.Expression, ...], rng: random.Random, depth: int
     ) -> ast.Expression:
-        fitting = [way for way in ways if self._height(way) <= depth]
+        fitting = [way for way in ways if self._height(way) <= depth and not self.is_long]
         return rng.choice(fitting) if fitting else min(ways, key=self._height)
 
     def _match(self, regex: rx.Regex, rng: random.Random) -> bytes:
-        """A random text of a regex, mostly short."""
+        """A random text of a regex, mostly short: from LONG_WORD bytes on, a shortest way to an end is taken."""
         automata, out = self.automata, bytearray()
         state = automata.add(regex)
         while state and len(out) < LONGEST:
             if automata.accepting[state] and (not automata.has_next(state) or rng.random() < 0.4):
                 break
+            if len(out) > LONG_WORD:
+                return bytes(out) + self._ending(state)
             ways = [byte for byte in PRINTABLE if automata.next(state, byte)]
             ways = ways or [byte for byte in range(256) if automata.next(state, byte)]
             byte = rng.choice(ways)
             out.append(byte)
             state = automata.next(state, byte)
         return bytes(out)
+
+    def _ending(self, state: int) -> bytes:
+        """A shortest text from a state to an accepting one."""
+        found = {state: b""}
+        for at in (order := [state]):
+            if self.automata.accepting[at]:
+                return found[at]
+            for byte in (*PRINTABLE, *range(256)):
+                target = self.automata.next(at, byte)
+                if target and target not in found:
+                    found[target] = found[at] + bytes([byte])
+                    order.append(target)
+        raise AssertionError("a state that leads nowhere")
