@@ -86,6 +86,6 @@ class Lookaheads:
     def _check(self) -> None:
         if len(self._states) >= MOST:
             raise GrammarError(
-                f"the grammar has more than {MOST - 1} different look-aheads, those counted that hold at the same place",
+                f"the grammar has more than {MOST - 1} different look-aheads (those that hold together are one more)",
                 hint="use the same class of characters where it makes no difference",
             )

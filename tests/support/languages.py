@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-import importlib
 import json
 import pathlib
 import random
@@ -64,7 +63,7 @@ def is_valid(language: str, text: str) -> bool:
             return False
         return True
     if language == "sql":
-        return all(map(_is_sql_statement, _sql_statements(text)))
+        return "\0" not in text and all(map(_is_sql_statement, _sql_statements(text)))
     return not _tree_sitter(language).parse(text.encode()).root_node.has_error
 
 
@@ -124,7 +123,7 @@ def _define_missing(connection: sqlite3.Connection, statement: str, error: str) 
 def mutants(text: str, rng: random.Random) -> Iterator[str]:
     """Endlessly many texts that differ from a program in a few characters or words, in one place."""
     lexemes = _LEXEME.findall(text)
-    punctuation = list("()[]{};,.:=+-*/<>!&|^%~?\"'`@#\\ \n") + ["0", "x", "if", "=>", "==", "..", "1x"]
+    punctuation = [*"()[]{};,.:=+-*/<>!&|^%~?\"'`@#\\ \n", "0", "x", "if", "=>", "==", "..", "1x"]
     while True:
         at = rng.randrange(len(lexemes))
         kind = rng.randrange(6)
