@@ -99,6 +99,7 @@ cdef class ItemSetStore(ItemPools):
     cpdef int close(self, int set_id) except -1
     @cython.locals(scan_first=int, group_base=int, predicted=int, pending=int, index=int, item=int, position=int, symbol=int, done=int, nonterminal=int, group=int, rule=int, text=int, shift=int, key=int, waited=int, state=int, ahead=int)
     cdef int _close(self, int set_id) except -1
+    cpdef int expand(self, int nonterminal) except -1
     cdef int _expand(self, int nonterminal, int scan_first) except -1
     @cython.locals(scan=int)
     cdef int _are_captured(self, int scan_first) except -1

@@ -598,6 +598,10 @@ class ItemSetStore(ItemPools):
         self.last_scan[set_id] = self._scan_size
         self.first_scan[set_id] = scan_first
 
+    def expand(self, nonterminal: int) -> None:
+        """Makes the bodies of a lazy nonterminal."""
+        self._expand(nonterminal, self._scan_size)
+
     def _expand(self, nonterminal: int, scan_first: int) -> None:
         """Makes the bodies of a lazy nonterminal; where that fails, the set stays open."""
         try:

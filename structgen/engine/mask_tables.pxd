@@ -41,6 +41,9 @@ cdef class Trie:
     cdef int child(self, int node, int byte) noexcept
 
 
+cdef class TerminalMask
+
+
 cdef class Exits:
     cdef public Trie trie
     cdef public int first
@@ -50,6 +53,8 @@ cdef class Exits:
     cdef public object removed
     cdef public dict after_byte
     cdef public int number
+    cdef public object bytes
+    cdef public TerminalMask ended
 
 
 cdef class DenseMask:
@@ -57,6 +62,7 @@ cdef class DenseMask:
 
 
 cdef class TerminalMask:
+    cdef public int round
     cdef public int dense
     cdef public int first_removed
     cdef public int last_removed

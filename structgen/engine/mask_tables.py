@@ -149,6 +149,9 @@ class Exits:
         removed: tokens that are not meant, or None.
         after_byte: where the nodes that one more byte leads to stand in `TerminalMasks.pool`, by byte, as asked for.
         number: a number for `TerminalMasks.behind`; 0 until that is asked for.
+        bytes: a bit for each byte that some of what is left begins with; 0 until that is asked for.
+        ended: None; or the tables of tokens of which nothing is left, which stand here to see whether anything may follow
+            them.
     """
 
     def __init__(
@@ -162,6 +165,8 @@ class Exits:
         self.removed = removed
         self.after_byte: dict[int, tuple[int, int]] = {}
         self.number = 0
+        self.bytes = 0
+        self.ended: TerminalMask | None = None
 
 
 class DenseMask:
@@ -184,9 +189,11 @@ class TerminalMask:
         first_removed, last_removed: where the tokens of `dense` that are not meant stand in `TerminalMasks.pool`.
         first_token, last_token: where the tokens inside that `dense` does not have stand there.
         first_exit, last_exit: where the terminal may end within a token, in `TerminalMasks.exits`.
+        round: the last mask that its tokens were added to, by number.
     """
 
     def __init__(self) -> None:
+        self.round = 0
         self.dense = -1
         self.first_removed = self.last_removed = 0
         self.first_token = self.last_token = 0

@@ -4,9 +4,11 @@ from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.mask_tables cimport DenseMask, Exits, Marks, TerminalMask, Trie
+from structgen.engine.place_masks cimport Place, PlaceMasks
+from structgen.engine.rules cimport Rules
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int AFTER, COPIED, EMPTY_TEXT, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT_NODE, SUSPECT
+cdef int AFTER, COPIED, EMPTY_TEXT, END, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT, ROOT_NODE, SUSPECT
 cdef unsigned int ALL_BITS
 
 
@@ -43,6 +45,9 @@ cdef class SetMasks:
     cdef dict _spellings
     cdef public int _followed          # exits followed for the mask in the making
     cdef public set _met
+    cdef list _agenda
+    cdef int _round
+    cdef readonly PlaceMasks places
 
     cpdef SetMask get(self, int set_id)
     cdef bint knows(self, int set_id) noexcept
@@ -52,7 +57,7 @@ cdef class SetMasks:
     cpdef int fill(self, int set_id, unsigned int[::1] words) except -1
     @cython.locals(dense=DenseMask, pool="int[::1]", one="unsigned int", index=int, token=int)
     cdef int _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except -1
-    @cython.locals(sets=ItemSetStore, has_lookaheads=bint, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, before_ranges=int, token=int)
+    @cython.locals(sets=ItemSetStore, has_lookaheads=bint, by_place=bint, mask=SetMask, scan=int, state=int, marks=Marks, of_round=int, terminal=TerminalMask, part=TerminalMask, index=int, before=int, before_ranges=int, token=int)
     cdef SetMask _make(self, int set_id)
     @cython.locals(before="int[::1]")
     cdef int _keep(self, int token) except -1
@@ -75,6 +80,13 @@ cdef class SetMasks:
     cdef void _add_all(self, TerminalMask terminal) except *
     @cython.locals(known=TerminalMask)
     cdef void _add_part(self, TerminalMask terminal) except *
+    @cython.locals(sets=ItemSetStore, agenda=list, scan=int, group=int, ahead=int, waiting=int)
+    cdef void _follow_from(self, Exits exits, int set_id, int state) except *
+    @cython.locals(rules=Rules, rest=Place, table=TerminalMask, index="Py_ssize_t")
+    cdef void _add_rest(self, int position, int ahead, Exits exits, int group) except *
+    @cython.locals(key="long long")
+    cdef void _escape(self, Exits exits, int ahead, int group) except *
+    cdef void _add_once(self, TerminalMask table) except *
     @cython.locals(sets=ItemSetStore, pair="long long", has_lookaheads=bint, first=int, last=int, scan=int, state=int, marks=Marks, of_round=int, before=int, before_ranges=int, terminal=TerminalMask, index=int)
     cdef void _follow(self, Exits exits, int set_id) except *
     @cython.locals(sets=ItemSetStore, trie=Trie, places="int[::1]", at=int, node=int, stop=int, depth=int, target=int, index=int)

@@ -21,8 +21,9 @@ import numpy as np
 
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.earley import ItemSetStore
-from structgen.engine.grammar import Spelling
+from structgen.engine.grammar import END, Spelling
 from structgen.engine.mask_tables import Exits, TerminalMask, Trie
+from structgen.engine.place_masks import PlaceMasks
 from structgen.engine.terminal_masks import TerminalMasks
 from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, SUSPECT
 
@@ -30,6 +31,7 @@ __all__ = ["SetMask", "SetMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 FRESH = 2  # as in `engine/earley.py`
+ROOT = 0  # the same
 REFUSING = 4  # the same
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 COPIED = 4  # so few tokens of a table are copied; of more it is remembered where they are
@@ -95,6 +97,9 @@ class SetMasks:
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as exits are by the tables
         self._followed = 0
         self._met: set[int] = set()
+        self._agenda: list[object] = []
+        self._round = 0
+        self.places = PlaceMasks(sets, terminals)
 
     def get(self, set_id: int) -> SetMask:
         """The mask of a set."""
@@ -166,10 +171,13 @@ class SetMasks:
         self._found_size = self._range_size = 0
         self._followed = 0
         self._met.clear()
+        self._agenda.clear()
+        self._round = self.terminals.new_round()
         self._suspects.clear()  # of a mask that an error kept from being made
         self._removed.clear()
         self._parts.clear()
         has_lookaheads = sets.rules.lookaheads.shift > 0
+        by_place = sets.rules.are_by_place
         marks = self.terminals.seen_states
         of_round = marks.begin()
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
@@ -182,6 +190,10 @@ class SetMasks:
             before_ranges = self._range_size
             terminal = self.terminals.get(state)
             self._add_all(terminal)
+            if by_place:
+                for index in range(terminal.first_exit, terminal.last_exit):
+                    self._follow_from(self.terminals.exits[index], set_id, state)
+                continue
             for index in range(terminal.first_exit, terminal.last_exit):
                 self._follow(self.terminals.exits[index], sets.after(set_id, state))
             if sets.captures[set_id]:
@@ -388,6 +400,59 @@ class SetMasks:
             words = np.zeros(len(self.empty), dtype=np.uint32)
             self._copy(terminal.dense, terminal.first_removed, terminal.last_removed, words)
             self._suspects.update(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
+
+    def _follow_from(self, exits: Exits, set_id: int, state: int) -> None:
+        """Adds the tokens behind some exits that may follow the terminals in `state`: see `engine/place_masks.py`."""
+        sets = self.sets
+        agenda = self._agenda
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            if sets.scan_state[scan] == state:
+                self._add_rest(sets.scan_position[scan] + 1, 0, exits, sets.scan_group[scan])
+        while agenda:
+            group = agenda.pop()
+            ahead = agenda.pop()
+            exits = agenda.pop()
+            for waiting in range(sets._group_first[group], sets._group_last[group]):
+                self._add_rest(sets._wait_position[waiting] + 1, ahead, exits, sets._wait_group[waiting])
+
+    def _add_rest(self, position: int, ahead: int, exits: Exits, group: int) -> None:
+        """Adds the tokens within the rest of a body; what escapes goes on behind what waits in the group."""
+        rules = self.sets.rules
+        if rules.symbols[position] == END:
+            if rules.before[position]:
+                ahead = rules.lookaheads.united(ahead, rules.before[position])
+            self._escape(exits, ahead, group)
+        elif exits.ended is not None:
+            if self.places.is_alive(position, ahead):
+                self._add_once(exits.ended)
+        elif self.places.begins_with_any(position, exits):
+            rest = self.places.rest(position, ahead, exits)
+            for table in rest.tables:
+                self._add_once(table)
+            for index in range(0, len(rest.escapes), 2):
+                self._escape(rest.escapes[index], rest.escapes[index + 1], group)
+
+    def _escape(self, exits: Exits, ahead: int, group: int) -> None:
+        """Goes on behind what waits in a group with what is left, once for a mask."""
+        if group == ROOT:
+            if exits.ended is not None:
+                self._add_once(exits.ended)  # the text may end
+            return
+        if not exits.number:
+            self.terminals.give_number(exits)
+        key = exits.number
+        key = (key << 6 | ahead) << 30 | group
+        if key not in self._met:
+            self._met.add(key)
+            self._agenda.append(exits)
+            self._agenda.append(ahead)
+            self._agenda.append(group)
+
+    def _add_once(self, table: TerminalMask) -> None:
+        """Adds the tokens of tables that were not yet added to the mask in the making."""
+        if table.round != self._round:
+            table.round = self._round
+            self._add_all(table)
 
     def _follow(self, exits: Exits, set_id: int) -> None:
         """Adds the tokens behind some exits that the grammar allows from `set_id` on."""

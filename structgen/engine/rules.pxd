@@ -28,6 +28,7 @@ cdef class Rules:
     cdef readonly int size
     cdef readonly int start_position
     cdef readonly bint has_captures
+    cdef readonly bint are_by_place
     cdef object _source
     cdef int _max_symbols
     cdef int _rule_count

@@ -67,6 +67,7 @@ class Rules:
         rule_starts: int32, positions in `symbols`.
         start_position: where the rule `whole text -> start` stands.
         has_captures: whether any body has a capture.
+        are_by_place: whether the same rules serve many texts: they are not made for what a text holds so far.
     """
 
     def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
@@ -89,6 +90,7 @@ class Rules:
         self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
+        self.are_by_place = tables.source is None or len(tables.lookaheads) > 0
         self._goes_on_endless: dict[int, bool] = {}
         start = self._load(tables)
         self.start_position = self.size

@@ -7,7 +7,7 @@ from structgen.engine.counts cimport least_count, lessened, most_counted
 from structgen.engine.mask_tables cimport CountedTerminal, Exits, Marks, TerminalMask, Trie
 from structgen.engine.pairs cimport PairTable
 
-cdef int EMPTY, FEW_BYTES, K_BYTES, K_LITERAL, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
+cdef int EMPTY, FEW_BYTES, K_BYTES, K_LITERAL, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, MOST_ROUNDS, ROOT_NODE, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
 
 
 cdef class TerminalMasks(CountedMasks):
@@ -15,6 +15,8 @@ cdef class TerminalMasks(CountedMasks):
     cdef list _records
     cdef PairTable _behind          # by number of exits and state: index in _records
     cdef int _exits_numbered
+    cdef int _rounds
+    cdef dict _first_of
     cdef dict _counted
     cdef readonly Marks seen_states, states_behind, refused_tokens
     cdef readonly set suspects
@@ -42,6 +44,11 @@ cdef class TerminalMasks(CountedMasks):
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
     @cython.locals(made=TerminalMask, record=int)
+    @cython.locals(byte=int)
+    cdef object first_bytes(self, int state)
+    @cython.locals(trie=Trie, at=int, node=int, stop=int)
+    cdef object bytes_of(self, Exits exits)
+    cdef int new_round(self) noexcept
     cdef void give_number(self, Exits exits) noexcept
     cpdef TerminalMask behind(self, Exits exits, int state)
     @cython.locals(made=TerminalMask, part=TerminalMask)

@@ -34,8 +34,12 @@ from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["TerminalMasks"]
 
+ONE = 1  # an object: sets of bytes have 256 bits
+
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
+ROOT_NODE = -1  # as in `engine/masks.py`
+MOST_ROUNDS = 2**31 - 1
 MERGED_EXITS = 48
 MERGED_TOKENS = 8192  # what is left after narrower terminals, such as numbers, is not looked at often enough
 MODELS = 8  # wide states that were walked last, from which others may be told apart
@@ -70,6 +74,8 @@ class TerminalMasks(CountedMasks):
         self._records = [TerminalMask()]  # the first is empty: most keys do not go on with what is left of a token
         self._behind = PairTable(PLACES_BEHIND)
         self._exits_numbered = 0
+        self._rounds = 0
+        self._first_of: dict[int, int] = {}
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
@@ -271,6 +277,36 @@ class TerminalMasks(CountedMasks):
             self._add_exits(made, exits)
         self.bytes_used += RECORD_BYTES
         return made
+
+    def first_bytes(self, state: int) -> int:
+        """A bit for each byte that leads on from a state."""
+        found = self._first_of.get(state)
+        if found is None:
+            found = 0
+            for byte in range(256):
+                if self.automata.leads_on(state, byte):
+                    found |= ONE << byte
+            self._first_of[state] = found
+        return found
+
+    def bytes_of(self, exits: Exits) -> int:
+        """A bit for each byte that some of what is left behind exits begins with."""
+        trie = exits.trie
+        found = 0
+        for at in range(exits.first, exits.last):
+            node = self.pool[at]
+            stop = trie.size if node == ROOT_NODE else trie.end[node]
+            node += 1
+            while node < stop:
+                found |= ONE << trie.byte[node]
+                node = trie.end[node]
+        exits.bytes = found
+        return found
+
+    def new_round(self) -> int:
+        """The number of a mask in the making."""
+        self._rounds = 1 if self._rounds == MOST_ROUNDS else self._rounds + 1
+        return self._rounds
 
     def give_number(self, exits: Exits) -> None:
         """Gives exits a number of their own."""

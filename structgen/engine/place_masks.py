@@ -1,0 +1,301 @@
+"""What may stand behind the end of a terminal, from a place in a grammar on, whatever surrounds that place.
+
+A token that runs past the end of a terminal goes into others: `);` closes a call and ends a statement. Which may come is
+found by parsing what is left of the tokens, all of them at once: a *place* is a dotted rule with some exits (places in a
+trie, `engine/mask_tables.py`) in the role of the position in the text. Most tokens end within the rule's body, so what is
+found holds for every text in which the place occurs; where a body ends and something is left, that is an *escape*, and
+goes on behind whatever waits for the body's nonterminal. So masks of new Earley sets are put together from what earlier
+ones have found, and no sets are made for it.
+
+The parser is GLL's (Scott and Johnstone, "GLL Parsing", 2010), with exits as positions. Published engines have the same
+idea in tables that are made in advance, for pairs of lexer states and sequences of terminals: the mask store of SynCode (2024),
+"context-independent tokens" of XGrammar (2024), the token spanner table of GreatGramma (2025), streamlined by Tran-Thien
+(2025), whose *unlimited credit* is the escape here.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.earley import ItemSetStore
+from structgen.engine.grammar import END
+from structgen.engine.mask_tables import Exits, TerminalMask
+from structgen.engine.terminal_masks import TerminalMasks
+
+__all__ = ["Place", "PlaceMasks"]
+
+
+class Place:
+    """What was found from a place on.
+
+    Attributes:
+        tables: of tokens that end before the place's body does, or within the nonterminal.
+        escapes: exits that are left at its end, and the look-aheads that hold there, in turns.
+    """
+
+    def __init__(self) -> None:
+        self.tables: list[TerminalMask] = []
+        self.escapes: list[object] = []
+        self.escaped: set[int] = set()
+        self.parts: list[Place] = []
+        self.waiting: list[object] = []
+        self.round = 0
+
+
+class PlaceMasks:
+    """The places of one grammar that have been looked at.
+
+    Args:
+        sets: the grammar's Earley sets; its rules may grow.
+        terminals: the tables of the terminals' states.
+    """
+
+    def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
+        self._sets = sets
+        self._rules = sets.rules
+        self._lookaheads = sets.rules.lookaheads
+        self._terminals = terminals
+        self._rests: dict[int, Place] = {}
+        self._nonterminals: dict[int, Place] = {}
+        self._firsts: dict[int, int] = {}
+        self._alive: dict[int, bool] = {}
+        self._compared: set[int] = set()
+        self._covered: set[int] = set()
+        self._ends: dict[int, Exits] = {}  # by the identity of tables, which they keep alive
+        self._agenda: list[object] = []
+        self._round = 0
+
+    def begins_with_any(self, position: int, exits: Exits) -> bool:
+        """Whether what stands at a position may begin with something that is left behind exits."""
+        rules = self._rules
+        symbol = rules.symbols[position]
+        if symbol < 0:
+            first = self._terminals.first_bytes(rules.start_state[position])
+        else:
+            first = self._first(symbol)
+        return bool(first & (exits.bytes or self._terminals.bytes_of(exits)))
+
+    def rest(self, position: int, ahead: int, exits: Exits) -> Place:
+        """What may stand behind exits from a position to the end of its body, where a look-ahead holds."""
+        if not exits.number:
+            self._terminals.give_number(exits)
+        key = self._key(position, ahead, exits.number)
+        found = self._rests.get(key)
+        if found is None:
+            found = Place()
+            self._agenda.clear()
+            self._go_on(position, ahead, exits, found)
+            self._work()
+            self._gather(found)
+            self._rests[key] = found
+        return found
+
+    def _key(self, position: int, ahead: int, number: int) -> int:
+        key = position
+        key = (key << 6 | ahead) << 28
+        return key | number
+
+    def _work(self) -> None:
+        """Follows what is on the agenda to its end."""
+        agenda = self._agenda
+        while agenda:
+            place = agenda.pop()
+            exits = agenda.pop()
+            ahead = agenda.pop()
+            position = agenda.pop()
+            self._go_on(position, ahead, exits, place)
+
+    def _go_on(self, position: int, ahead: int, exits: Exits, place: Place) -> None:
+        """Goes on from a position behind some exits, for a place."""
+        rules = self._rules
+        if rules.before[position]:
+            ahead = self._lookaheads.united(ahead, rules.before[position])
+        symbol = rules.symbols[position]
+        if symbol == END:
+            self._escape(place, exits, ahead)
+        elif exits.ended is not None:
+            if self.is_alive(position, ahead):
+                place.tables.append(exits.ended)
+        elif not self.begins_with_any(position, exits):
+            return
+        elif symbol < 0:
+            self._read(position, self._lookaheads.started(rules.start_state[position], ahead), exits, place)
+        else:
+            inner = self._predicted(symbol, ahead, exits)
+            place.parts.append(inner)
+            inner.waiting.append(position)
+            inner.waiting.append(place)
+            for index in range(0, len(inner.escapes), 2):
+                self._put(position + 1, inner.escapes[index + 1], inner.escapes[index], place)
+
+    def _read(self, position: int, state: int, exits: Exits, place: Place) -> None:
+        """Reads the terminal at a position."""
+        if not state:
+            return
+        rules = self._rules
+        table = self._terminals.behind(exits, state)
+        if table.dense < 0 and table.first_token == table.last_token and table.first_exit == table.last_exit:
+            return
+        behind = position + 1
+        held = rules.before[behind]
+        if rules.symbols[behind] != END:
+            if not self.is_alive(behind, 0):
+                return
+            place.tables.append(table)
+        elif held and position not in self._covered:
+            self._escape(place, self._ended(table), held)
+        else:
+            place.tables.append(table)
+        for index in range(table.first_exit, table.last_exit):
+            self._put(position + 1, 0, self._terminals.exits[index], place)
+
+    def _put(self, position: int, ahead: int, exits: Exits, place: Place) -> None:
+        self._agenda.append(position)
+        self._agenda.append(ahead)
+        self._agenda.append(exits)
+        self._agenda.append(place)
+
+    def _escape(self, place: Place, exits: Exits, ahead: int) -> None:
+        """Something is left at the end of a place; once for the same exits and look-ahead."""
+        if not exits.number:
+            self._terminals.give_number(exits)
+        key = self._key(0, ahead, exits.number)
+        if key in place.escaped:
+            return
+        place.escaped.add(key)
+        place.escapes.append(exits)
+        place.escapes.append(ahead)
+        for index in range(0, len(place.waiting), 2):
+            at = place.waiting[index]
+            self._put(at + 1, ahead, exits, place.waiting[index + 1])
+
+    def _predicted(self, nonterminal: int, ahead: int, exits: Exits) -> Place:
+        """The place of a nonterminal's bodies."""
+        if not exits.number:
+            self._terminals.give_number(exits)
+        key = self._key(nonterminal, ahead, exits.number)
+        found = self._nonterminals.get(key)
+        if found is None:
+            rules = self._rules
+            found = self._nonterminals[key] = Place()
+            if rules.first_rule[nonterminal] < 0:
+                self._sets.expand(nonterminal)
+            if nonterminal not in self._compared:
+                self._compared.add(nonterminal)
+                self._find_covered(nonterminal)
+            for rule in range(rules.first_rule[nonterminal], rules.last_rule[nonterminal]):
+                self._put(rules.rule_starts[rule], ahead, exits, found)
+        return found
+
+    def _first(self, nonterminal: int) -> int:
+        """A bit for each byte that the texts of a nonterminal begin with, whatever look-ahead holds."""
+        found = self._firsts.get(nonterminal)
+        if found is None:
+            found = 0
+            rules = self._rules
+            seen = {nonterminal}
+            stack = [nonterminal]
+            while stack:
+                head = stack.pop()
+                if rules.first_rule[head] < 0:
+                    self._sets.expand(head)
+                for rule in range(rules.first_rule[head], rules.last_rule[head]):
+                    position = rules.rule_starts[rule]
+                    symbol = rules.symbols[position]
+                    if symbol < 0:
+                        found |= self._terminals.first_bytes(rules.start_state[position])
+                    elif symbol not in seen:
+                        seen.add(symbol)
+                        stack.append(symbol)
+            self._firsts[nonterminal] = found
+        return found
+
+    def _find_covered(self, nonterminal: int) -> None:
+        """Finds the last terminals of bodies behind which a look-ahead holds, but another body goes on after the same
+        symbols: a word with and without white space behind it.
+        """
+        rules = self._rules
+        first, last = rules.first_rule[nonterminal], rules.last_rule[nonterminal]
+        for rule in range(first, last):
+            start = rules.rule_starts[rule]
+            end = start
+            while rules.symbols[end] != END:
+                end += 1
+            if rules.before[end] and rules.symbols[end - 1] < 0:
+                for other in range(first, last):
+                    if other != rule and self._goes_further(start, end, rules.rule_starts[other]):
+                        self._covered.add(end - 1)
+
+    def _goes_further(self, start: int, end: int, other: int) -> bool:
+        """Whether the body at `other` has the symbols of the one from `start` to `end`, and surely goes on."""
+        rules = self._rules
+        for index in range(end - start):
+            at, there = start + index, other + index
+            same = rules.symbols[at] == rules.symbols[there] and rules.start_state[at] == rules.start_state[there]
+            if not same or rules.before[at] != rules.before[there]:
+                return False
+        return rules.symbols[other + end - start] != END and self.is_alive(other + end - start, 0)
+
+    def is_alive(self, position: int, ahead: int) -> bool:
+        """Whether some text can begin at a position that is not the end of its body, where a look-ahead holds."""
+        rules = self._rules
+        ahead = self._lookaheads.united(ahead, rules.before[position])
+        if not ahead:
+            return True
+        symbol = rules.symbols[position]
+        if symbol < 0:
+            return self._lookaheads.started(rules.start_state[position], ahead) != 0
+        key = self._key(symbol, ahead, 0)
+        found = self._alive.get(key)
+        if found is None:
+            found = self._alive[key] = self._begins_under(symbol, ahead)
+        return found
+
+    def _begins_under(self, nonterminal: int, ahead: int) -> bool:
+        """Whether some text of a nonterminal begins as a look-ahead asks for."""
+        rules = self._rules
+        seen = {self._key(nonterminal, ahead, 0)}
+        stack = [nonterminal, ahead]
+        while stack:
+            before = stack.pop()
+            head = stack.pop()
+            if rules.first_rule[head] < 0:
+                self._sets.expand(head)
+            for rule in range(rules.first_rule[head], rules.last_rule[head]):
+                position = rules.rule_starts[rule]
+                symbol = rules.symbols[position]
+                held = self._lookaheads.united(before, rules.before[position])
+                if symbol < 0:
+                    if self._lookaheads.started(rules.start_state[position], held):
+                        return True
+                    continue
+                key = self._key(symbol, held, 0)
+                if key not in seen:
+                    seen.add(key)
+                    stack.append(symbol)
+                    stack.append(held)
+        return False
+
+    def _ended(self, table: TerminalMask) -> Exits:
+        """Exits that stand for the end of tokens."""
+        found = self._ends.get(id(table))
+        if found is None:
+            found = Exits(self._terminals.trie, 0, 0, 0, 0, None)
+            found.ended = table
+            self._ends[id(table)] = found
+        return found
+
+    def _gather(self, place: Place) -> None:
+        """Collects the tables of all that a finished place is made of."""
+        self._round += 1
+        of_round = self._round
+        tables: list[TerminalMask] = []
+        stack = [place]
+        place.round = of_round
+        while stack:
+            part = stack.pop()
+            tables.extend(part.tables)
+            for inner in part.parts:
+                if inner.round != of_round:
+                    inner.round = of_round
+                    stack.append(inner)
+        place.tables = tables
+        place.parts = []
