@@ -170,7 +170,7 @@ class ItemSetStore(ItemPools):
         return self._finish_set()
 
     def is_stuck(self, set_id: int, state: int) -> bool:
-        """Whether nothing may follow the terminals that are in `state`, nor the text end there: look-ahead forbids it."""
+        """Whether look-aheads let nothing follow the terminals that are in `state`, nor the text end there."""
         for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
             if self.scan_state[scan] == state:
                 behind = self.scan_position[scan] + 1
