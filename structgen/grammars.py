@@ -63,7 +63,7 @@ class Grammar:
         """The grammar of a programming language; what it leaves out of the language is told at its beginning.
 
         Args:
-            name: "go", "java", "javascript", "json", "python" or "sql".
+            name: "c", "go", "java", "javascript", "json", "python" or "sql".
 
         Raises:
             GrammarError: there is no grammar of it.

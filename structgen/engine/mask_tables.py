@@ -150,8 +150,8 @@ class Exits:
         after_byte: where the nodes that one more byte leads to stand in `TerminalMasks.pool`, by byte, as asked for.
         number: a number for `TerminalMasks.behind`; 0 until that is asked for.
         bytes: a bit for each byte that some of what is left begins with; 0 until that is asked for.
-        ended: None; or the tables of tokens of which nothing is left, which stand here to see whether anything may follow
-            them.
+        ended: None; or the tables of tokens of which nothing is left, which stand here to see whether anything may
+            follow them.
     """
 
     def __init__(

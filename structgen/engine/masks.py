@@ -16,6 +16,7 @@ the dense parts it shares with other sets and a list of the other tokens.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ class SetMasks:
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as exits are by the tables
         self._followed = 0
         self._met: set[int] = set()
-        self._agenda: list[object] = []
+        self._agenda: list[Any] = []
         self._round = 0
         self.places = PlaceMasks(sets, terminals)
 

@@ -1,19 +1,23 @@
 """What may stand behind the end of a terminal, from a place in a grammar on, whatever surrounds that place.
 
-A token that runs past the end of a terminal goes into others: `);` closes a call and ends a statement. Which may come is
-found by parsing what is left of the tokens, all of them at once: a *place* is a dotted rule with some exits (places in a
-trie, `engine/mask_tables.py`) in the role of the position in the text. Most tokens end within the rule's body, so what is
-found holds for every text in which the place occurs; where a body ends and something is left, that is an *escape*, and
-goes on behind whatever waits for the body's nonterminal. So masks of new Earley sets are put together from what earlier
-ones have found, and no sets are made for it.
+A token that runs past the end of a terminal goes into others: `);` closes a call and ends a statement. Which may come
+is found by parsing what is left of the tokens, all of them at once: a *place* is a dotted rule with some exits (nodes
+of a trie, `engine/mask_tables.py`) in the role of the position in the text. Most tokens end within the rule's body, so
+what is found holds for every text in which the place occurs; where a body ends and something is left, that is an
+*escape*, and goes on behind whatever waits for the body's nonterminal. So masks of new Earley sets are put together
+from what earlier ones have found, and no sets are made for it.
+
+Tokens of which nothing is left have to be followed by something, too, where a look-ahead holds: they escape as well.
 
 The parser is GLL's (Scott and Johnstone, "GLL Parsing", 2010), with exits as positions. Published engines have the same
-idea in tables that are made in advance, for pairs of lexer states and sequences of terminals: the mask store of SynCode (2024),
-"context-independent tokens" of XGrammar (2024), the token spanner table of GreatGramma (2025), streamlined by Tran-Thien
-(2025), whose *unlimited credit* is the escape here.
+idea in tables that are made in advance, for pairs of lexer states and sequences of terminals: SynCode's mask store
+(2024), XGrammar's context-independent tokens (2024), GreatGramma's token spanner table (2025), streamlined by
+Tran-Thien (2025), whose *unlimited credit* is the escape here.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.grammar import END
@@ -33,10 +37,10 @@ class Place:
 
     def __init__(self) -> None:
         self.tables: list[TerminalMask] = []
-        self.escapes: list[object] = []
+        self.escapes: list[Any] = []
         self.escaped: set[int] = set()
         self.parts: list[Place] = []
-        self.waiting: list[object] = []
+        self.waiting: list[Any] = []
         self.round = 0
 
 
@@ -60,7 +64,7 @@ class PlaceMasks:
         self._compared: set[int] = set()
         self._covered: set[int] = set()
         self._ends: dict[int, Exits] = {}  # by the identity of tables, which they keep alive
-        self._agenda: list[object] = []
+        self._agenda: list[Any] = []
         self._round = 0
 
     def begins_with_any(self, position: int, exits: Exits) -> bool:

@@ -8,6 +8,7 @@ __all__ = ["eliminate_nullables", "nullable_nonterminals", "split_long_bodies"]
 
 # A body with n nullable symbols becomes 2**n bodies; with more than this many it is split first.
 _NULLABLES_KEPT = 2
+_NULLABLES_KEPT_BESIDE_MARKS = 6
 
 
 def nullable_nonterminals(productions: Productions) -> set[int]:
@@ -49,13 +50,16 @@ def split_long_bodies(productions: Productions, nullable: set[int]) -> Productio
         nullable: its nullable nonterminals; not changed. New ones are nullable where all their symbols are, which
             `nullable_nonterminals` of the result tells.
     """
+    marks = productions.terminals.marks.keys()
     out = [list(alternatives) for alternatives in productions.bodies]
     names = list(productions.names)
     rests: dict[Body, int] = {}
     for number, alternatives in enumerate(productions.bodies):
         for index, body in enumerate(alternatives):
             places = [place for place, symbol in enumerate(body) if symbol in nullable]
-            if len(places) <= _NULLABLES_KEPT:
+            # What is split off must not be a look-ahead behind something that may be empty.
+            kept = _NULLABLES_KEPT if marks.isdisjoint(body) else _NULLABLES_KEPT_BESIDE_MARKS
+            if len(places) <= kept:
                 continue
             # From the right, so that each rest ends in the one made before it.
             tail: Body = body[places[-2] + 1 :]
