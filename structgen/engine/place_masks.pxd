@@ -6,16 +6,24 @@ from structgen.engine.mask_tables cimport Exits, TerminalMask
 from structgen.engine.rules cimport Rules
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int END
+cdef int END, PLACE_BYTES
+
+
+cdef class Waiting
 
 
 cdef class Place:
     cdef public list tables
     cdef public list escapes
-    cdef public set escaped
     cdef public list parts
-    cdef public list waiting
+    cdef public Waiting open
     cdef public int round
+
+
+cdef class Waiting:
+    cdef public list positions
+    cdef public list places
+    cdef public set escaped
 
 
 cdef class PlaceMasks:
@@ -31,22 +39,26 @@ cdef class PlaceMasks:
     cdef set _covered
     cdef dict _ends
     cdef list _agenda
+    cdef list _opened
     cdef int _round
 
     @cython.locals(rules=Rules, symbol=int)
     cpdef bint begins_with_any(self, int position, Exits exits) except -1
-    @cython.locals(found=Place)
+    cdef int _forget(self) except -1
+    @cython.locals(place=Place)
+    cdef Place _new_place(self)
+    @cython.locals(found=Place, place=Place)
     cpdef Place rest(self, int position, int ahead, Exits exits)
     @cython.locals(key="long long")
     cdef long long _key(self, int position, int ahead, int number) noexcept
     @cython.locals(agenda=list, place=Place, exits=Exits, ahead=int, position=int)
     cdef void _work(self) except *
-    @cython.locals(rules=Rules, symbol=int, inner=Place, index="Py_ssize_t")
+    @cython.locals(rules=Rules, symbol=int, inner=Place, waiting=Waiting, index="Py_ssize_t")
     cdef void _go_on(self, int position, int ahead, Exits exits, Place place) except *
     @cython.locals(rules=Rules, table=TerminalMask, index=int, behind=int, held=int)
     cdef void _read(self, int position, int state, Exits exits, Place place) except *
     cdef void _put(self, int position, int ahead, Exits exits, Place place) except *
-    @cython.locals(key="long long", index="Py_ssize_t", at=int)
+    @cython.locals(key="long long", waiting=Waiting, index="Py_ssize_t", at=int)
     cdef void _escape(self, Place place, Exits exits, int ahead) except *
     @cython.locals(rules=Rules, found=Place, rule=int)
     cdef Place _predicted(self, int nonterminal, int ahead, Exits exits)

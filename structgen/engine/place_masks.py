@@ -26,6 +26,9 @@ from structgen.engine.terminal_masks import TerminalMasks
 
 __all__ = ["Place", "PlaceMasks"]
 
+# Declared as a C integer in the .pxd, so not importable from here.
+PLACE_BYTES = 600  # about what a place takes
+
 
 class Place:
     """What was found from a place on.
@@ -33,15 +36,31 @@ class Place:
     Attributes:
         tables: of tokens that end before the place's body does, or within the nonterminal.
         escapes: exits that are left at its end, and the look-aheads that hold there, in turns.
+        parts: the places of nonterminals within, to which more tables belong.
+        open: while it is looked for, who waits for its escapes; None once all are found.
+        round: the last collection of tables that came by.
     """
 
     def __init__(self) -> None:
         self.tables: list[TerminalMask] = []
         self.escapes: list[Any] = []
-        self.escaped: set[int] = set()
         self.parts: list[Place] = []
-        self.waiting: list[Any] = []
+        self.open: Waiting | None = Waiting()
         self.round = 0
+
+
+class Waiting:
+    """Who waits for the escapes of a place.
+
+    Attributes:
+        positions, places: where they go on: behind a nonterminal at a position, for a place.
+        escaped: numbers of the escapes that were told.
+    """
+
+    def __init__(self) -> None:
+        self.positions: list[int] = []
+        self.places: list[Place] = []
+        self.escaped: set[int] = set()
 
 
 class PlaceMasks:
@@ -65,6 +84,7 @@ class PlaceMasks:
         self._covered: set[int] = set()
         self._ends: dict[int, Exits] = {}  # by the identity of tables, which they keep alive
         self._agenda: list[Any] = []
+        self._opened: list[Place] = []
         self._round = 0
 
     def begins_with_any(self, position: int, exits: Exits) -> bool:
@@ -84,13 +104,32 @@ class PlaceMasks:
         key = self._key(position, ahead, exits.number)
         found = self._rests.get(key)
         if found is None:
-            found = Place()
-            self._agenda.clear()
-            self._go_on(position, ahead, exits, found)
-            self._work()
+            found = self._new_place()
+            try:
+                self._go_on(position, ahead, exits, found)
+                self._work()
+            except BaseException:
+                self._forget()  # what is half found must not be taken for whole
+                raise
             self._gather(found)
             self._rests[key] = found
+            for place in self._opened:
+                place.open = None
+            self._opened.clear()
         return found
+
+    def _forget(self) -> None:
+        """Drops all places."""
+        self._rests.clear()
+        self._nonterminals.clear()
+        self._agenda.clear()
+        self._opened.clear()
+
+    def _new_place(self) -> Place:
+        place = Place()
+        self._opened.append(place)
+        self._terminals.bytes_used += PLACE_BYTES
+        return place
 
     def _key(self, position: int, ahead: int, number: int) -> int:
         key = position
@@ -125,8 +164,10 @@ class PlaceMasks:
         else:
             inner = self._predicted(symbol, ahead, exits)
             place.parts.append(inner)
-            inner.waiting.append(position)
-            inner.waiting.append(place)
+            waiting = inner.open
+            if waiting is not None:
+                waiting.positions.append(position)
+                waiting.places.append(place)
             for index in range(0, len(inner.escapes), 2):
                 self._put(position + 1, inner.escapes[index + 1], inner.escapes[index], place)
 
@@ -162,14 +203,15 @@ class PlaceMasks:
         if not exits.number:
             self._terminals.give_number(exits)
         key = self._key(0, ahead, exits.number)
-        if key in place.escaped:
+        waiting = place.open
+        if waiting is None or key in waiting.escaped:
             return
-        place.escaped.add(key)
+        waiting.escaped.add(key)
         place.escapes.append(exits)
         place.escapes.append(ahead)
-        for index in range(0, len(place.waiting), 2):
-            at = place.waiting[index]
-            self._put(at + 1, ahead, exits, place.waiting[index + 1])
+        for index in range(len(waiting.positions)):
+            at = waiting.positions[index]
+            self._put(at + 1, ahead, exits, waiting.places[index])
 
     def _predicted(self, nonterminal: int, ahead: int, exits: Exits) -> Place:
         """The place of a nonterminal's bodies."""
@@ -179,7 +221,7 @@ class PlaceMasks:
         found = self._nonterminals.get(key)
         if found is None:
             rules = self._rules
-            found = self._nonterminals[key] = Place()
+            found = self._nonterminals[key] = self._new_place()
             if rules.first_rule[nonterminal] < 0:
                 self._sets.expand(nonterminal)
             if nonterminal not in self._compared:
