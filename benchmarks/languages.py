@@ -3,7 +3,8 @@
     python benchmarks/languages.py [--tokenizer FOLDER] [--languages NAME ...] [--tokens N] [--engines NAME ...]
 
 Each program of the tests is followed token by token, up to N tokens (1,000). For each program the grammar is compiled
-anew (set-up), the masks along it are timed (new), and once more with all caches filled (again). llguidance gets the
+anew (set-up); the masks along it are timed when nothing was known (first), in a second round over all programs, when
+the vocabulary's tables are known, and the grammar is not (new), and at once again (warm). llguidance gets the
 same grammar in its Lark dialect, rule by rule (`_lark.py`), but for indentation, which it does not have, and with
 higher limits; a grammar written for its lexer by hand may be faster there. The engines take turns with
 each program, in one process; Python's garbage collector is off while masks are timed.
@@ -54,6 +55,7 @@ class Times:
     """Of one engine and language: milliseconds of set-ups, microseconds of masks and of moving on."""
 
     set_up: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
     new: list[float] = field(default_factory=list)
     again: list[float] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
@@ -84,7 +86,7 @@ def programs(language: str, tokenizer: Any, most: int) -> list[tuple[str, list[i
     ]
 
 
-def measure(engine: Any, grammar: Any, name: str, ids: list[int], times: Times) -> None:
+def measure(engine: Any, grammar: Any, name: str, ids: list[int], times: Times, is_second: bool) -> None:
     """Adds the times of one program."""
     engine.forget()
     gc.collect()
@@ -94,14 +96,19 @@ def measure(engine: Any, grammar: Any, name: str, ids: list[int], times: Times) 
         engine.compile(grammar)
         times.set_up.append(1000 * (time.perf_counter() - began))
         new = follow(engine, ids)
-        again = follow(engine, ids) if new else None
+        again = follow(engine, ids) if new and is_second else None
     except Exception as error:
-        times.refused.append(f"{name}: {str(error).splitlines()[0][:120]}")
+        if is_second:
+            times.refused.append(f"{name}: {str(error).splitlines()[0][:120]}")
         return
     finally:
         gc.enable()
-    if new is None or again is None:
-        times.refused.append(f"{name}: a token is not allowed")
+    if new is None:
+        if is_second:
+            times.refused.append(f"{name}: a token is not allowed")
+        return
+    if again is None:
+        times.first += new
         return
     times.programs += 1
     times.new += new
@@ -129,9 +136,10 @@ def main() -> None:
         source = language_source(language)
         grammars = {"structgen": structgen.Grammar.language(language), "llguidance": to_lark(parse(source))}
         found = {name: Times() for name in made}
-        for name, ids in programs(language, tokenizer, chosen.tokens):
-            for engine_name, engine in made.items():
-                measure(engine, grammars[engine_name], name, ids, found[engine_name])
+        for is_second in (False, True):
+            for name, ids in programs(language, tokenizer, chosen.tokens):
+                for engine_name, engine in made.items():
+                    measure(engine, grammars[engine_name], name, ids, found[engine_name], is_second)
         for engine_name, times in found.items():
             for refused in times.refused:
                 print(f"{language}, {engine_name}: {refused}", file=sys.stderr)
@@ -145,6 +153,7 @@ def main() -> None:
                         f"{times.programs} of {times.programs + len(times.refused)}",
                         len(times.new),
                         statistics.median(times.set_up),
+                        statistics.fmean(times.first),
                         statistics.fmean(times.new),
                         *[percentile(times.new, at) for at in (50, 99)],
                         max(times.new),
@@ -152,7 +161,8 @@ def main() -> None:
                         percentile(times.again, 99),
                     ]
                 )
-    columns = ["language", "engine", "programs", "masks", "set-up ms", "new µs", "p50", "p99", "max", "again µs", "p99"]
+    columns = ["language", "engine", "programs", "masks", "set-up ms", "first µs"]
+    columns += ["new µs", "p50", "p99", "max", "warm µs", "p99"]
     print(heading())
     print()
     print(table(columns, rows, left=3))

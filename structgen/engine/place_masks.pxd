@@ -6,7 +6,7 @@ from structgen.engine.mask_tables cimport Exits, TerminalMask
 from structgen.engine.rules cimport Rules
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int END, PLACE_BYTES
+cdef int END, KEPT
 
 
 cdef class Waiting

@@ -27,7 +27,7 @@ from structgen.engine.terminal_masks import TerminalMasks
 __all__ = ["Place", "PlaceMasks"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
-PLACE_BYTES = 600  # about what a place takes
+KEPT = 100_000  # places; past it all are dropped, and found anew as they are needed
 
 
 class Place:
@@ -104,6 +104,8 @@ class PlaceMasks:
         key = self._key(position, ahead, exits.number)
         found = self._rests.get(key)
         if found is None:
+            if len(self._rests) + len(self._nonterminals) > KEPT:
+                self._forget()
             found = self._new_place()
             try:
                 self._go_on(position, ahead, exits, found)
@@ -128,7 +130,6 @@ class PlaceMasks:
     def _new_place(self) -> Place:
         place = Place()
         self._opened.append(place)
-        self._terminals.bytes_used += PLACE_BYTES
         return place
 
     def _key(self, position: int, ahead: int, number: int) -> int:
