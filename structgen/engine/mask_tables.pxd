@@ -14,6 +14,16 @@ cdef class Marks:
     cdef bint has(self, int number) noexcept
 
 
+cdef class ByteSet:
+    cdef readonly unsigned long long first
+    cdef readonly unsigned long long second
+    cdef readonly unsigned long long third
+    cdef readonly unsigned long long fourth
+
+    @cython.locals(common="unsigned long long")
+    cdef bint meets(self, ByteSet other) noexcept
+
+
 cdef class Trie:
     cdef public int[::1] byte
     cdef public int[::1] end
@@ -53,7 +63,7 @@ cdef class Exits:
     cdef public object removed
     cdef public dict after_byte
     cdef public int number
-    cdef public object bytes
+    cdef public ByteSet bytes
     cdef public TerminalMask ended
 
 

@@ -11,11 +11,12 @@ from structgen.engine.characters import Contents
 from structgen.engine.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
-__all__ = ["ByCount", "CountedTerminal", "DenseMask", "Exits", "Marks", "TerminalMask", "Trie"]
+__all__ = ["ByCount", "ByteSet", "CountedTerminal", "DenseMask", "Exits", "Marks", "TerminalMask", "Trie"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 MOST_ROUNDS = 2**31 - 1
 MOST_NODES = 2**23  # of a trie; their numbers share 32 bits with a byte
+ALL_64_BITS = 2**64 - 1
 NO_CONTENTS = array("Q", [0])
 
 
@@ -51,6 +52,21 @@ class Marks:
     def has(self, number: int) -> bool:
         """Whether a number was met in the last round."""
         return number < len(self.round_of) and self.round_of[number] == self.round
+
+
+class ByteSet:
+    """A set of bytes, as four words of 64 bits."""
+
+    def __init__(self, bits: int) -> None:
+        self.first = bits & ALL_64_BITS
+        self.second = bits >> 64 & ALL_64_BITS
+        self.third = bits >> 128 & ALL_64_BITS
+        self.fourth = bits >> 192 & ALL_64_BITS
+
+    def meets(self, other: ByteSet) -> bool:
+        """Whether some byte is in both."""
+        common = self.first & other.first | self.second & other.second
+        return (common | self.third & other.third | self.fourth & other.fourth) != 0
 
 
 class Trie:
@@ -149,7 +165,7 @@ class Exits:
         removed: tokens that are not meant, or None.
         after_byte: where the nodes that one more byte leads to stand in `TerminalMasks.pool`, by byte, as asked for.
         number: a number for `TerminalMasks.behind`; 0 until that is asked for.
-        bytes: a bit for each byte that some of what is left begins with; 0 until that is asked for.
+        bytes: the bytes that some of what is left begins with; None until that is asked for.
         ended: None; or the tables of tokens of which nothing is left, which stand here to see whether anything may
             follow them.
     """
@@ -165,7 +181,7 @@ class Exits:
         self.removed = removed
         self.after_byte: dict[int, tuple[int, int]] = {}
         self.number = 0
-        self.bytes = 0
+        self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
 
 

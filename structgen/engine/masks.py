@@ -424,7 +424,7 @@ class SetMasks:
                 ahead = rules.lookaheads.united(ahead, rules.before[position])
             self._escape(exits, ahead, group)
         elif exits.ended is not None:
-            if self.places.is_alive(position, ahead):
+            if self.places.corners.is_alive(position, ahead):
                 self._add_once(exits.ended)
         elif self.places.begins_with_any(position, exits):
             rest = self.places.rest(position, ahead, exits)

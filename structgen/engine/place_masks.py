@@ -21,7 +21,8 @@ from typing import Any
 
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.grammar import END
-from structgen.engine.mask_tables import Exits, TerminalMask
+from structgen.engine.left_corners import Corner, LeftCorners
+from structgen.engine.mask_tables import ByteSet, Exits, TerminalMask
 from structgen.engine.terminal_masks import TerminalMasks
 
 __all__ = ["Place", "PlaceMasks"]
@@ -41,26 +42,32 @@ class Place:
         round: the last collection of tables that came by.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: Waiting) -> None:
         self.tables: list[TerminalMask] = []
         self.escapes: list[Any] = []
         self.parts: list[Place] = []
-        self.open: Waiting | None = Waiting()
+        self.open: Waiting | None = waiting
         self.round = 0
 
 
 class Waiting:
-    """Who waits for the escapes of a place.
+    """Who waits for the escapes of a place, and how far it is looked for.
 
     Attributes:
-        positions, places: where they go on: behind a nonterminal at a position, for a place.
+        corner: the left corner of what is read there.
+        positions, places, nodes: where escapes go on: behind a nonterminal at a position, for a place, in the body of a
+            node of its left corner.
         escaped: numbers of the escapes that were told.
+        met: numbers of what was gone on with behind a node.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, corner: Corner) -> None:
+        self.corner = corner
         self.positions: list[int] = []
         self.places: list[Place] = []
+        self.nodes: list[int] = []
         self.escaped: set[int] = set()
+        self.met: set[int] = set()
 
 
 class PlaceMasks:
@@ -76,12 +83,9 @@ class PlaceMasks:
         self._rules = sets.rules
         self._lookaheads = sets.rules.lookaheads
         self._terminals = terminals
+        self.corners = LeftCorners(sets, terminals)
         self._rests: dict[int, Place] = {}
         self._nonterminals: dict[int, Place] = {}
-        self._firsts: dict[int, int] = {}
-        self._alive: dict[int, bool] = {}
-        self._compared: set[int] = set()
-        self._covered: set[int] = set()
         self._ends: dict[int, Exits] = {}  # by the identity of tables, which they keep alive
         self._agenda: list[Any] = []
         self._opened: list[Place] = []
@@ -89,13 +93,14 @@ class PlaceMasks:
 
     def begins_with_any(self, position: int, exits: Exits) -> bool:
         """Whether what stands at a position may begin with something that is left behind exits."""
-        rules = self._rules
-        symbol = rules.symbols[position]
-        if symbol < 0:
-            first = self._terminals.first_bytes(rules.start_state[position])
-        else:
-            first = self._first(symbol)
-        return bool(first & (exits.bytes or self._terminals.bytes_of(exits)))
+        return self.corners.first_at(position).meets(self._bytes_of(exits))
+
+    def _bytes_of(self, exits: Exits) -> ByteSet:
+        """The bytes that something begins with that is left behind exits."""
+        found = exits.bytes
+        if found is None:
+            found = exits.bytes = self.corners.byte_set(self._terminals.bytes_of(exits))
+        return found
 
     def rest(self, position: int, ahead: int, exits: Exits) -> Place:
         """What may stand behind exits from a position to the end of its body, where a look-ahead holds."""
@@ -106,9 +111,9 @@ class PlaceMasks:
         if found is None:
             if len(self._rests) + len(self._nonterminals) > KEPT:
                 self._forget()
-            found = self._new_place()
+            found = self._new_place(self.corners.body)
             try:
-                self._go_on(position, ahead, exits, found)
+                self._go_on(position, ahead, exits, found, 0)
                 self._work()
             except BaseException:
                 self._forget()  # what is half found must not be taken for whole
@@ -127,8 +132,8 @@ class PlaceMasks:
         self._agenda.clear()
         self._opened.clear()
 
-    def _new_place(self) -> Place:
-        place = Place()
+    def _new_place(self, corner: Corner) -> Place:
+        place = Place(Waiting(corner))
         self._opened.append(place)
         return place
 
@@ -141,27 +146,28 @@ class PlaceMasks:
         """Follows what is on the agenda to its end."""
         agenda = self._agenda
         while agenda:
+            node = agenda.pop()
             place = agenda.pop()
             exits = agenda.pop()
             ahead = agenda.pop()
             position = agenda.pop()
-            self._go_on(position, ahead, exits, place)
+            self._go_on(position, ahead, exits, place, node)
 
-    def _go_on(self, position: int, ahead: int, exits: Exits, place: Place) -> None:
-        """Goes on from a position behind some exits, for a place."""
+    def _go_on(self, position: int, ahead: int, exits: Exits, place: Place, node: int) -> None:
+        """Goes on from a position behind some exits, for a place, in the body of a node of its left corner."""
         rules = self._rules
         if rules.before[position]:
             ahead = self._lookaheads.united(ahead, rules.before[position])
         symbol = rules.symbols[position]
         if symbol == END:
-            self._escape(place, exits, ahead)
+            self._complete(place, node, exits, ahead)
         elif exits.ended is not None:
-            if self.is_alive(position, ahead):
+            if self.corners.is_alive(position, ahead):
                 place.tables.append(exits.ended)
         elif not self.begins_with_any(position, exits):
             return
         elif symbol < 0:
-            self._read(position, self._lookaheads.started(rules.start_state[position], ahead), exits, place)
+            self._read(position, self._lookaheads.started(rules.start_state[position], ahead), exits, place, node)
         else:
             inner = self._predicted(symbol, ahead, exits)
             place.parts.append(inner)
@@ -169,10 +175,34 @@ class PlaceMasks:
             if waiting is not None:
                 waiting.positions.append(position)
                 waiting.places.append(place)
+                waiting.nodes.append(node)
             for index in range(0, len(inner.escapes), 2):
-                self._put(position + 1, inner.escapes[index + 1], inner.escapes[index], place)
+                self._put(position + 1, inner.escapes[index + 1], inner.escapes[index], place, node)
 
-    def _read(self, position: int, state: int, exits: Exits, place: Place) -> None:
+    def _complete(self, place: Place, node: int, exits: Exits, ahead: int) -> None:
+        """Goes on behind a node of a place's left corner with what is left: once for the same position."""
+        waiting = place.open
+        if waiting is None:
+            return
+        corner = waiting.corner
+        climb = self.corners.climb(corner, node)
+        if climb.is_whole:
+            self._escape(place, exits, ahead)
+        if not climb.kernels:
+            return
+        if not exits.number:
+            self._terminals.give_number(exits)
+        left = None if exits.ended is not None else self._bytes_of(exits)
+        for kernel in climb.kernels:
+            first = corner.kernel_firsts[kernel]
+            if left is not None and not first.meets(left):
+                continue
+            key = self._key(kernel, ahead, exits.number)
+            if key not in waiting.met:
+                waiting.met.add(key)
+                self._put(corner.kernel_positions[kernel], ahead, exits, place, corner.kernel_nodes[kernel])
+
+    def _read(self, position: int, state: int, exits: Exits, place: Place, node: int) -> None:
         """Reads the terminal at a position."""
         if not state:
             return
@@ -183,21 +213,22 @@ class PlaceMasks:
         behind = position + 1
         held = rules.before[behind]
         if rules.symbols[behind] != END:
-            if not self.is_alive(behind, 0):
+            if not self.corners.is_alive(behind, 0):
                 return
             place.tables.append(table)
-        elif held and position not in self._covered:
-            self._escape(place, self._ended(table), held)
+        elif held and position not in self.corners.covered:
+            self._complete(place, node, self._ended(table), held)
         else:
             place.tables.append(table)
         for index in range(table.first_exit, table.last_exit):
-            self._put(position + 1, 0, self._terminals.exits[index], place)
+            self._put(position + 1, 0, self._terminals.exits[index], place, node)
 
-    def _put(self, position: int, ahead: int, exits: Exits, place: Place) -> None:
+    def _put(self, position: int, ahead: int, exits: Exits, place: Place, node: int) -> None:
         self._agenda.append(position)
         self._agenda.append(ahead)
         self._agenda.append(exits)
         self._agenda.append(place)
+        self._agenda.append(node)
 
     def _escape(self, place: Place, exits: Exits, ahead: int) -> None:
         """Something is left at the end of a place; once for the same exits and look-ahead."""
@@ -212,7 +243,7 @@ class PlaceMasks:
         place.escapes.append(ahead)
         for index in range(len(waiting.positions)):
             at = waiting.positions[index]
-            self._put(at + 1, ahead, exits, waiting.places[index])
+            self._put(at + 1, ahead, exits, waiting.places[index], waiting.nodes[index])
 
     def _predicted(self, nonterminal: int, ahead: int, exits: Exits) -> Place:
         """The place of a nonterminal's bodies."""
@@ -221,105 +252,14 @@ class PlaceMasks:
         key = self._key(nonterminal, ahead, exits.number)
         found = self._nonterminals.get(key)
         if found is None:
-            rules = self._rules
-            found = self._nonterminals[key] = self._new_place()
-            if rules.first_rule[nonterminal] < 0:
-                self._sets.expand(nonterminal)
-            if nonterminal not in self._compared:
-                self._compared.add(nonterminal)
-                self._find_covered(nonterminal)
-            for rule in range(rules.first_rule[nonterminal], rules.last_rule[nonterminal]):
-                self._put(rules.rule_starts[rule], ahead, exits, found)
+            corner = self.corners.corner(nonterminal, ahead)
+            found = self._nonterminals[key] = self._new_place(corner)
+            left = self._bytes_of(exits)
+            for index in range(len(corner.states)):
+                first = corner.firsts[index]
+                if first.meets(left):
+                    self._read(corner.positions[index], corner.states[index], exits, found, corner.nodes[index])
         return found
-
-    def _first(self, nonterminal: int) -> int:
-        """A bit for each byte that the texts of a nonterminal begin with, whatever look-ahead holds."""
-        found = self._firsts.get(nonterminal)
-        if found is None:
-            found = 0
-            rules = self._rules
-            seen = {nonterminal}
-            stack = [nonterminal]
-            while stack:
-                head = stack.pop()
-                if rules.first_rule[head] < 0:
-                    self._sets.expand(head)
-                for rule in range(rules.first_rule[head], rules.last_rule[head]):
-                    position = rules.rule_starts[rule]
-                    symbol = rules.symbols[position]
-                    if symbol < 0:
-                        found |= self._terminals.first_bytes(rules.start_state[position])
-                    elif symbol not in seen:
-                        seen.add(symbol)
-                        stack.append(symbol)
-            self._firsts[nonterminal] = found
-        return found
-
-    def _find_covered(self, nonterminal: int) -> None:
-        """Finds the last terminals of bodies behind which a look-ahead holds, but another body goes on after the same
-        symbols: a word with and without white space behind it.
-        """
-        rules = self._rules
-        first, last = rules.first_rule[nonterminal], rules.last_rule[nonterminal]
-        for rule in range(first, last):
-            start = rules.rule_starts[rule]
-            end = start
-            while rules.symbols[end] != END:
-                end += 1
-            if rules.before[end] and rules.symbols[end - 1] < 0:
-                for other in range(first, last):
-                    if other != rule and self._goes_further(start, end, rules.rule_starts[other]):
-                        self._covered.add(end - 1)
-
-    def _goes_further(self, start: int, end: int, other: int) -> bool:
-        """Whether the body at `other` has the symbols of the one from `start` to `end`, and surely goes on."""
-        rules = self._rules
-        for index in range(end - start):
-            at, there = start + index, other + index
-            same = rules.symbols[at] == rules.symbols[there] and rules.start_state[at] == rules.start_state[there]
-            if not same or rules.before[at] != rules.before[there]:
-                return False
-        return rules.symbols[other + end - start] != END and self.is_alive(other + end - start, 0)
-
-    def is_alive(self, position: int, ahead: int) -> bool:
-        """Whether some text can begin at a position that is not the end of its body, where a look-ahead holds."""
-        rules = self._rules
-        ahead = self._lookaheads.united(ahead, rules.before[position])
-        if not ahead:
-            return True
-        symbol = rules.symbols[position]
-        if symbol < 0:
-            return self._lookaheads.started(rules.start_state[position], ahead) != 0
-        key = self._key(symbol, ahead, 0)
-        found = self._alive.get(key)
-        if found is None:
-            found = self._alive[key] = self._begins_under(symbol, ahead)
-        return found
-
-    def _begins_under(self, nonterminal: int, ahead: int) -> bool:
-        """Whether some text of a nonterminal begins as a look-ahead asks for."""
-        rules = self._rules
-        seen = {self._key(nonterminal, ahead, 0)}
-        stack = [nonterminal, ahead]
-        while stack:
-            before = stack.pop()
-            head = stack.pop()
-            if rules.first_rule[head] < 0:
-                self._sets.expand(head)
-            for rule in range(rules.first_rule[head], rules.last_rule[head]):
-                position = rules.rule_starts[rule]
-                symbol = rules.symbols[position]
-                held = self._lookaheads.united(before, rules.before[position])
-                if symbol < 0:
-                    if self._lookaheads.started(rules.start_state[position], held):
-                        return True
-                    continue
-                key = self._key(symbol, held, 0)
-                if key not in seen:
-                    seen.add(key)
-                    stack.append(symbol)
-                    stack.append(held)
-        return False
 
     def _ended(self, table: TerminalMask) -> Exits:
         """Exits that stand for the end of tokens."""

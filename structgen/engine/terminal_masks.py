@@ -300,7 +300,6 @@ class TerminalMasks(CountedMasks):
             while node < stop:
                 found |= ONE << trie.byte[node]
                 node = trie.end[node]
-        exits.bytes = found
         return found
 
     def new_round(self) -> int:
