@@ -58,6 +58,7 @@ cdef class LeftCorners:
     cdef int _kernel(self, Corner corner, int position, int node) except -1
     @cython.locals(symbol=int, found=ByteSet)
     cdef ByteSet first_at(self, int position)
+    cdef ByteSet first_behind(self, int position)
     @cython.locals(rules=Rules, seen=set, stack=list, head=int, rule=int, position=int, symbol=int)
     cdef object _first(self, int nonterminal)
     @cython.locals(rules=Rules, first=int, last=int, rule=int, start=int, end=int, other=int)

@@ -183,8 +183,7 @@ class LeftCorners:
             found = corner.kernel_of[key] = len(corner.kernel_positions)
             corner.kernel_positions.append(position)
             corner.kernel_nodes.append(node)
-            at_end = self._rules.symbols[position] == END
-            corner.kernel_firsts.append(self._any_byte if at_end else self.first_at(position))
+            corner.kernel_firsts.append(self.first_behind(position))
         return found
 
     def first_at(self, position: int) -> ByteSet:
@@ -195,6 +194,10 @@ class LeftCorners:
             bits = self._terminals.first_bytes(self._rules.start_state[position]) if symbol < 0 else self._first(symbol)
             found = self._first_at[position] = self.byte_set(bits)
         return found
+
+    def first_behind(self, position: int) -> ByteSet:
+        """The same, for a position behind a nonterminal; any byte, where that ends the body."""
+        return self._any_byte if self._rules.symbols[position] == END else self.first_at(position)
 
     def _first(self, nonterminal: int) -> int:
         """A bit for each byte that the texts of a nonterminal begin with, whatever look-ahead holds."""

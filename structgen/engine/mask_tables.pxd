@@ -22,6 +22,7 @@ cdef class ByteSet:
 
     @cython.locals(common="unsigned long long")
     cdef bint meets(self, ByteSet other) noexcept
+    cdef void add(self, ByteSet other) noexcept
 
 
 cdef class Trie:

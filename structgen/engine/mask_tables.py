@@ -68,6 +68,13 @@ class ByteSet:
         common = self.first & other.first | self.second & other.second
         return (common | self.third & other.third | self.fourth & other.fourth) != 0
 
+    def add(self, other: ByteSet) -> None:
+        """Puts the bytes of another set into this one."""
+        self.first |= other.first
+        self.second |= other.second
+        self.third |= other.third
+        self.fourth |= other.fourth
+
 
 class Trie:
     """The arrays of a `TokenTrie` for compiled loops.

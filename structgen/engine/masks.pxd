@@ -3,12 +3,12 @@ cimport cython
 from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata cimport AutomatonStore
 from structgen.engine.earley cimport ItemSetStore
-from structgen.engine.mask_tables cimport DenseMask, Exits, Marks, TerminalMask, Trie
-from structgen.engine.place_masks cimport Place, PlaceMasks
+from structgen.engine.mask_tables cimport ByteSet, DenseMask, Exits, Marks, TerminalMask, Trie
+from structgen.engine.place_masks cimport GroupClimb, Place, PlaceMasks
 from structgen.engine.rules cimport Rules
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int AFTER, COPIED, EMPTY_TEXT, END, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT, ROOT_NODE, SUSPECT
+cdef int AFTER, COPIED, EMPTY_TEXT, END, FOLLOWED, FRESH, LOOKED_UP, REFUSING, ROOT_NODE, SUSPECT
 cdef unsigned int ALL_BITS
 
 
@@ -80,8 +80,10 @@ cdef class SetMasks:
     cdef void _add_all(self, TerminalMask terminal) except *
     @cython.locals(known=TerminalMask)
     cdef void _add_part(self, TerminalMask terminal) except *
-    @cython.locals(sets=ItemSetStore, agenda=list, scan=int, group=int, ahead=int, waiting=int)
+    @cython.locals(sets=ItemSetStore, agenda=list, scan=int, group=int, ahead=int)
     cdef void _follow_from(self, Exits exits, int set_id, int state) except *
+    @cython.locals(climb=GroupClimb, left=ByteSet, first=ByteSet, index="Py_ssize_t")
+    cdef void _go_on_behind(self, int group, int ahead, Exits exits) except *
     @cython.locals(rules=Rules, rest=Place, table=TerminalMask, index="Py_ssize_t")
     cdef void _add_rest(self, int position, int ahead, Exits exits, int group) except *
     @cython.locals(key="long long")

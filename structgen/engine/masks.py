@@ -32,7 +32,6 @@ __all__ = ["SetMask", "SetMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 FRESH = 2  # as in `engine/earley.py`
-ROOT = 0  # the same
 REFUSING = 4  # the same
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 COPIED = 4  # so few tokens of a table are copied; of more it is remembered where they are
@@ -413,8 +412,26 @@ class SetMasks:
             group = agenda.pop()
             ahead = agenda.pop()
             exits = agenda.pop()
-            for waiting in range(sets._group_first[group], sets._group_last[group]):
-                self._add_rest(sets._wait_position[waiting] + 1, ahead, exits, sets._wait_group[waiting])
+            self._go_on_behind(group, ahead, exits)
+
+    def _go_on_behind(self, group: int, ahead: int, exits: Exits) -> None:
+        """Adds the tokens that go on behind what waits in a group, and in those that end with it."""
+        climb = self.places.climb(group)
+        if exits.ended is not None:
+            if climb.is_whole:
+                self._add_once(exits.ended)  # the text may end
+            for index in range(len(climb.positions)):
+                if exits.ended.round == self._round:
+                    break
+                self._add_rest(climb.positions[index], ahead, exits, climb.groups[index])
+            return
+        left = self.places.bytes_of(exits)
+        if not climb.first.meets(left):
+            return
+        for index in range(len(climb.positions)):
+            first = climb.firsts[index]
+            if first.meets(left):
+                self._add_rest(climb.positions[index], ahead, exits, climb.groups[index])
 
     def _add_rest(self, position: int, ahead: int, exits: Exits, group: int) -> None:
         """Adds the tokens within the rest of a body; what escapes goes on behind what waits in the group."""
@@ -435,9 +452,7 @@ class SetMasks:
 
     def _escape(self, exits: Exits, ahead: int, group: int) -> None:
         """Goes on behind what waits in a group with what is left, once for a mask."""
-        if group == ROOT:
-            if exits.ended is not None:
-                self._add_once(exits.ended)  # the text may end
+        if exits.ended is not None and exits.ended.round == self._round:
             return
         if not exits.number:
             self.terminals.give_number(exits)

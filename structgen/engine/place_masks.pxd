@@ -7,7 +7,7 @@ from structgen.engine.mask_tables cimport ByteSet, Exits, TerminalMask
 from structgen.engine.rules cimport Rules
 from structgen.engine.terminal_masks cimport TerminalMasks
 
-cdef int END, KEPT
+cdef int END, KEPT, ROOT
 
 
 cdef class Waiting
@@ -30,6 +30,14 @@ cdef class Waiting:
     cdef public set met
 
 
+cdef class GroupClimb:
+    cdef public list positions
+    cdef public list groups
+    cdef public list firsts
+    cdef public ByteSet first
+    cdef public bint is_whole
+
+
 cdef class PlaceMasks:
     cdef ItemSetStore _sets
     cdef Rules _rules
@@ -38,6 +46,7 @@ cdef class PlaceMasks:
     cdef public dict _rests
     cdef public dict _nonterminals
     cdef readonly LeftCorners corners
+    cdef dict _climbs
     cdef dict _ends
     cdef list _agenda
     cdef list _opened
@@ -45,8 +54,12 @@ cdef class PlaceMasks:
 
     cpdef bint begins_with_any(self, int position, Exits exits) except -1
     @cython.locals(found=ByteSet)
-    cdef ByteSet _bytes_of(self, Exits exits)
+    cdef ByteSet bytes_of(self, Exits exits)
     cdef int _forget(self) except -1
+    @cython.locals(found=GroupClimb)
+    cdef GroupClimb climb(self, int group)
+    @cython.locals(sets=ItemSetStore, rules=Rules, climb=GroupClimb, seen=set, pending=list, at=int, waiting=int, behind=int, above=int, first=ByteSet)
+    cdef GroupClimb _climbed(self, int group)
     @cython.locals(place=Place)
     cdef Place _new_place(self, Corner corner)
     @cython.locals(found=Place, place=Place)

@@ -29,6 +29,7 @@ __all__ = ["Place", "PlaceMasks"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 KEPT = 100_000  # places; past it all are dropped, and found anew as they are needed
+ROOT = 0  # as in `engine/earley.py`
 
 
 class Place:
@@ -70,6 +71,23 @@ class Waiting:
         self.met: set[int] = set()
 
 
+class GroupClimb:
+    """Where a text goes on behind what a group of Earley items waits for, and behind those that end with it.
+
+    Attributes:
+        positions, groups, firsts: the positions, the groups of their items, and the bytes that may come there.
+        first: all of `firsts`.
+        is_whole: whether the text may end there.
+    """
+
+    def __init__(self) -> None:
+        self.positions: list[int] = []
+        self.groups: list[int] = []
+        self.firsts: list[ByteSet] = []
+        self.first = ByteSet(0)
+        self.is_whole = False
+
+
 class PlaceMasks:
     """The places of one grammar that have been looked at.
 
@@ -86,6 +104,7 @@ class PlaceMasks:
         self.corners = LeftCorners(sets, terminals)
         self._rests: dict[int, Place] = {}
         self._nonterminals: dict[int, Place] = {}
+        self._climbs: dict[int, GroupClimb] = {}
         self._ends: dict[int, Exits] = {}  # by the identity of tables, which they keep alive
         self._agenda: list[Any] = []
         self._opened: list[Place] = []
@@ -93,9 +112,9 @@ class PlaceMasks:
 
     def begins_with_any(self, position: int, exits: Exits) -> bool:
         """Whether what stands at a position may begin with something that is left behind exits."""
-        return self.corners.first_at(position).meets(self._bytes_of(exits))
+        return self.corners.first_at(position).meets(self.bytes_of(exits))
 
-    def _bytes_of(self, exits: Exits) -> ByteSet:
+    def bytes_of(self, exits: Exits) -> ByteSet:
         """The bytes that something begins with that is left behind exits."""
         found = exits.bytes
         if found is None:
@@ -131,6 +150,38 @@ class PlaceMasks:
         self._nonterminals.clear()
         self._agenda.clear()
         self._opened.clear()
+
+    def climb(self, group: int) -> GroupClimb:
+        """Where a text goes on behind what a group of Earley items waits for."""
+        found = self._climbs.get(group)
+        if found is None:
+            if len(self._climbs) > KEPT:
+                self._climbs.clear()
+            found = self._climbs[group] = self._climbed(group)
+        return found
+
+    def _climbed(self, group: int) -> GroupClimb:
+        sets, rules = self._sets, self._rules
+        climb = GroupClimb()
+        seen = {group}
+        pending = [group]
+        while pending:
+            at = pending.pop()
+            if at == ROOT:
+                climb.is_whole = True
+                continue
+            for waiting in range(sets._group_first[at], sets._group_last[at]):
+                behind, above = sets._wait_position[waiting] + 1, sets._wait_group[waiting]
+                if rules.symbols[behind] != END or rules.before[behind]:
+                    climb.positions.append(behind)
+                    climb.groups.append(above)
+                    first = self.corners.first_behind(behind)
+                    climb.firsts.append(first)
+                    climb.first.add(first)
+                elif above not in seen:
+                    seen.add(above)
+                    pending.append(above)
+        return climb
 
     def _new_place(self, corner: Corner) -> Place:
         place = Place(Waiting(corner))
@@ -192,7 +243,7 @@ class PlaceMasks:
             return
         if not exits.number:
             self._terminals.give_number(exits)
-        left = None if exits.ended is not None else self._bytes_of(exits)
+        left = None if exits.ended is not None else self.bytes_of(exits)
         for kernel in climb.kernels:
             first = corner.kernel_firsts[kernel]
             if left is not None and not first.meets(left):
@@ -254,7 +305,7 @@ class PlaceMasks:
         if found is None:
             corner = self.corners.corner(nonterminal, ahead)
             found = self._nonterminals[key] = self._new_place(corner)
-            left = self._bytes_of(exits)
+            left = self.bytes_of(exits)
             for index in range(len(corner.states)):
                 first = corner.firsts[index]
                 if first.meets(left):
