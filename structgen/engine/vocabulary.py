@@ -134,7 +134,7 @@ class Vocabulary:
             VocabularyError: an id is negative or not below `size`; a value is not bytes; no token stands for text.
         """
         ends = _end_tokens([eos_token_ids])
-        spellings = {_token_id(token_id): _spelling(token_id, text) for token_id, text in tokens.items()}
+        spellings = _checked(tokens)
         return _make(cls, spellings, ends, max([*spellings, *ends], default=-1) + 1 if size is None else size)
 
     def token_bytes(self, token_id: int) -> bytes | None:
@@ -196,6 +196,12 @@ def _fingerprint(by_id: list[bytes], ends: tuple[int, ...], size: int) -> str:
     digest.update(np.fromiter(map(len, by_id), dtype="<i8", count=len(by_id)).tobytes())
     digest.update(b"".join(by_id))
     return digest.hexdigest()
+
+
+def _checked(tokens: Mapping[int, bytes]) -> dict[int, bytes]:
+    if set(map(type, tokens)) == {int} and set(map(type, tokens.values())) == {bytes}:
+        return dict(tokens)  # the usual case, fast
+    return {_token_id(token_id): _spelling(token_id, text) for token_id, text in tokens.items()}
 
 
 def _token_id(value: Any) -> int:

@@ -47,10 +47,6 @@ class AddedTokens:
         first_bytes = b"".join(bytes([byte]) for byte in self._children[ROOT])
         self._may_begin = re.compile(b"[" + re.escape(first_bytes) + b"]") if first_bytes else None
 
-    def occurs_in(self, text: bytes) -> bool:
-        """Whether one of them occurs in a text."""
-        return self.behind(frozenset(), text) is None
-
     def behind(self, nodes: frozenset[int], text: bytes) -> frozenset[int] | None:
         """Which added tokens the text is in the middle of, behind some more bytes of it that other tokens spell.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,6 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     pieces = model["merges"]
     if pieces and isinstance(pieces[0], str):
         pieces = [piece.split(" ") for piece in pieces]
-    merges = [(vocabulary[left], vocabulary[right], vocabulary[left + right]) for left, right in pieces]
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
     rewrites, is_normal = _normalizer(config["normalizer"], pre_tokenizers)
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
@@ -96,7 +96,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     can_spell = None if is_byte_level or len(fallback) == 256 else vocabulary.__contains__
     return Parts(
         size=size,
-        merges=np.array(merges, dtype=np.intc).reshape(-1, 3),
+        merges=_merges(pieces, vocabulary),
         lengths=lengths,
         ignore_merges=bool(model.get("ignore_merges")),
         fallback=fallback,
@@ -106,6 +106,15 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         is_normal=is_normal,
         added=_added(config["added_tokens"]),
     )
+
+
+def _merges(pieces: list[list[str]], vocabulary: dict[str, int]) -> NDArray[np.intc]:
+    """The ids of the two parts of each merge, and of what they become: intc[merges, 3]."""
+    texts = (map(itemgetter(0), pieces), map(itemgetter(1), pieces), map("".join, pieces))
+    found = np.empty((len(pieces), 3), dtype=np.intc)
+    for column, part in enumerate(texts):
+        found[:, column] = np.fromiter(map(vocabulary.__getitem__, part), dtype=np.intc, count=len(pieces))
+    return found
 
 
 def _piece(byte: int) -> str:
@@ -188,7 +197,7 @@ class _Memberships:
         from tokenizers import Regex, pre_tokenizers
 
         def remover(leaf: str) -> Any:
-            return pre_tokenizers.Split(Regex(leaf), "removed")
+            return pre_tokenizers.Split(Regex(f"(?:{leaf})+"), "removed")  # neighbours at once: each piece takes time
 
         self._leaves = [leaf for split in splits for leaf in split.program.leaves]
         self._removers = {leaf: remover(leaf) for leaf in self._leaves}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,7 +121,9 @@ class ProperTokenization:
             WholeWords.of(parts, self.merges, vocabulary, self._symbols) if parts.ignore_merges else WholeWords({})
         )
         self.word_count = (vocabulary.size + 31) // 32
-        self._never = self._row_of(list(self._find_never()))
+        begun = [self.added.behind(frozenset(), text) for text in vocabulary.spellings]
+        self._never = self._row_of(list(self._find_never(begun)))
+        self._opening = self._row_of([token for token, nodes in enumerate(begun) if nodes])
         self._only_whole = self._row_of(list(self.words.tokens))
         self._added_row = self._row_of(list(self.added.spelled))
         self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
@@ -149,9 +153,6 @@ class ProperTokenization:
         closers = [t for t, text in enumerate(vocabulary.spellings) if b'"' in text or b"}" in text or b"]" in text]
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
-        self._opening = self._row_of(
-            [t for t in self._texts() if self.added.behind(frozenset(), vocabulary.spellings[t])]
-        )
         self.start = Place((Branch(self.scanner.start, 0),))
 
     @property
@@ -169,7 +170,8 @@ class ProperTokenization:
         """
         with _making:
             if vocabulary.proper is None:
-                made = cls(_only_tokenizer(vocabulary), vocabulary)
+                with _without_collector():
+                    made = cls(_only_tokenizer(vocabulary), vocabulary)
                 if not made.cuts_texts:
                     raise VocabularyError(
                         "proper tokenization is not supported yet for tokenizers that hardly cut texts into "
@@ -191,8 +193,12 @@ class ProperTokenization:
         bits[np.asarray(tokens, dtype=np.intp)] = True
         return np.packbits(bits, bitorder="little").view(np.uint32)
 
-    def _find_never(self) -> Iterator[int]:
-        """The tokens that no proper sequence holds, whatever stands beside them; and the added ones."""
+    def _find_never(self, begun: Sequence[frozenset[int] | None]) -> Iterator[int]:
+        """The tokens that no proper sequence holds, whatever stands beside them; and the added ones.
+
+        Args:
+            begun: by token, which added ones its text is in the middle of; None where one occurs in it.
+        """
         parts, proper, spellings = self._parts, self.merges.is_proper, self.vocabulary.spellings
         for token in self._texts():
             text = spellings[token]
@@ -202,7 +208,7 @@ class ProperTokenization:
                 token in self.added.spelled
                 or not is_made
                 or is_needless
-                or self.added.occurs_in(text)
+                or begun[token] is None
                 or not self._is_normal(text)
             ):
                 yield token
@@ -236,24 +242,23 @@ class ProperTokenization:
         spelled = {}
         scanner = self.scanner
         order = [CUTS.index(text) for text in preferred]
-        first_cuts: dict[tuple[int, bool], int] = {}
+        cut_behind: dict[tuple[int, bool], int] = {}
         for token, text in enumerate(self.vocabulary.spellings):
-            if not text:
-                continue
             state, partial = ends[token]
+            if not state or not text:
+                continue
             completion = b""
-            if state and partial:
+            if partial:
                 texts = self.completions.of(token).texts
                 completion = texts[0 if to_letter else -1] if texts else b""
                 state, partial = scanner.follow(state, partial, completion)
-            if not state or partial:
-                continue
-            is_escape = text.endswith(b"\\")  # mostly, and then few characters can follow
-            cut = first_cuts.get((state, is_escape))
+                if not state or partial:
+                    continue
+            key = (state, text.endswith(b"\\"))  # mostly an escape, and then few characters can follow
+            cut = cut_behind.get(key)
             if cut is None:
-                wanted = [CUTS.index(b"n"), *order] if is_escape else order
-                cut = next((cut for cut in wanted if scanner.surely_cuts(state, cut)), -1)
-                first_cuts[state, is_escape] = cut
+                wanted = [CUTS.index(b"n"), *order] if key[1] else order
+                cut = cut_behind[key] = next((cut for cut in wanted if scanner.surely_cuts(state, cut)), -1)
             if cut >= 0:
                 cut_of[token] = cut
                 spelled[token] = text + completion + CUTS[cut]
@@ -469,6 +474,20 @@ class ProperTokenization:
 
 
 _making = threading.Lock()
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Python's garbage collector rests: half a million short-lived lists, none of them in a circle, would have it go
+    through all that the process holds, and again, for longer than they take to make.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _only_tokenizer(vocabulary: Vocabulary) -> Any:
