@@ -67,6 +67,22 @@ class Constraint(Generic[T]):
 
         return ProperMatcher(self.grammar, self._proper, prompt_ids)
 
+    def healed(self, prompt_ids: Sequence[int]) -> tuple[list[int], bytes, Matcher]:
+        """A prompt, and a matcher behind it whose text goes on as the tokenizer would.
+
+        With `tokenization="proper"`, a prompt's last tokens are taken back where the tokenizer might join them with the
+        text: behind "The answer: " it would write " yes", and neither " " nor "yes".
+
+        Returns:
+            the tokens that stay; the bytes of those that do not, which are written again; a matcher for both.
+        """
+        if self._proper is None:
+            return list(prompt_ids), b"", Matcher(self.grammar)
+        from structgen.tokenization.proper_matcher import ProperMatcher, healed
+
+        kept, prefix = healed(self.grammar, self._proper, prompt_ids)
+        return kept, prefix, ProperMatcher(self.grammar, self._proper, kept, prefix)
+
     def parse(self, text: str) -> T:
         """The value that a whole text stands for, validated: an instance for a type, JSON data for a JSON Schema,
         the text itself for a grammar.

@@ -58,13 +58,14 @@ class Decoder:
         self._model = model
         self._vocabulary = constraint.vocabulary
         self._ends = frozenset(self._vocabulary.eos_token_ids)
-        self._matcher = constraint.matcher(prompt_ids)
+        kept_ids, prefix, self._matcher = constraint.healed(prompt_ids)
+        self._prefix_bytes = len(prefix)  # of the prompt, written again
         self._is_proper = constraint.tokenization == "proper"
         self._session: Session = model.session()
         self._sampler = sampler
-        self._max_new_tokens = max_new_tokens
+        self._max_new_tokens = max_new_tokens + len(prompt_ids) - len(kept_ids)
         self._stop = [text.encode() for text in stop]
-        self._unseen = list(prompt_ids)  # tokens that the model has not read yet
+        self._unseen = kept_ids  # tokens that the model has not read yet
         # Row i: what may come before held token i; the row after the last held one: what may come then.
         self._mask = allocate_token_bitmask(MOST_HELD + 1, self._vocabulary.size)
         self._text = bytearray()
@@ -72,7 +73,7 @@ class Decoder:
     @property
     def text_bytes(self) -> bytes:
         """The answer so far, in UTF-8; a character may be incomplete at the end."""
-        return bytes(self._text)
+        return bytes(self._text[self._prefix_bytes :])
 
     @property
     def is_complete(self) -> bool:
@@ -199,7 +200,7 @@ class Decoder:
         return None
 
     def _ends_with_stop(self) -> bool:
-        return any(self._text.endswith(stop) for stop in self._stop) and self._matcher.is_accepting
+        return any(self.text_bytes.endswith(stop) for stop in self._stop) and self._matcher.is_accepting
 
     def _tokenize(self, forced: bytes) -> list[int]:
         """The tokens of forced text, or none where the tokenizer cannot say: then the model chooses the split."""

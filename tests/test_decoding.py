@@ -77,8 +77,8 @@ class Constraint:
     def __init__(self, *texts):
         self.texts = [text.encode() for text in texts]
 
-    def matcher(self, prompt_ids=()):
-        return FiniteMatcher(self.texts)
+    def healed(self, prompt_ids=()):
+        return list(prompt_ids), b"", FiniteMatcher(self.texts)
 
 
 class Session:
@@ -297,8 +297,8 @@ def test_a_text_that_no_token_continues_is_an_error():
     class Poor(Constraint):
         vocabulary = poor
 
-        def matcher(self, prompt_ids=()):
-            return Stuck(self.texts)
+        def healed(self, prompt_ids=()):
+            return list(prompt_ids), b"", Stuck(self.texts)
 
     decoder = Decoder(FakeModel(), Poor("b"), [0], sampler=Sampler(), max_new_tokens=5)
     with pytest.raises(structgen.GenerationError, match="no token"):

@@ -17,6 +17,7 @@ cdef class ItemSetStore(ItemPools):
     cdef readonly Rules rules
     cdef readonly Texts texts
     cdef readonly int start_set
+    cdef bint _accepts_empty
     cdef readonly long long steps
 
     cdef int _max_sets

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.grammar import CAPTURES, END, Spelling
 from structgen.engine.item_pools import ItemPools
+from structgen.engine.regex import Literal
 from structgen.engine.rules import Rules
 from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, NO_TEXT, SUSPECT, UNKNOWN_TEXT
@@ -72,8 +73,24 @@ class ItemSetStore(ItemPools):
         self._close(DEAD_SET)
         self._begin(NO_TEXT)
         self._add_item(rules.start_position, 0, ROOT)
+        self._accepts_empty = accepts_empty
         self._work_accepting = 1 if accepts_empty else 0
         self.start_set = self._finish_set()
+
+    def start_behind(self, prefix: bytes) -> int:
+        """The set before some bytes that a text of the grammar follows.
+
+        Raises:
+            LimitExceededError: automaton_states, or item_sets.
+        """
+        if not prefix:
+            return self.start_set
+        state = self.automata.add(Literal(prefix))
+        self._begin(NO_TEXT)
+        self._add_item(self.rules.start_position - 1, state, ROOT)
+        if self._accepts_empty:
+            self._add_item(self.rules.empty_position, state, ROOT)
+        return self._finish_set()
 
     def _load_rules(self) -> None:
         """Takes the arrays of the rules, which are others whenever they have grown."""

@@ -12,6 +12,7 @@ cdef bint IS_COMPILED
 
 cdef class Matcher:
     cdef CompiledGrammar _compiled
+    cdef bytes _prefix
     cdef int _epoch
     cdef int _set
     cdef list _sets_before
@@ -28,6 +29,8 @@ cdef class Matcher:
     cdef int _fill(self, unsigned int[::1] words) except -1
     @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int)
     cdef int _write(self, unsigned int[::1] words) except -1
+    @cython.locals(compiled=CompiledGrammar)
+    cdef int _begin(self) except -1
     @cython.locals(sets=ItemSetStore, place=int, byte=int)
     cdef int _follow_forced(self, bytearray out) except -1
     cdef bint _may_end(self) noexcept

@@ -30,6 +30,10 @@ class Matcher:
 
     A matcher belongs to one thread at a time; any number of matchers may share a compiled grammar.
 
+    Args:
+        compiled: the grammar.
+        prefix: bytes that come before its text, and have to be written, too.
+
     Example:
         >>> vocabulary = Vocabulary.from_bytes({0: b"yes", 1: b"no", 2: b"</s>"}, eos_token_ids=[2])
         >>> matcher = structgen.compile(structgen.Grammar.regex("yes|no"), vocabulary).matcher()
@@ -40,10 +44,9 @@ class Matcher:
         [2]
     """
 
-    def __init__(self, compiled: CompiledGrammar) -> None:
+    def __init__(self, compiled: CompiledGrammar, prefix: bytes = b"") -> None:
         self._compiled = compiled
-        self._epoch = compiled.epoch
-        self._set = compiled.sets.start_set
+        self._prefix = prefix
         # By accepted token (or call of accept_bytes): the set before it, and its bytes. Two lists, as a tuple for each
         # token would set Python's garbage collector going more often than all else does.
         self._sets_before: list[int] = []
@@ -53,6 +56,18 @@ class Matcher:
         self._mask_words: Any = None
         self._mask_rows = 0
         self._reached = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Goes to before the first token."""
+        compiled = self._compiled
+        if self._prefix:
+            self._epoch = STALE
+            with compiled.lock:
+                self._refresh()
+        else:
+            self._epoch = compiled.epoch
+            self._set = compiled.sets.start_set
 
     # -- what may come next -----------------------------------------------------------------------------------------
 
@@ -239,11 +254,15 @@ class Matcher:
     def _advance(self, text: bytes) -> None:
         """Moves to the set that was reached by some bytes."""
         ends = self._compiled.eager and text and self._compiled.sets.accepting[self._reached]
-        if ends and not self._has_ended():
+        if ends and not self._has_ended() and (not self._prefix or self._has_begun(text)):
             self._ended_by = len(self._texts)
         self._sets_before.append(self._set)
         self._texts.append(text)
         self._set = self._reached
+
+    def _has_begun(self, text: bytes) -> bool:
+        """Whether the text goes beyond the prefix with some more bytes."""
+        return sum(map(len, self._texts)) + len(text) > len(self._prefix)
 
     def _follow_known(self, text: bytes) -> bool:
         """Whether all of the bytes are allowed by steps that were taken before; leaves the last set in `_reached`."""
@@ -305,6 +324,7 @@ class Matcher:
         """Puts another matcher to the same place."""
         with self._compiled.lock:
             self._refresh()
+            twin._prefix = self._prefix
             twin._epoch = self._epoch
             twin._set = self._set
             twin._ended_by = self._ended_by
@@ -316,8 +336,7 @@ class Matcher:
         self._sets_before.clear()
         self._texts.clear()
         self._ended_by = NOT_ENDED
-        self._epoch = self._compiled.epoch
-        self._set = self._compiled.sets.start_set
+        self._begin()
 
     # -- finding the place again ------------------------------------------------------------------------------------
 
@@ -361,7 +380,7 @@ class Matcher:
     def _read_again(self) -> None:
         """Reads the text from its beginning."""
         compiled = self._compiled
-        place = compiled.sets.start_set
+        place = compiled.sets.start_behind(self._prefix)
         sets_before: list[int] = []
         for text in self._texts:
             sets_before.append(place)

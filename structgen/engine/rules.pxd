@@ -27,6 +27,7 @@ cdef class Rules:
     cdef public int[::1] rule_starts
     cdef readonly int size
     cdef readonly int start_position
+    cdef readonly int empty_position
     cdef readonly bint has_captures
     cdef readonly bint are_by_place
     cdef object _source

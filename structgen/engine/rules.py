@@ -65,7 +65,9 @@ class Rules:
         lookaheads: what their numbers mean.
         first_rule, last_rule: int32 by nonterminal, its bodies in `rule_starts`; -1 where they are not made yet.
         rule_starts: int32, positions in `symbols`.
-        start_position: where the rule `whole text -> start` stands.
+        start_position: where the rule `whole text -> start` stands; a terminal stands before it, for texts that begin
+            with what was written before them.
+        empty_position: where such a terminal stands before the empty text.
         has_captures: whether any body has a capture.
         are_by_place: whether the same rules serve many texts: they are not made for what a text holds so far.
     """
@@ -93,8 +95,12 @@ class Rules:
         self.are_by_place = tables.source is None or len(tables.lookaheads) > 0
         self._goes_on_endless: dict[int, bool] = {}
         start = self._load(tables)
+        self._write(TERMINAL)
         self.start_position = self.size
         self._write(start)
+        self._write(END)
+        self.empty_position = self.size
+        self._write(TERMINAL)
         self._write(END)
 
     def expand(self, nonterminal: int) -> None:

@@ -13,11 +13,12 @@ from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.proper_masks import ProperMasks
 from structgen.tokenization.tokenization import Place, ProperTokenization
 
-__all__ = ["ProperMatcher"]
+__all__ = ["ProperMatcher", "healed"]
 
 # Declared as C integers in the .pxd.
 ALL_BITS = 0xFFFFFFFF  # of a word
 NOWHERE = -1
+MOST_HEALED = 32  # tokens of a prompt's last pre-token; in a longer one nothing is healed
 
 
 class ProperMatcher(Matcher):
@@ -27,12 +28,17 @@ class ProperMatcher(Matcher):
         compiled: the grammar.
         tokenization: the tokenizer.
         prompt_ids: the tokens before the text: what may follow depends on the last ones, too.
+        prefix: as of `Matcher`.
     """
 
     def __init__(
-        self, compiled: CompiledGrammar, tokenization: ProperTokenization, prompt_ids: Sequence[int] = ()
+        self,
+        compiled: CompiledGrammar,
+        tokenization: ProperTokenization,
+        prompt_ids: Sequence[int] = (),
+        prefix: bytes = b"",
     ) -> None:
-        super().__init__(compiled)
+        super().__init__(compiled, prefix)
         self._tokenization = tokenization
         self._place = tokenization.behind_prompt(prompt_ids)
         self._places_before: list[Place] = []
@@ -129,3 +135,24 @@ class ProperMatcher(Matcher):
     def is_accepting(self) -> bool:
         """Whether the text so far is a whole text of the language, and its tokens are all of it."""
         return super().is_accepting and self._tokenization.may_end(self._place)
+
+
+def healed(
+    compiled: CompiledGrammar, tokenization: ProperTokenization, prompt_ids: Sequence[int]
+) -> tuple[list[int], bytes]:
+    """A prompt without its last tokens, as far as the tokenizer might join these with a text of the grammar.
+
+    Returns:
+        the tokens that stay, and the bytes of the others: what is written behind the first has to begin with them.
+    """
+    kept, prefix = list(prompt_ids), b""
+    words = np.zeros(tokenization.word_count, dtype=np.uint32)
+    for _ in range(MOST_HEALED):
+        Matcher(compiled, prefix).fill_next_token_bitmask(words[None])
+        if tokenization.is_cut_off(tokenization.behind_prompt(kept), words):
+            return kept, prefix
+        text = compiled.vocabulary.token_bytes(kept.pop()) if kept else None
+        if text is None:
+            break
+        prefix = text + prefix
+    return list(prompt_ids), b""

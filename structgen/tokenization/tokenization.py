@@ -384,6 +384,28 @@ class ProperTokenization:
             self.scanner.may_end(branch.state) and not self.words.is_whole(branch.word) for branch in place.branches
         )
 
+    def is_cut_off(self, place: Place, words: NDArray[np.uint32]) -> bool:
+        """Whether some tokens begin a pre-token here, as if nothing stood before them, and cannot do otherwise.
+
+        Args:
+            place: where.
+            words: uint32[words], the tokens.
+        """
+        start = self.scanner.start
+        if place.partial:
+            return False
+        begun = np.zeros_like(words)
+        for branch in place.branches:
+            rows = self.rows(branch.state, 0)
+            if branch.state == start:
+                begun |= np.asarray(rows.joins)
+            elif (np.asarray(rows.joins) & words).any():
+                return False
+            elif not self.words.is_whole(branch.word):
+                begun |= np.asarray(rows.begins)
+        fresh = np.asarray(self.rows(start, 0).joins)
+        return not (fresh & words & ~begun).any()
+
     def added_row(self) -> NDArray[np.uint32]:
         """uint32[words]: the added tokens that stand for text."""
         return self._added_row
