@@ -24,7 +24,7 @@ DIRECTIVES = {
 }
 PLAIN = {"engine.regex", *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings"))}
 """Modules that are not hot: their indices are checked, and may be negative."""
-ENGINE = ("earley", "grammar", "item_pools", "mask_tables", "masks", "rules")
+ENGINE = ("closures", "earley", "grammar", "item_pools", "kernels", "mask_tables", "masks", "rules")
 ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.members", "schema.scopes"}
 """Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside

@@ -2,14 +2,14 @@ cimport cython
 
 from structgen.engine.arrays cimport zeros
 from structgen.engine.automata cimport AutomatonStore
+from structgen.engine.counted_walks cimport CountedWalks
 from structgen.engine.mask_tables cimport ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
-from structgen.engine.token_walks cimport TokenWalks
 
 cdef int DEAD, MERGED_NODES, PAIRS, RECORD_BYTES, REMOVED_TOKENS, SPARSE_TOKENS
 cdef unsigned int ALL_BITS
 
 
-cdef class CountedMasks(TokenWalks):
+cdef class CountedMasks(CountedWalks):
     cdef public object vocabulary
     cdef public int words
     cdef public unsigned int[::1] empty

@@ -16,10 +16,10 @@ import numpy as np
 
 from structgen.engine.arrays import zeros
 from structgen.engine.automata import AutomatonStore
+from structgen.engine.counted_walks import CountedWalks
 from structgen.engine.mask_tables import ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
 from structgen.engine.term_kinds import DEAD
 from structgen.engine.token_trie import TokenTrie
-from structgen.engine.token_walks import TokenWalks
 from structgen.engine.vocabulary import Vocabulary
 
 __all__ = ["CountedMasks"]
@@ -36,10 +36,10 @@ PAIRS = 64  # of states, in looking whether what follows a class goes on with it
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
 
 
-class CountedMasks(TokenWalks):
+class CountedMasks(CountedWalks):
     """What walks find, as tables.
 
-    Attributes, besides those of `TokenWalks`:
+    Attributes, besides those of `CountedWalks`:
         vocabulary: the vocabulary.
         words: uint32 words of a mask.
         empty: uint32[words], the mask of nothing.

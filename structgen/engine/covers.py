@@ -13,7 +13,7 @@ from structgen.engine.term_kinds import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LIT
 from structgen.engine.term_table import ASCII_MASK
 
 if TYPE_CHECKING:
-    from structgen.engine.terms import Terms
+    from structgen.engine.regular_terms import RegularTerms
 
 __all__ = ["is_made_of", "is_part_of", "is_spelled"]
 
@@ -21,7 +21,7 @@ FEW_TERMS = 100
 
 
 def is_spelled(
-    table: Terms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
+    table: RegularTerms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
 ) -> bool:
     """Whether all texts of a term are made of texts of `body`, and end as `rest`. False may mean that it is not seen.
 
@@ -58,7 +58,7 @@ def is_spelled(
     return True
 
 
-def _has_head_of(table: Terms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
+def _has_head_of(table: RegularTerms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
     """Whether the head of a sequence is made of texts of `body`."""
     kind = table.kind[term]
     if kind == K_REPEAT:
@@ -67,7 +67,7 @@ def _has_head_of(table: Terms, term: int, body: int, cover: int, by_bytes: bool)
     return kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE) and table.head_alphabet(term) & ~cover == 0
 
 
-def is_made_of(table: Terms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
+def is_made_of(table: RegularTerms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
     """Whether the texts of a repeated term are made of texts of `body`."""
     if term == body:
         return True
@@ -78,7 +78,7 @@ def is_made_of(table: Terms, term: int, body: int, cover: int, *, by_bytes: bool
     return is_spelled(table, term, body, EMPTY, cover, {EMPTY: True}, by_bytes=by_bytes)
 
 
-def is_part_of(table: Terms, term: int, body: int, cover: int) -> bool:
+def is_part_of(table: RegularTerms, term: int, body: int, cover: int) -> bool:
     """Whether each text of a term is one text of `body`, as far as their forms show it."""
     for part in table.payload[term] if table.kind[term] == K_UNION else (term,):
         is_covered = _is_character(table, part, body) and table.head_alphabet(part) & ~cover == 0
@@ -87,7 +87,7 @@ def is_part_of(table: Terms, term: int, body: int, cover: int) -> bool:
     return True
 
 
-def _is_character(table: Terms, term: int, body: int) -> bool:
+def _is_character(table: RegularTerms, term: int, body: int) -> bool:
     """Whether each text of a term is one character, and one byte where `body` is any byte."""
     if table.tail[term] != EMPTY:
         return False
@@ -98,12 +98,12 @@ def _is_character(table: Terms, term: int, body: int) -> bool:
     return kind == K_BYTES or (kind == K_CHARS and body != ANY_BYTE)
 
 
-def is_narrower(table: Terms, term: int, other: int) -> bool:
+def is_narrower(table: RegularTerms, term: int, other: int) -> bool:
     """Whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
     return _after_one(table, term, other) == {EMPTY}
 
 
-def _after_one(table: Terms, term: int, other: int) -> set[int]:
+def _after_one(table: RegularTerms, term: int, other: int) -> set[int]:
     """What is left of a term after one text of another that all its texts begin with, byte for byte; none if they do
     not.
     """
@@ -126,7 +126,7 @@ def _after_one(table: Terms, term: int, other: int) -> set[int]:
     return found
 
 
-def _after_first_byte(table: Terms, term: int, other: int) -> list[tuple[int, int]]:
+def _after_first_byte(table: RegularTerms, term: int, other: int) -> list[tuple[int, int]]:
     """What is left of a sequence after its first byte, or a character of its first class, and of a part of `other` that
     takes the same, if any.
     """
@@ -142,7 +142,7 @@ def _after_first_byte(table: Terms, term: int, other: int) -> list[tuple[int, in
     return []
 
 
-def _first_byte(table: Terms, term: int) -> tuple[int, int]:
+def _first_byte(table: RegularTerms, term: int) -> tuple[int, int]:
     """The bytes that a sequence begins with, as a mask, and what follows; the mask is 0 for other terms."""
     kind = table.kind[term]
     payload = table.payload[term]

@@ -23,15 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.engine.arrays import grown, grown_pool, zeros
+from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.grammar import CAPTURES, END, Spelling
-from structgen.engine.item_pools import ItemPools
+from structgen.engine.kernels import Kernels
 from structgen.engine.regex import Literal
 from structgen.engine.rules import Rules
 from structgen.engine.term_kinds import NO_BYTE
 from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, NO_TEXT, SUSPECT, UNKNOWN_TEXT
 from structgen.engine.texts import Texts
-from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
 __all__ = ["ItemSetStore"]
@@ -40,35 +39,23 @@ __all__ = ["ItemSetStore"]
 DEAD_SET = 0
 ROOT = 0  # as in `engine/item_pools.py`
 UNKNOWN = -1  # the same
-CAPTURED = 1  # of a group: it is captured, or waits inside of a capture
-FRESH = 2  # and the capture began after another had ended, of which the text is not known
 TOLD_BITS = 31  # of an int32 without its sign
-REFUSING = 4  # it is captured itself, and some texts are refused where they end
 
 
-class ItemSetStore(ItemPools):
+class ItemSetStore(Kernels):
     """All Earley sets of one grammar that have been reached, and the steps between them.
 
-    Attributes, besides those of `ItemPools`:
-        automata: the store that the terminals' states belong to.
-        rules: the grammar; other stores may use the same object.
+    Attributes, besides those of `Closures`:
+        texts: what was read inside of captures.
         start_set: the set before the first byte.
         steps: how many steps were computed rather than remembered (a work counter for benchmarks).
     """
 
     def __init__(self, rules: Rules, limits: Limits, *, accepts_empty: bool) -> None:
-        super().__init__()
-        self.rules = rules
-        self.automata = rules.automata
+        super().__init__(rules, limits)
         self.texts = Texts()
-        self._lookaheads = rules.lookaheads
-        self._shift = rules.lookaheads.shift
-        self._max_sets = limits.item_sets
-        self._max_items = limits.set_items
-        self._load_rules()
-        self._make_scratch()
+        self._stack = zeros(64)
         self.steps = 0
-        self._serial = 0
         self._new_set_from_work()  # number 0: the dead set, an empty kernel
         self._close(DEAD_SET)
         self._begin(NO_TEXT)
@@ -91,30 +78,6 @@ class ItemSetStore(ItemPools):
         if self._accepts_empty:
             self._add_item(self.rules.empty_position, state, ROOT)
         return self._finish_set()
-
-    def _load_rules(self) -> None:
-        """Takes the arrays of the rules, which are others whenever they have grown."""
-        rules = self.rules
-        self._symbols = rules.symbols
-        self._start_state = rules.start_state
-        self._first_rule = rules.first_rule
-        self._last_rule = rules.last_rule
-        self._rule_starts = rules.rule_starts
-        self._before = rules.before
-
-    def _make_scratch(self) -> None:
-        """The space of one step or closure."""
-        self._work = zeros(64)
-        self._work_size = 0
-        self._work_accepting = 0
-        self._work_text = NO_TEXT
-        self._work_kind = NO_TEXT
-        self._skips = False  # over bytes that are not known, to the end of a terminal
-        self._stack = zeros(64)
-        self._agenda = zeros(64)
-        self._pending = zeros(128)
-        self._predicted_at = zeros(64)
-        self._predicted_group = zeros(64)
 
     # -- one step ---------------------------------------------------------------------------------------------------
 
@@ -234,14 +197,6 @@ class ItemSetStore(ItemPools):
         capture = CAPTURES - self._symbols[self._wait_position[self._group_first[group]] + 1]
         return self.rules.refusals(capture, begun)
 
-    def _begin(self, text: int) -> None:
-        self._serial += 1
-        self._work_size = 0
-        self._work_accepting = 0
-        self._work_text = text
-        self._work_kind = text if text in (AFTER, SUSPECT) else NO_TEXT
-        self._skips = False
-
     def _advance(self, position: int, group: int) -> None:
         """Moves the dot past the symbol at `position`, and completes whatever that completes."""
         ahead = 0  # what must not come next
@@ -346,155 +301,6 @@ class ItemSetStore(ItemPools):
             group = self._wait_group[self._group_first[group]]
         return top
 
-    # -- making sets ------------------------------------------------------------------------------------------------
-
-    def _add_item(self, position: int, state: int, group: int) -> None:
-        """Adds an item to the kernel in the making, unless it is there."""
-        item = self._intern_item(position, state, group)
-        if self._item_mark[item] != self._serial:
-            self._item_mark[item] = self._serial
-            if self._work_size >= self._max_items:
-                raise LimitExceededError("set_items", self._max_items)
-            if self._work_size >= len(self._work):
-                self._work = grown_pool(self._work, self._work_size)
-            self._work[self._work_size] = item
-            self._work_size += 1
-
-    def _intern_item(self, position: int, state: int, group: int) -> int:
-        mask = len(self._item_table) - 1
-        h = position * 73856093 ^ state * 19349663 ^ group * 83492791
-        slot = (h ^ (h >> 17)) & mask
-        while True:
-            item = self._item_table[slot]
-            if item < 0:
-                break
-            if (
-                self._item_position[item] == position
-                and self._item_state[item] == state
-                and self._item_group[item] == group
-            ):
-                return item
-            slot = (slot + 1) & mask
-        item = self._item_count
-        if item >= len(self._item_position):
-            self._grow_items(item + 1)
-        self._item_position[item] = position
-        self._item_state[item] = state
-        self._item_group[item] = group
-        self._item_mark[item] = 0
-        self._item_table[slot] = item
-        self._item_count = item + 1
-        if 2 * self._item_count > mask:
-            self._rehash_items()
-        return item
-
-    def _rehash_items(self) -> None:
-        table = zeros(2 * len(self._item_table), UNKNOWN)
-        mask = len(table) - 1
-        for item in range(self._item_count):
-            h = self._item_position[item] * 73856093 ^ self._item_state[item] * 19349663
-            h = h ^ self._item_group[item] * 83492791
-            slot = (h ^ (h >> 17)) & mask
-            while table[slot] >= 0:
-                slot = (slot + 1) & mask
-            table[slot] = item
-        self._item_table = table
-
-    def _finish_set(self) -> int:
-        """The number of the set whose kernel is in `_work`; kernels are compared as sets, by the items' marks."""
-        if self._work_size == 0 and not self._work_accepting:
-            return DEAD_SET
-        if self._work_text != NO_TEXT or self._work_kind != NO_TEXT:
-            self._settle_text()
-        h = self._work_size + 7 * self._work_accepting + 40503 * self._work_text
-        for index in range(self._work_size):
-            item = self._work[index]
-            h += (item * 40503 ^ (item >> 5)) & 0xFFFFFF
-        h = h & 0x7FFFFFFF
-        mask = len(self._set_table) - 1
-        slot = (h ^ (h >> 11)) & mask
-        while True:
-            set_id = self._set_table[slot]
-            if set_id < 0:
-                break
-            if self._set_hash[set_id] == h and self._is_work(set_id):
-                return set_id
-            slot = (slot + 1) & mask
-        set_id = self._new_set_from_work()
-        self._set_hash[set_id] = h
-        self._set_table[slot] = set_id
-        if 2 * self.set_count > mask:
-            self._rehash_sets()
-        return set_id
-
-    def _settle_text(self) -> None:
-        """What the set in the making has as its text: only what is inside of a capture has one."""
-        text = self._work_text
-        kind = self._work_kind
-        captures = 0
-        for index in range(self._work_size):
-            captures |= self.group_captures[self._item_group[self._work[index]]]
-        if kind == NO_TEXT:
-            self._work_text = text if captures else NO_TEXT
-        elif text == AFTER and captures & FRESH and not self._goes_on_endless():
-            self._work_text = SUSPECT  # a byte of the next capture, which may have to differ from the last
-        else:
-            self._work_text = kind
-
-    def _goes_on_endless(self) -> bool:
-        """Whether the capture that the set in the making has entered surely ends in infinitely many ways."""
-        for index in range(self._work_size):
-            item = self._work[index]
-            if self.group_captures[self._item_group[item]] & FRESH:
-                endless = self.rules.goes_on_endless(self._item_position[item])
-                self._load_rules()
-                if endless:
-                    return True
-        return False
-
-    def _is_work(self, set_id: int) -> bool:
-        first = self._first_kernel[set_id]
-        last = self._last_kernel[set_id]
-        if last - first != self._work_size or self.accepting[set_id] != self._work_accepting:
-            return False
-        if self.text[set_id] != self._work_text:
-            return False
-        for index in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
-            if self._item_mark[self._kernel[index]] != self._serial:
-                return False
-        return True
-
-    def _rehash_sets(self) -> None:
-        table = zeros(2 * len(self._set_table), UNKNOWN)
-        mask = len(table) - 1
-        for set_id in range(1, self.set_count):
-            h = self._set_hash[set_id]
-            slot = (h ^ (h >> 11)) & mask
-            while table[slot] >= 0:
-                slot = (slot + 1) & mask
-            table[slot] = set_id
-        self._set_table = table
-
-    def _new_set_from_work(self) -> int:
-        set_id = self.set_count
-        if set_id >= self._max_sets:
-            raise LimitExceededError("item_sets", self._max_sets)
-        if set_id >= len(self.accepting):
-            self._grow_sets(set_id + 1)
-        while self._kernel_size + self._work_size > len(self._kernel):
-            self._kernel = grown_pool(self._kernel, self._kernel_size)
-        self._first_kernel[set_id] = self._kernel_size
-        for index in range(self._work_size):
-            self._kernel[self._kernel_size + index] = self._work[index]
-        self._kernel_size += self._work_size
-        self._last_kernel[set_id] = self._kernel_size
-        self.accepting[set_id] = self._work_accepting
-        self.text[set_id] = self._work_text
-        self.first_scan[set_id] = UNKNOWN
-        self._first_byte[set_id] = UNKNOWN
-        self.set_count = set_id + 1
-        return set_id
-
     # -- sets of another store --------------------------------------------------------------------------------------
 
     def adopt(self, other: ItemSetStore, set_id: int) -> int:
@@ -551,181 +357,3 @@ class ItemSetStore(ItemPools):
         for at in range(len(data)):  # by index: iterating bytes gives a signed char when compiled
             mine = self.texts.append(mine, data[at])
         return mine
-
-    # -- prediction -------------------------------------------------------------------------------------------------
-
-    def close(self, set_id: int) -> None:
-        """Makes the set's scannable items and waiting groups, once."""
-        if self.first_scan[set_id] < 0:
-            self._close(set_id)
-
-    def _close(self, set_id: int) -> None:
-        """Predicts from the kernel.
-
-        Waiting items are first collected as triples (number of the awaited nonterminal among those predicted here,
-        position, group), then sorted into groups by counting.
-        """
-        self._serial += 1
-        scan_first = self._scan_size
-        group_base = self._group_count
-        shift = self._shift
-        predicted = 0  # nonterminals on the agenda, each with the look-ahead that holds before it
-        pending = 0  # waiting items, three numbers each
-        for index in range(self._first_kernel[set_id], self._last_kernel[set_id]):
-            item = self._kernel[index]
-            position = self._item_position[item]
-            symbol = self._symbols[position]
-            if symbol < 0:
-                self._add_scan(position, self._item_state[item], self._item_group[item])
-                continue
-            key = symbol << shift | self._item_state[item]
-            predicted = self._predict(key, group_base, predicted)
-            pending = self._add_pending(pending, self._predicted_group[key], position, self._item_group[item])
-        done = 0
-        while done < predicted:
-            key = self._agenda[done]
-            group = self._predicted_group[key]
-            nonterminal = key >> shift
-            done += 1
-            if self._first_rule[nonterminal] < 0:
-                self._expand(nonterminal, scan_first)
-            for rule in range(self._first_rule[nonterminal], self._last_rule[nonterminal]):
-                position = self._rule_starts[rule]
-                symbol = self._symbols[position]
-                state = self._start_state[position]
-                ahead = key - (nonterminal << shift)
-                if self._before[position]:
-                    ahead = self._lookaheads.united(ahead, self._before[position])
-                if symbol < 0:
-                    if ahead:
-                        state = self._lookaheads.started(state, ahead)
-                    if state:
-                        self._add_scan(position, state, group)
-                    continue
-                waited = symbol << shift | ahead
-                predicted = self._predict(waited, group_base, predicted)
-                pending = self._add_pending(pending, self._predicted_group[waited], position, group)
-            if self._scan_size - scan_first + pending > self._max_items * 3:
-                self._scan_size = scan_first
-                raise LimitExceededError("set_items", self._max_items)
-        text = self.text[set_id]
-        self._make_groups(group_base, predicted, pending, EMPTY_TEXT if text == NO_TEXT else text)
-        self.captures[set_id] = self._are_captured(scan_first)
-        self.only_byte[set_id] = self._common_byte(scan_first)
-        self.last_scan[set_id] = self._scan_size
-        self.first_scan[set_id] = scan_first
-
-    def expand(self, nonterminal: int) -> None:
-        """Makes the bodies of a lazy nonterminal."""
-        self._expand(nonterminal, self._scan_size)
-
-    def _expand(self, nonterminal: int, scan_first: int) -> None:
-        """Makes the bodies of a lazy nonterminal; where that fails, the set stays open."""
-        try:
-            self.rules.expand(nonterminal)
-        except BaseException:
-            self._scan_size = scan_first
-            raise
-        finally:
-            self._load_rules()
-
-    def _are_captured(self, scan_first: int) -> int:
-        """Whether any item from `scan_first` on is inside of a capture, or begins one."""
-        if self.rules.has_captures:
-            for scan in range(scan_first, self._scan_size):
-                if self.group_captures[self.scan_group[scan]]:
-                    return 1
-        return 0
-
-    def _common_byte(self, scan_first: int) -> int:
-        """The one byte on which every item from `scan_first` on moves; 256 when there is no item, -1 otherwise."""
-        automata = self.automata
-        common = NO_BYTE
-        for scan in range(scan_first, self._scan_size):
-            state = self.scan_state[scan]
-            automata.expand(state)
-            only = automata.only_byte[state]
-            if only < 0 or (common != NO_BYTE and common != only):
-                return UNKNOWN
-            common = only
-        return common
-
-    def _predict(self, nonterminal: int, group_base: int, predicted: int) -> int:
-        """Puts a nonterminal (and its look-ahead) on the agenda, once a closure, and gives it the next group."""
-        while nonterminal >= len(self._predicted_at):
-            used = len(self._predicted_at)
-            self._predicted_at = grown(self._predicted_at, used)
-            self._predicted_group = grown_pool(self._predicted_group, used)
-        if self._predicted_at[nonterminal] == self._serial:
-            return predicted
-        self._predicted_at[nonterminal] = self._serial
-        self._predicted_group[nonterminal] = group_base + predicted
-        if predicted >= len(self._agenda):
-            self._agenda = grown_pool(self._agenda, predicted)
-        self._agenda[predicted] = nonterminal
-        return predicted + 1
-
-    def _add_pending(self, pending: int, group: int, position: int, address: int) -> int:
-        if pending + 3 > len(self._pending):
-            self._pending = grown_pool(self._pending, pending)
-        self._pending[pending] = group
-        self._pending[pending + 1] = position
-        self._pending[pending + 2] = address
-        return pending + 3
-
-    def _add_scan(self, position: int, state: int, group: int) -> None:
-        size = self._scan_size
-        if size >= len(self.scan_position):
-            self._grow_scans(size + 1)
-        self.scan_position[size] = position
-        self.scan_state[size] = state
-        self.scan_group[size] = group
-        self._scan_size = size + 1
-
-    def _make_groups(self, group_base: int, count: int, pending: int, text: int) -> None:
-        if group_base + count > len(self._group_first):
-            self._grow_groups(group_base + count)
-        if self._wait_size + pending // 3 > len(self._wait_position):
-            self._grow_waits(self._wait_size + pending // 3)
-        for group in range(group_base, group_base + count):
-            self._group_last[group] = 0
-            self._group_top[group] = UNKNOWN
-            self._group_mark[group] = 0
-            self._group_text[group] = text
-            self.group_captures[group] = 0
-        for index in range(0, pending, 3):
-            self._group_last[self._pending[index]] += 1
-        size = self._wait_size
-        for group in range(group_base, group_base + count):
-            self._group_first[group] = size
-            size += self._group_last[group]
-            self._group_last[group] = self._group_first[group]
-        for index in range(0, pending, 3):
-            group = self._pending[index]
-            slot = self._group_last[group]
-            self._wait_position[slot] = self._pending[index + 1]
-            self._wait_group[slot] = self._pending[index + 2]
-            self._group_last[group] = slot + 1
-        self._wait_size = size
-        self._group_count = group_base + count
-        if self.rules.has_captures:
-            self._mark_captures(group_base)
-
-    def _mark_captures(self, group_base: int) -> None:
-        """Finds the groups from `group_base` on that are captured, or wait inside of a capture."""
-        changed = True
-        while changed:
-            changed = False
-            for group in range(group_base, self._group_count):
-                captures = self.group_captures[group]
-                for waiting in range(self._group_first[group], self._group_last[group]):
-                    symbol = self._symbols[self._wait_position[waiting] + 1]
-                    if symbol <= CAPTURES:
-                        refuses = self.rules.refuses(CAPTURES - symbol)
-                        captures |= CAPTURED | REFUSING if refuses else CAPTURED | FRESH
-                    captures |= self.group_captures[self._wait_group[waiting]] & (CAPTURED | FRESH)
-                if self._group_text[group] != AFTER:
-                    captures &= CAPTURED | REFUSING
-                if captures != self.group_captures[group]:
-                    self.group_captures[group] = captures
-                    changed = True

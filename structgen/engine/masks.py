@@ -31,7 +31,7 @@ from structgen.engine.text_kinds import AFTER, EMPTY_TEXT, SUSPECT
 __all__ = ["SetMask", "SetMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-FRESH = 2  # as in `engine/earley.py`
+FRESH = 2  # as in `engine/closures.py`
 REFUSING = 4  # the same
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 COPIED = 4  # so few tokens of a table are copied; of more it is remembered where they are

@@ -6,7 +6,7 @@ from structgen.engine.characters cimport CharacterKinds
 from structgen.engine.mask_tables cimport Exits, Marks, Trie
 from structgen.engine.open_states cimport OpenStates
 
-cdef int DEAD, DIFFERENCE_NODES, EMPTY, K_COUNTING, K_LITERAL, LARGE_SUBTREE, MANY_PLACES, NO_MAP, NOT_ENTERED, NOT_EXPANDED, NO_BYTE, POOL, ROOT_NODE
+cdef int DIFFERENCE_NODES, K_LITERAL, LARGE_SUBTREE, MANY_PLACES, NO_MAP, NOT_ENTERED, NO_BYTE, POOL, ROOT_NODE
 
 
 cdef class TokenWalks:
@@ -23,8 +23,6 @@ cdef class TokenWalks:
     cdef int[::1] _targets_at       # and its targets,
     cdef int[::1] _other_map_at     # the same of a second automaton,
     cdef int[::1] _other_targets_at
-    cdef int[::1] _phase_at         # 1 once past the counted class,
-    cdef int[::1] _count_at         # how many of the class were begun
     cdef int[::1] _tokens           # found tokens, and their counts
     cdef int[::1] _token_counts
     cdef int _token_size
@@ -66,9 +64,6 @@ cdef class TokenWalks:
     cdef int _step_from_all(self, Exits exits, int byte) except -1
     @cython.locals(trie=Trie, index=int, token=int)
     cdef int _add_meant(self, Exits exits, int node) except -1
-    @cython.locals(trie=Trie, first=int, last=int, tokens="int[::1]", counts="int[::1]", size=int, token_at="int[::1]", token_count="int[::1]", largest=int, at=int, needed=int)
-    cdef int _add_behind_counted(self, int node, int count, int least) except -1
-    cdef unsigned long long _characters_of(self, int char_state, int rest_state, bint absorbs) except? 1
     cdef int _grow_tokens(self, int more) except -1
     @cython.locals(trie=Trie, index=int)
     cdef int _add_tokens(self, int node, int count) except -1
@@ -81,7 +76,3 @@ cdef class TokenWalks:
     cdef bint _walk_both(self, int state, int like) except -1
     @cython.locals(trie=Trie, index=int)
     cdef int _add_gone(self, int node) except -1
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, at=int, phase=int, count=int, rest=int, number=int)
-    cdef bint _walk_counted(self, int char_state, int rest_state, bint absorbs) except -1
-    @cython.locals(state_at="int[::1]", is_between=bint, trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, at=int, count=int, needed=int, token_at="int[::1]", tokens="int[::1]", needs="int[::1]", end=int, first=int, last=int, index=int, star=int, characters="unsigned long long", skips=bint)
-    cdef int _walk_bounded(self, int free) except -1

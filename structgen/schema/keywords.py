@@ -1,6 +1,6 @@
 """What the keywords of one subschema say about each JSON type, without the keywords that combine subschemas.
 
-The counterpart of `space.py`, which combines: `$ref`, `allOf`, `not` and their like.
+The counterpart of `applicators.py`, which has those: `$ref`, `allOf`, `not` and their like.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The space of nodes over one document: the shape of each, and which of them are seen to be empty at once.
 
 A node's shape is made when it is asked for, one level deep. Subschemas that apply to the same value (`$ref`, `allOf`,
-`not`, …) are followed at once, to a bounded depth; those of children are nodes, so that recursive schemas are data.
+`not`, …: `applicators.py`) are followed at once, to a bounded depth; those of children are nodes, so that recursive
+schemas are data.
 
 The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, Colazzo, Ghelli, Sartiani, Scherzinger,
 2022): groups by type, intersection of typed groups, complements pushed inward.
@@ -15,11 +16,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from structgen.engine.regex import choice
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import (
-    ALL_STRINGS,
     ANY,
     EVERYTHING,
     NONE,
@@ -27,38 +26,25 @@ from structgen.schema.algebra import (
     AnyOf,
     ArraySet,
     Inexpressible,
-    Language,
     Node,
     ObjectSet,
     Shape,
-    StringSet,
-    any_of,
-    complement,
-    complements,
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.applicators import APPLICATORS, accepted, refused
 from structgen.schema.common import Content, common_shapes, flat_content, remember
-from structgen.schema.dialects import is_of_draft4
-from structgen.schema.emptiness import Sizes, array_holds, object_holds, witnesses
-from structgen.schema.evaluation import Evaluated, Evaluation
-from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported, value_shape
-from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM, written_in
+from structgen.schema.dialects import Dialect, is_of_draft4
+from structgen.schema.emptiness import Sizes, witnesses
+from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported
+from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
 from structgen.schema.scopes import ROOT, Place, Scope, Subschema, pointer
 from structgen.schema.widening import Widening, without_limits
 
-__all__ = ["Space", "array_holds", "object_holds"]
+__all__ = ["Space"]
 
-_DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
-_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
-_COMBINING = frozenset(
-    {
-        "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "propertyNames", "$dynamicRef",
-        "$recursiveRef", *_DEPENDENCIES, *_UNEVALUATED,
-    }
-)  # fmt: skip
 _WITNESS_DEPTH = 12
 _STRICT = Widening(is_allowed=False)  # which remembers nothing
 _MAX_ABSORBED = 256
@@ -101,6 +87,11 @@ class Space:
         if self._sizes is None:
             self._sizes = Sizes(self._known_shape)
         return self._sizes
+
+    @property
+    def dialect(self) -> Dialect:
+        """That of the subschema of which the shape is made."""
+        return self._scope.dialect
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
@@ -197,7 +188,7 @@ class Space:
             found = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
         finally:
             del self._open[node]
-        self._shapes[node] = self._spend(found)
+        self._shapes[node] = self.spend(found)
         return found
 
     def _too_deep(self, place: Place) -> LimitExceededError:
@@ -206,7 +197,8 @@ class Space:
             "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(place)})"
         )
 
-    def _spend(self, shape: Shape) -> Shape:
+    def spend(self, shape: Shape) -> Shape:
+        """Counts the parts of a shape that was made, and returns it."""
         self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
@@ -220,11 +212,11 @@ class Space:
             result = self.shape(node[:1])
             for atom in node[1:]:
                 overlapping = isinstance(atom, AnyOf) or atom < 0  # as the parts of complements often are
-                result = self._both(result, self.shape((atom,)), absorb=overlapping)
+                result = self.both(result, self.shape((atom,)), absorb=overlapping)
             return result
         atom = node[0]
         if isinstance(atom, AnyOf):
-            return self._union(atom.nodes)
+            return self.union(atom.nodes)
         outer = self._scope
         subschema = self._atoms[abs(atom)]
         place, self._scope = subschema.place, subschema.scope
@@ -242,26 +234,24 @@ class Space:
 
     def _accepted_by(self, known: dict[str, Any], place: Place) -> Shape:
         """The values that satisfy a subschema's keywords."""
-        if _COMBINING.isdisjoint(known):
+        if APPLICATORS.isdisjoint(known):
             return self._base(known, place)
-        combining = [key for key in known if key in _COMBINING]
+        combining = [key for key in known if key in APPLICATORS]
         result = self._base(known, place) if len(combining) < len(known) else EVERYTHING
         for key in combining:
-            found = self._widening.or_everything(partial(_RULES[key], self, key, known, place))
-            result = found if result is EVERYTHING else self._both(result, found)
+            found = self._widening.or_everything(partial(accepted, self, key, known, place))
+            result = found if result is EVERYTHING else self.both(result, found)
         return result
 
     def _refused_by(self, known: dict[str, Any], place: Place) -> Shape:
         """All other values."""
-        combining = [key for key in known if key in _COMBINING]
+        combining = [key for key in known if key in APPLICATORS]
         result = NOTHING
         if len(combining) < len(known):
-            result = self._widening.complement(
-                lambda: self._typed(known, place), lambda shape: self._complement(shape, place)
-            )
+            result = self.all_but(lambda: self._typed(known, place), place)
         for key in combining:
-            refused = self._widening.or_everything(partial(self._negated, key, known, place))
-            result = self._spend(result.unite(refused))
+            found = self._widening.or_everything(partial(refused, self, key, known, place))
+            result = self.spend(result.unite(found))
         return result
 
     def _base(self, known: dict[str, Any], place: Place) -> Shape:
@@ -307,18 +297,22 @@ class Space:
             return schema
         return {NUMBER_FORM: INTEGER_DIGITS_ONLY, **schema}
 
-    def _both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
+    def union(self, nodes: Iterable[Node]) -> Shape:
+        """The values of any of some nodes."""
+        return self.spend(NOTHING.unite(*map(self.shape, nodes)))
+
+    def both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
         """The values in both of two shapes, of which the parts may be many."""
         pairs = len(left.objects) * len(right.objects) + len(left.arrays) * len(right.arrays)
         if pairs > 1:
             self._parts += pairs
-            self._spend(NOTHING)
+            self.spend(NOTHING)
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
             result = self._without_dead(result)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
-        return self._spend(result)
+        return self.spend(result)
 
     def _without_dead(self, shape: Shape) -> Shape:
         """A shape without sets of objects in which a required key has no value, where that is seen at once."""
@@ -335,16 +329,21 @@ class Space:
                 alive.append(part)
         return shape if len(alive) == len(shape.objects) else replace(shape, objects=tuple(alive))
 
-    def _complement(self, shape: Shape, place: Place) -> Shape:
+    def all_but(self, make: Callable[[], Shape], place: Place) -> Shape:
+        """All values but those of a shape that is made here; every value, where that shape was widened."""
+        return self._widening.complement(make, lambda shape: self.complement(shape, place))
+
+    def complement(self, shape: Shape, place: Place) -> Shape:
+        """All values that are not in a shape."""
         try:
             if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
                 return shape.complement()
             result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
             for array in shape.arrays[1:]:
-                result = self._both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
+                result = self.both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
             for part in shape.objects:
                 others = tuple(part.complement(self._tags(part)))
-                result = self._both(result, replace(EVERYTHING, objects=others), absorb=True)
+                result = self.both(result, replace(EVERYTHING, objects=others), absorb=True)
         except Inexpressible as error:
             raise unsupported(f"the complement of {error.keyword} cannot be expressed yet", place, "not") from error
         return result
@@ -357,185 +356,6 @@ class Space:
             if shape is not None and not shape.numbers and all(strings.texts for strings in shape.strings):
                 tags.append(key)
         return tags
-
-    # --- keywords that combine ---------------------------------------------------------------------------------------
-
-    def _branches(self, schema: dict[str, Any], keyword: str, place: Place) -> list[Node]:
-        branches = schema[keyword]
-        if not isinstance(branches, list) or not branches:
-            raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(place), keyword=keyword)
-        inside = (place, keyword)
-        return [self.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
-
-    def _union(self, nodes: Iterable[Node]) -> Shape:
-        return self._spend(NOTHING.unite(*map(self.shape, nodes)))
-
-    def _referred(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        return self.shape(self.target(keyword, schema, place))
-
-    def _all_of(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        result = ANY
-        for node in self._branches(schema, keyword, place):
-            result = meet(result, node)
-        return self.shape(result)
-
-    def _any_of(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        return self._union(self._branches(schema, keyword, place))
-
-    def _one_of(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        nodes = self._branches(schema, keyword, place)
-        return self._union(self._exclusive(nodes, place))
-
-    def _exclusive(self, nodes: list[Node], place: Place) -> list[Node]:
-        """Nodes for "this and none of the others"; branches that have nothing in common need no complement."""
-        out: list[Node] = []
-        apart: set[tuple[int, int]] = set()
-        for i, node in enumerate(nodes):
-            self.deadline.check()
-            alternatives = [node]
-            for j, other in enumerate(nodes):
-                if i == j or (j, i) in apart:
-                    continue
-                if self._told_apart(node, other) or self._disjoint(node, other):
-                    apart.add((i, j))
-                    continue
-                alternatives = [meet(mine, rest) for mine in alternatives for rest in complements(other)]
-                if len(alternatives) > self.limits.schema_nodes:
-                    raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
-            out.extend(alternative for alternative in alternatives if alternative != NONE)
-        return out
-
-    def _not(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        return self._union(complements(self.node(schema[keyword], (place, keyword))))
-
-    def _conditional(self, schema: dict[str, Any], place: Place) -> tuple[Node, Node, Node]:
-        """`if`, `then` and `else`."""
-        condition = self.node(schema["if"], (place, "if"))
-        then = self.node(schema.get("then", True), (place, "then"))
-        return condition, then, self.node(schema.get("else", True), (place, "else"))
-
-    def _if(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        condition, then, otherwise = self._conditional(schema, place)
-        if then == ANY and otherwise == ANY:
-            return EVERYTHING
-        return self._union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
-
-    @staticmethod
-    def _none_of(nodes: list[Node]) -> Node:
-        """The values that are in none of some nodes."""
-        result = ANY
-        for node in nodes:
-            result = meet(result, complement(node))
-        return result
-
-    def _not_one_of(self, nodes: list[Node]) -> list[Node]:
-        """Nodes for "none, or two of them"."""
-        out = [self._none_of(nodes)]
-        for i, node in enumerate(nodes):
-            self.deadline.check()
-            for other in nodes[:i]:
-                if not self._told_apart(node, other) and not self._disjoint(node, other):
-                    out.append(meet(node, other))
-        return out
-
-    def _enum(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        values = schema[keyword]
-        if not isinstance(values, list):
-            raise SchemaError("enum must be a list", pointer=pointer(place), keyword=keyword)
-        return value_shape(values, place, keyword, self.node, written_in(schema))
-
-    def _const(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        return value_shape([schema[keyword]], place, keyword, self.node, written_in(schema))
-
-    def _property_names(self, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
-        strings = self.shape(self.node(schema[keyword], (place, keyword))).strings
-        if strings == ALL_STRINGS:
-            return EVERYTHING
-        keys = _single(strings)
-        objects = ObjectSet(classes=() if keys is None else ((keys, ANY),)).reduced()
-        return EVERYTHING if objects is None else _objects(objects)
-
-    def _dependent(self, keyword: str, schema: dict[str, Any], place: Place) -> Iterable[tuple[str, Node]]:
-        """The keys that ask for something when they are there, and for what."""
-        rules = schema[keyword]
-        if not isinstance(rules, dict):
-            raise SchemaError(f"{keyword} must be an object", pointer=pointer(place), keyword=keyword)
-        inside = (place, keyword)
-        for key, rule in rules.items():
-            node = self.node({"required": rule} if isinstance(rule, list) else rule, (inside, key))
-            if node != ANY:
-                yield key, node
-
-    def _dependencies(self, keyword: str, schema: dict[str, Any], place: Place, *, negated: bool = False) -> Shape:
-        """The values in which each key that is there has what it asks for, or one has not."""
-        result = NOTHING if negated else EVERYTHING
-        for key, node in self._dependent(keyword, schema, place):
-            there = ObjectSet({key: ANY}, required=(key,))
-            if negated:
-                broken = self._both(Shape(objects=(there,)), self.shape(complement(node)))
-                result = self._spend(result.unite(broken))
-            else:
-                then = self._both(_objects(there), self.shape(node))
-                result = self._both(result, then.unite(_objects(ObjectSet(properties={key: NONE}))))
-        return result
-
-    def _unevaluated(self, keyword: str, schema: dict[str, Any], place: Place, *, negated: bool = False) -> Shape:
-        """By the cases of what is evaluated: the values in which the rest is as it must be, or is not.
-
-        The negation is meant for the values that satisfy the keywords beside it: the others are refused anyway.
-        """
-        allowed = self.node(schema[keyword], (place, keyword))
-        if allowed == ANY:
-            return NOTHING if negated else EVERYTHING
-        if keyword == "unevaluatedProperties":
-            evaluation = Evaluation(self, "properties", contains=False)
-        else:
-            evaluation = Evaluation(self, "items", contains=self._scope.dialect.name != "2019-09")
-        found: list[Shape] = []
-        for node, evaluated in evaluation.cases(schema, place, own=True):
-            if evaluated.everything:
-                rest = EVERYTHING
-            elif keyword == "unevaluatedItems":
-                items = ArraySet((ANY,) * evaluated.prefix, any_of([allowed, *sorted(evaluated.within)])).reduced()
-                rest = replace(EVERYTHING, arrays=(items,) if items is not None else ())
-            else:
-                rest = self._only_evaluated(evaluated, allowed, place)
-            found.append(self._both(self.shape(node), self._complement(rest, place) if negated else rest))
-        return self._spend(NOTHING.unite(*found))
-
-    def _only_evaluated(self, evaluated: Evaluated, allowed: Node, place: Place) -> Shape:
-        """Objects whose other properties are in a node; and every value that is no object."""
-        names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
-        schema = {
-            "properties": dict.fromkeys(names, True),
-            "patternProperties": dict.fromkeys(patterns, True),
-            "additionalProperties": None,
-        }
-        nodes = lambda child, where: allowed if child is None else ANY  # noqa: E731
-        return base_shape(schema, place, nodes, self.options, self.limits, self.deadline)
-
-    def _negated(self, key: str, schema: dict[str, Any], place: Place) -> Shape:
-        """The values that a combining keyword refuses."""
-        if key in REFERENCES:
-            return self._union(complements(self.target(key, schema, place)))
-        if key == "not":
-            return self.shape(self.node(schema["not"], (place, "not")))
-        if key == "allOf":
-            return self._union(no for node in self._branches(schema, key, place) for no in complements(node))
-        if key == "anyOf":
-            return self.shape(self._none_of(self._branches(schema, key, place)))
-        if key == "oneOf":
-            return self._union(self._not_one_of(self._branches(schema, key, place)))
-        if key in _UNEVALUATED:
-            return self._unevaluated(key, schema, place, negated=True)
-        if key in _DEPENDENCIES:
-            return self._dependencies(key, schema, place, negated=True)
-        if key == "if":
-            condition, then, otherwise = self._conditional(schema, place)
-            return self._union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
-        return self._widening.complement(
-            lambda: _RULES[key](self, key, schema, place), lambda shape: self._complement(shape, place)
-        )
 
     # --- emptiness ---------------------------------------------------------------------------------------------------
 
@@ -569,8 +389,10 @@ class Space:
         except _SelfReference:
             return None
 
-    def _disjoint(self, left: Node, right: Node) -> bool:
+    def are_disjoint(self, left: Node, right: Node) -> bool:
         """Whether two nodes have nothing in common, as far as that is found out."""
+        if self._told_apart(left, right):
+            return True
         both = meet(left, right)
         return both == NONE or not self._may_hold(both, _WITNESS_DEPTH)
 
@@ -601,35 +423,3 @@ class Space:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth), lambda node: None)
-
-
-_RULES: dict[str, Callable[[Space, str, dict[str, Any], Place], Shape]] = {
-    **dict.fromkeys(REFERENCES, Space._referred),
-    "allOf": Space._all_of,
-    "anyOf": Space._any_of,
-    "oneOf": Space._one_of,
-    "not": Space._not,
-    "if": Space._if,
-    "enum": Space._enum,
-    "const": Space._const,
-    "propertyNames": Space._property_names,
-    **dict.fromkeys(_DEPENDENCIES, Space._dependencies),
-    **dict.fromkeys(_UNEVALUATED, Space._unevaluated),
-}
-"""The values that satisfy a keyword that combines subschemas, or says which values there are."""
-
-
-def _objects(part: ObjectSet) -> Shape:
-    """Every value that is no object, and these objects."""
-    return Shape(True, 3, EVERYTHING.numbers, EVERYTHING.strings, EVERYTHING.arrays, (part,))
-
-
-def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
-    """A union of string sets as one, or None when it is empty."""
-    if len(strings) < 2:
-        return strings[0] if strings else None
-    if all(part.texts is not None for part in strings):
-        return StringSet(texts=tuple(dict.fromkeys(text for part in strings for text in part.texts or ())))
-    regex = choice(*(part.regex() for part in strings))
-    widest = choice(*(part.regex(widest=True) for part in strings))
-    return StringSet(within=(Language(repr(strings), regex, None if widest == regex else widest),))
