@@ -45,9 +45,7 @@ class Syncode:
         self._failed: dict[str, str] = {}
         told = self._read()
         self.settings = told["settings"]
-        self.notes = [
-            f"syncode {told['version']}, {told['settings']}: {told['seconds']:.0f} s for the tokenizer's bytes"
-        ]
+        self.notes = [f"syncode {told['version']}, {self.settings}: tokenizer's bytes in {told['seconds']:.0f} s"]
 
     def forget(self) -> None:
         """Drops the last language."""
@@ -63,7 +61,8 @@ class Syncode:
             raise RuntimeError(self._failed[grammar])
         told = self._ask(language=grammar)
         if told["built"]:
-            self.notes.append(f"{grammar}: built in {told['seconds']:.0f} s, {told['bytes'] / 1e9:.2f} GB on disk")
+            took = f"{told['seconds']:.0f} s, {told['cpu_seconds']:.0f} s of them at work"
+            self.notes.append(f"syncode, {grammar}: built in {took}; {told['bytes'] / 1e9:.2f} GB on disk")
         if told["error"]:
             self._failed[grammar] = told["error"]
             raise RuntimeError(told["error"])

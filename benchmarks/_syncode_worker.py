@@ -6,7 +6,7 @@ The environment's SYNCODE_CACHE is the folder of parsers and mask stores. Speaks
 `{"version": …, "settings": …, "seconds": …}`, the last for its table of the tokenizer's bytes. Then it answers
 
 - `{"language": …}`, which it loads from the folder or builds in at most SECONDS:
-  `{"built": …, "seconds": …, "bytes": …, "error": …}`;
+  `{"built": …, "seconds": …, "cpu_seconds": …, "bytes": …, "error": …}`;
 - `{"ids": […]}`, the tokens of a text: `{"masks_us": […], "forbidden": …, "error": …}`, the masks' times up to where
   its parser fails, and the number of the first token that a mask forbids;
 - `{"forget": true}`: `{}`.
@@ -65,7 +65,7 @@ class Worker:
         before = set(stores.rglob("*.pkl"))
         error = ""
         signal.alarm(self.seconds)
-        began = time.perf_counter()
+        began, began_cpu = time.perf_counter(), time.process_time()
         try:
             self.constrainer = GrammarConstrainer(
                 Grammar(language), self.tokenizer, self.tokenizer_bytes, parse_output_only=True, mode=MODE
@@ -76,10 +76,15 @@ class Worker:
             error = f"{type(failure).__name__}: {failure}"[:300]
         finally:
             signal.alarm(0)
-        took = time.perf_counter() - began
+        took, took_cpu = time.perf_counter() - began, time.process_time() - began_cpu
         new = set(stores.rglob("*.pkl")) - before
-        is_built = any("mask_stores" in file.parts for file in new)
-        return {"built": is_built, "seconds": took, "bytes": sum(file.stat().st_size for file in new), "error": error}
+        return {
+            "built": any("mask_stores" in file.parts for file in new),
+            "seconds": took,
+            "cpu_seconds": took_cpu,
+            "bytes": sum(file.stat().st_size for file in new),
+            "error": error,
+        }
 
     def follow(self, ids: list[int]) -> dict[str, Any]:
         masks_us: list[float] = []

@@ -107,10 +107,10 @@ def programs(language: str, tokenizer: Any, most: int) -> list[tuple[str, list[i
 
 def measure(engine: Any, grammar: Any, name: str, ids: list[int], times: Times, is_second: bool) -> None:
     """Adds the times of one program."""
-    engine.forget()
-    gc.collect()
     gc.disable()
     try:
+        engine.forget()
+        gc.collect()
         began = time.perf_counter()
         engine.compile(grammar)
         times.set_up.append(1000 * (time.perf_counter() - began))
