@@ -43,29 +43,36 @@ class Syncode:
         )
         self._tokens = tokens
         self._failed: dict[str, str] = {}
+        self._loaded = ""
+        self._load_ms = 0.0
         told = self._read()
         self.settings = told["settings"]
         self.notes = [f"syncode {told['version']}, {self.settings}: tokenizer's bytes in {told['seconds']:.0f} s"]
 
-    def forget(self) -> None:
-        """Drops the last language."""
-        self._ask(forget=True)
+    def compile(self, grammar: str) -> float:
+        """Loads a language's parser and mask store, which are built before where they are not there; keeps the last.
 
-    def compile(self, grammar: str) -> None:
-        """Loads a language's parser and mask store, or builds it once.
+        Returns:
+            Milliseconds that loading took.
 
         Raises:
             RuntimeError: it fails, now or when it was tried before.
         """
         if grammar in self._failed:
             raise RuntimeError(self._failed[grammar])
+        if grammar == self._loaded:
+            return self._load_ms
         told = self._ask(language=grammar)
         if told["built"]:
             took = f"{told['seconds']:.0f} s, {told['cpu_seconds']:.0f} s of them at work"
             self.notes.append(f"syncode, {grammar}: built in {took}; {told['bytes'] / 1e9:.2f} GB on disk")
+            told = self._ask(language=grammar)
         if told["error"]:
             self._failed[grammar] = told["error"]
             raise RuntimeError(told["error"])
+        self._loaded = grammar
+        self._load_ms = 1000.0 * told["seconds"]
+        return self._load_ms
 
     def follow(self, ids: list[int]) -> tuple[list[float], str]:
         """Microseconds for the mask at each token, and why one is refused, or ""."""

@@ -8,8 +8,7 @@ The environment's SYNCODE_CACHE is the folder of parsers and mask stores. Speaks
 - `{"language": …}`, which it loads from the folder or builds in at most SECONDS:
   `{"built": …, "seconds": …, "cpu_seconds": …, "bytes": …, "error": …}`;
 - `{"ids": […]}`, the tokens of a text: `{"masks_us": […], "forbidden": …, "error": …}`, the masks' times up to where
-  its parser fails, and the number of the first token that a mask forbids;
-- `{"forget": true}`: `{}`.
+  its parser fails, and the number of the first token that a mask forbids.
 
 What is timed is what its logits processor does for a mask (`GrammarConstrainer.mask_scores`), but for writing it into
 the logits. It keeps the states of the parser, and reads the text so far anew for each mask.
@@ -55,12 +54,9 @@ class Worker:
         self.tokenizer_bytes = ByteTokenizer(self.tokenizer)
         self.constrainer: GrammarConstrainer | None = None
 
-    def forget(self) -> dict[str, Any]:
+    def set_up(self, language: str) -> dict[str, Any]:
         self.constrainer = None
         gc.collect()
-        return {}
-
-    def set_up(self, language: str) -> dict[str, Any]:
         stores = Path(os.environ["SYNCODE_CACHE"])
         before = set(stores.rglob("*.pkl"))
         error = ""
@@ -141,10 +137,8 @@ def main() -> None:
         question = json.loads(line)
         if "language" in question:
             say(worker.set_up(question["language"]))
-        elif "ids" in question:
-            say(worker.follow(question["ids"]))
         else:
-            say(worker.forget())
+            say(worker.follow(question["ids"]))
 
 
 if __name__ == "__main__":
