@@ -4,10 +4,26 @@
 
 Each program of the tests is followed token by token, up to N tokens (1,000). For each program the grammar is compiled
 anew (set-up); the masks along it are timed when nothing was known (first), in a second round over all programs, when
-the vocabulary's tables are known, and the grammar is not (new), and at once again (warm). llguidance gets the
-same grammar in its Lark dialect, rule by rule (`_lark.py`), but for indentation, which it does not have, and with
-higher limits; a grammar written for its lexer by hand may be faster there. The engines take turns with
-each program, in one process; Python's garbage collector is off while masks are timed.
+the vocabulary's tables are known, and the grammar is not (new), and at once again (warm). The engines take turns with
+each program; Python's garbage collector is off while masks are timed. Of a program of which an engine forbids a token,
+the masks up to that count, and stderr tells which.
+
+llguidance gets a grammar of each language in its Lark dialect (`data/languages`), written for its lexer, and higher
+limits, which JavaScript needs. These grammars are looser than structgen's, as each says at its beginning; Python's has
+no indentation, which llguidance does not have.
+
+SynCode has grammars of its own for Go, Java, JSON and Python, which take less than the languages. Its parser reads the
+text, whatever its masks forbade, so its masks are timed behind a forbidden token, too, up to where its parser fails; as
+they take long, only --syncode-tokens of a program (100). It needs another version of transformers, so it gets a process
+with an interpreter of its own (`_syncode.py`):
+
+    python -m venv FOLDER
+    FOLDER/bin/pip install torch==2.13.0 syncode==0.4.16
+    python benchmarks/languages.py --tokenizer FOLDER --syncode-python FOLDER/bin/python [--syncode-cache FOLDER]
+
+Its set-up is loading a parser and a mask store from disk, once for a language. The store is built before, in minutes,
+and takes a gigabyte or two; how long that took is told on stderr, and --syncode-seconds is the limit. Without
+--syncode-cache it is built in each run.
 """
 
 from __future__ import annotations
@@ -16,20 +32,21 @@ import argparse
 import gc
 import statistics
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from _lark import to_lark
 from _peers import Llguidance, Structgen, installed, load_tokenizer, logits_width
 from _report import heading, percentile, table
+from _syncode import LANGUAGES, Syncode
 
 import structgen
-from structgen.kbnf.parser import parse
-from structgen.languages import language_names, language_source
+from structgen.languages import language_names
 
 PROGRAMS = Path(__file__).parent.parent / "tests" / "languages" / "programs"
+LARK = Path(__file__).parent / "data" / "languages"
 ENGINES = ("structgen", "llguidance")
 
 
@@ -40,7 +57,7 @@ class LarkLlguidance(Llguidance):
         """Prepares a grammar in Lark."""
         import llguidance
 
-        # By its own limits it stops at most masks of the larger grammars.
+        # By its own limits it stops at a mask in each program in JavaScript.
         limits = llguidance.LLParserLimits(
             step_max_items=5_000_000, max_items_in_row=50_000, step_lexer_fuel=10_000_000
         )
@@ -63,18 +80,31 @@ class Times:
     refused: list[str] = field(default_factory=list)
 
 
-def follow(engine: Any, ids: list[int]) -> list[float] | None:
-    """Microseconds for each token: the mask before it, and moving past it; None where a token is refused."""
+def set_up_ms(engine: Any, grammar: Any) -> float:
+    """Milliseconds that an engine takes for a grammar."""
+    if isinstance(engine, Syncode):
+        return engine.compile(grammar)
+    engine.forget()
+    gc.collect()
+    began = time.perf_counter()
+    engine.compile(grammar)
+    return 1000 * (time.perf_counter() - began)
+
+
+def follow(engine: Any, ids: list[int]) -> tuple[list[float], str]:
+    """Microseconds for each token, the mask before it and moving past it; and why a token is refused, or ""."""
+    if isinstance(engine, Syncode):
+        return engine.follow(ids)
     engine.reset()
-    times = []
+    times: list[float] = []
     for token in ids:
         began = time.perf_counter()
         engine.fill_mask()
         moved = engine.commit(token)
         times.append(1e6 * (time.perf_counter() - began))
         if not moved:
-            return None
-    return times
+            return times, f"token {len(times) - 1} is not allowed"
+    return times, ""
 
 
 def programs(language: str, tokenizer: Any, most: int) -> list[tuple[str, list[int]]]:
@@ -88,32 +118,73 @@ def programs(language: str, tokenizer: Any, most: int) -> list[tuple[str, list[i
 
 def measure(engine: Any, grammar: Any, name: str, ids: list[int], times: Times, is_second: bool) -> None:
     """Adds the times of one program."""
-    engine.forget()
-    gc.collect()
     gc.disable()
     try:
-        began = time.perf_counter()
-        engine.compile(grammar)
-        times.set_up.append(1000 * (time.perf_counter() - began))
-        new = follow(engine, ids)
-        again = follow(engine, ids) if new and is_second else None
+        times.set_up.append(set_up_ms(engine, grammar))
+        new, refused = follow(engine, ids)
+        again = follow(engine, ids)[0] if is_second else []
     except Exception as error:
         if is_second:
             times.refused.append(f"{name}: {str(error).splitlines()[0][:120]}")
         return
     finally:
         gc.enable()
-    if new is None:
-        if is_second:
-            times.refused.append(f"{name}: a token is not allowed")
-        return
-    if again is None:
+    if not is_second:
         times.first += new
         return
-    times.programs += 1
+    if refused:
+        times.refused.append(f"{name}: {refused}")
+    else:
+        times.programs += 1
     times.new += new
     times.again += again
-    times.places += [f"{name}, token {at}" for at in range(len(ids))]
+    times.places += [f"{name}, token {at}" for at in range(len(new))]
+
+
+def grammar_of(engine: str, language: str) -> Any:
+    """What an engine is given for a language; None where it has nothing."""
+    if engine == "structgen":
+        return structgen.Grammar.language(language)
+    if engine == "llguidance":
+        return (LARK / f"{language}.lark").read_text(encoding="utf-8")
+    return language if language in LANGUAGES else None
+
+
+def row(language: str, engine: str, times: Times) -> list[Any]:
+    """One of the table."""
+    return [
+        language,
+        engine,
+        f"{times.programs} of {times.programs + len(times.refused)}",
+        len(times.new),
+        statistics.median(times.set_up),
+        statistics.fmean(times.first),
+        statistics.fmean(times.new),
+        *[percentile(times.new, at) for at in (50, 99)],
+        max(times.new),
+        statistics.fmean(times.again),
+        percentile(times.again, 99),
+    ]
+
+
+def run(engines: dict[str, Any], languages: list[str], tokenizer: Any, most: int) -> list[list[Any]]:
+    """The rows of all languages; the rest goes to stderr."""
+    rows = []
+    for language in languages:
+        grammars = {name: grammar_of(name, language) for name in engines}
+        found = {name: Times() for name in engines if grammars[name] is not None}
+        for is_second in (False, True):
+            for name, ids in programs(language, tokenizer, most):
+                for engine_name, times in found.items():
+                    measure(engines[engine_name], grammars[engine_name], name, ids, times, is_second)
+        for engine_name, times in found.items():
+            for refused in times.refused:
+                print(f"{language}, {engine_name}: {refused}", file=sys.stderr)
+            if times.new:
+                worst = max(range(len(times.new)), key=times.new.__getitem__)
+                print(f"{language}, {engine_name}: slowest {times.places[worst]}", file=sys.stderr)
+                rows.append(row(language, engine_name, times))
+    return rows
 
 
 def main() -> None:
@@ -123,44 +194,27 @@ def main() -> None:
     options.add_argument("--languages", nargs="+", default=list(language_names()))
     options.add_argument("--tokens", type=int, default=1000, help="of each program at most so many")
     options.add_argument("--engines", nargs="+", default=installed(ENGINES), choices=ENGINES)
+    options.add_argument("--syncode-python", default="", help="an interpreter that has syncode, which then takes part")
+    options.add_argument("--syncode-cache", default="", help="a folder for what it builds; by default one for this run")
+    options.add_argument("--syncode-seconds", type=int, default=3600, help="the most that building may take")
+    options.add_argument("--syncode-tokens", type=int, default=100, help="of each program so many for syncode")
     chosen = options.parse_args()
+    if chosen.syncode_python and not chosen.tokenizer:
+        options.error("--syncode-python needs --tokenizer")
     tokenizer = load_tokenizer(chosen.tokenizer)
     width = logits_width(tokenizer)
-    engines = {
-        "structgen": lambda: Structgen(tokenizer, width),
-        "llguidance": lambda: LarkLlguidance(tokenizer, width),
-    }
-    made = {name: engines[name]() for name in chosen.engines}
-    rows = []
-    for language in chosen.languages:
-        source = language_source(language)
-        grammars = {"structgen": structgen.Grammar.language(language), "llguidance": to_lark(parse(source))}
-        found = {name: Times() for name in made}
-        for is_second in (False, True):
-            for name, ids in programs(language, tokenizer, chosen.tokens):
-                for engine_name, engine in made.items():
-                    measure(engine, grammars[engine_name], name, ids, found[engine_name], is_second)
-        for engine_name, times in found.items():
-            for refused in times.refused:
-                print(f"{language}, {engine_name}: {refused}", file=sys.stderr)
-            if times.new:
-                worst = max(range(len(times.new)), key=times.new.__getitem__)
-                print(f"{language}, {engine_name}: slowest {times.places[worst]}", file=sys.stderr)
-                rows.append(
-                    [
-                        language,
-                        engine_name,
-                        f"{times.programs} of {times.programs + len(times.refused)}",
-                        len(times.new),
-                        statistics.median(times.set_up),
-                        statistics.fmean(times.first),
-                        statistics.fmean(times.new),
-                        *[percentile(times.new, at) for at in (50, 99)],
-                        max(times.new),
-                        statistics.fmean(times.again),
-                        percentile(times.again, 99),
-                    ]
-                )
+    makers = {"structgen": Structgen, "llguidance": LarkLlguidance}
+    engines: dict[str, Any] = {name: makers[name](tokenizer, width) for name in chosen.engines}
+    with tempfile.TemporaryDirectory() as folder:
+        if chosen.syncode_python:
+            cache = chosen.syncode_cache or folder
+            limits = {"seconds": chosen.syncode_seconds, "tokens": chosen.syncode_tokens}
+            syncode = Syncode(chosen.syncode_python, chosen.tokenizer, cache, **limits)
+            engines[syncode.name] = syncode
+        rows = run(engines, chosen.languages, tokenizer, chosen.tokens)
+        if chosen.syncode_python:
+            syncode.close()
+            print(*syncode.notes, sep="\n", file=sys.stderr)
     columns = ["language", "engine", "programs", "masks", "set-up ms", "first µs"]
     columns += ["new µs", "p50", "p99", "max", "warm µs", "p99"]
     print(heading())
