@@ -17,6 +17,9 @@ A set inside of a captured symbol (`engine/rules.py`) has a *text* besides its k
 capture began. While masks are made, the text of what has just ended is not known (many tokens end it); such sets have
 one of three kinds of no text: UNKNOWN, AFTER a capture whose text does not matter yet, and SUSPECT where it may have
 mattered, so that tokens that lead there have to be looked at one by one.
+
+Here are the steps: scanning and completion. `closures.py` predicts, `kernels.py` numbers the sets, `item_pools.py` has
+the arrays.
 """
 
 from __future__ import annotations
