@@ -17,7 +17,7 @@ cdef class CountedMasks(CountedWalks):
     cdef readonly list exits
     cdef int[::1] _sorted       # scratch space of `_by_count`: tokens,
     cdef int[::1] _starts       # and by count how many tokens have a smaller one,
-    cdef int[::1] _places       # and where the next one goes
+    cdef int[::1] _next_at      # and where the next one goes
     cdef ByCount _order
     cdef int[::1] _order_count
     cdef list _insides

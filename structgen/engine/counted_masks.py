@@ -55,7 +55,7 @@ class CountedMasks(CountedWalks):
         self.exits: list[Exits] = []
         self._sorted = zeros(4096)
         self._starts = zeros(64)
-        self._places = zeros(64)
+        self._next_at = zeros(64)
         self._order = ByCount()  # of the most tokens that were ever inside a counted class,
         self._order_count = zeros(0)  # and by token one more than its count there; 0 for no token of these
         self._insides: list[tuple[int, int]] = []  # large masks of these: how many tokens, and its number in `dense`
@@ -180,10 +180,10 @@ class CountedMasks(CountedWalks):
         width = self._largest + 2
         while width > len(self._starts):
             self._starts = zeros(2 * len(self._starts))
-            self._places = zeros(2 * len(self._places))
+            self._next_at = zeros(2 * len(self._next_at))
         while size > len(self._sorted):
             self._sorted = zeros(2 * len(self._sorted))
-        starts, places, in_order = self._starts, self._places, self._sorted
+        starts, places, in_order = self._starts, self._next_at, self._sorted
         for count in range(width):
             starts[count] = 0
         for index in range(size):
