@@ -65,7 +65,6 @@ class Statistics:
         rules, bodies, symbols, terminals: of the normal form.
         states: of all terminals' automata.
         entries: pairs of an automaton state and a span of some token.
-        adjacent: those whose neighbouring terminals are neighbours in some text.
         legal: those without the ones that are never legal.
         conditional: of these, those that are not always legal; the others become one entry for each state.
         joint: the conditional ones, jointly legal ones together, and the entries of the always legal ones.
@@ -79,7 +78,6 @@ class Statistics:
     terminals: int
     states: int = 0
     entries: int = 0
-    adjacent: int = 0
     legal: int = 0
     conditional: int = 0
     joint: int = 0
@@ -129,11 +127,10 @@ def describe(found: Statistics, *, overlaps: int = 20) -> str:
     ]
     if found.entries:
         lines += [
-            f"entries of a mask store  {_short(found.entries):>7}  (state of a terminal, terminals that a token goes on into)",
-            f"  of possible neighbours {_short(found.adjacent):>7}",
-            f"  without never legal    {found.legal:>7,}",
-            f"  without always legal   {found.conditional:>7,}",
-            f"  joined jointly legal   {found.joint:>7,}",
+            f"entries of a mask store{_short(found.entries):>9}  (state of a terminal, terminals that a token enters)",
+            f"  without never legal  {found.legal:>9,}",
+            f"  without always legal {found.conditional:>9,}",
+            f"  joined jointly legal {found.joint:>9,}",
         ]
     if found.dead_ends:
         lines.append("look-aheads may leave nothing that could follow in: " + ", ".join(found.dead_ends))
@@ -179,7 +176,6 @@ def _count_entries(found: Statistics, contexts: Contexts, terminals: Terminals, 
     for (number, entries), states in Counter(zip([number for number, _ in places], spans.from_states(places))).items():
         found.entries += states * spans.sets.sizes[entries]
         counted = legal.counted(number, entries)
-        found.adjacent += states * counted.adjacent
         found.legal += states * counted.legal
         found.conditional += states * counted.conditional
         found.joint += states * counted.joint

@@ -13,7 +13,6 @@ __all__ = ["Counted", "LegalSpans"]
 class Counted(NamedTuple):
     """How many entries a state has; see `structgen.analysis.Statistics`."""
 
-    adjacent: int
     legal: int
     conditional: int
     joint: int
@@ -30,8 +29,6 @@ class LegalSpans:
     def __init__(self, contexts: Contexts, sets: SpanSets) -> None:
         self._contexts = contexts
         self._sets = sets
-        self._following = [frozenset(contexts.following(terminal)) for terminal in range(contexts.count)]
-        self._adjacent: dict[tuple[int, int], int] = {}
         self._legal: dict[tuple[int, int], list[Span]] = {}
 
     def counted(self, terminal: int, spans: int) -> Counted:
@@ -40,20 +37,7 @@ class LegalSpans:
         legal = self._within(contexts.after(terminal), spans)
         conditional = [span for span in legal if not contexts.is_always_legal(terminal, span)]
         joint = {(span[:-1], contexts.kinds[span[-1]]) for span in conditional}
-        adjacent = self._count_adjacent(terminal, spans)
-        return Counted(adjacent, len(legal), len(conditional), len(joint) + (len(legal) > len(conditional)))
-
-    def _count_adjacent(self, terminal: int, spans: int) -> int:
-        """How many members of a set have none but neighbours that the grammar has, behind a terminal."""
-        key = (terminal, spans)
-        found = self._adjacent.get(key)
-        if found is None:
-            sets = self._sets
-            parts = [(sets.terminals[part], sets.rests[part]) for part in sets.parts[spans]]
-            followers = self._following[terminal]
-            found = sum([self._count_adjacent(first, rest) for first, rest in parts if first in followers])
-            found = self._adjacent[key] = found + sets.has_empty[spans]
-        return found
+        return Counted(len(legal), len(conditional), len(joint) + (len(legal) > len(conditional)))
 
     def _within(self, place: int, spans: int) -> list[Span]:
         """Those members of a set that the grammar has behind a place."""
