@@ -14,8 +14,10 @@ needed), so this is for looking at a grammar, and for comparing with what is pub
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from structgen.analysis.contexts import Contexts
@@ -35,7 +37,7 @@ from structgen.kbnf.rewriting import rewrite
 from structgen.kbnf.simplification import remove_unproductive
 from structgen.limits import Limits
 
-__all__ = ["Overlap", "Statistics", "describe", "statistics"]
+__all__ = ["Overlap", "Statistics", "describe", "short", "statistics"]
 
 MANY = 10**8  # entries, of which the first digits are enough
 _MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
@@ -112,7 +114,8 @@ def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limit
     found.states = sum(len(terminals.states(number)) for number in range(found.terminals))
     found.overlaps = list(_overlaps(contexts, terminals))
     if vocabulary is not None:
-        _count_entries(found, contexts, terminals, vocabulary)
+        with _collector_at_rest():
+            _count_entries(found, contexts, terminals, vocabulary)
     return found
 
 
@@ -127,7 +130,7 @@ def describe(found: Statistics, *, overlaps: int = 20) -> str:
     ]
     if found.entries:
         lines += [
-            f"entries of a mask store{_short(found.entries):>9}  (state of a terminal, terminals that a token enters)",
+            f"entries of a mask store{short(found.entries):>9}  (state of a terminal, terminals that a token enters)",
             f"  without never legal  {found.legal:>9,}",
             f"  without always legal {found.conditional:>9,}",
             f"  joined jointly legal {found.joint:>9,}",
@@ -144,7 +147,8 @@ def describe(found: Statistics, *, overlaps: int = 20) -> str:
     return "\n".join(lines)
 
 
-def _short(count: int) -> str:
+def short(count: int) -> str:
+    """A count of entries, which may be larger than any table could be."""
     return f"{count:,}" if count < MANY else f"{count:.1e}"
 
 
@@ -172,13 +176,26 @@ def _count_entries(found: Statistics, contexts: Contexts, terminals: Terminals, 
     spans = Spans(terminals, vocabulary.spellings)
     legal = LegalSpans(contexts, spans.sets)
     places = [(number, state) for number in range(contexts.count) for state in terminals.states(number)]
-    # Most states of a terminal have the spans of another.
-    for (number, entries), states in Counter(zip([number for number, _ in places], spans.from_states(places))).items():
-        found.entries += states * spans.sets.sizes[entries]
+    # Most states of a terminal have the spans of another one.
+    rows = Counter((number, entries) for (number, _), entries in zip(places, spans.from_states(places)))
+    for (number, entries), states in rows.items():
         counted = legal.counted(number, entries)
+        found.entries += states * spans.sets.sizes[entries]
         found.legal += states * counted.legal
         found.conditional += states * counted.conditional
         found.joint += states * counted.joint
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Python's garbage collector would go through millions of objects again and again, and find nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _overlaps(contexts: Contexts, terminals: Terminals) -> Iterator[Overlap]:
