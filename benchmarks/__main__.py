@@ -18,13 +18,18 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SHORT = {"batches": ["--batches", "1", "16"], "json_schema": ["--page-only"]}
+SHORT = {
+    "batches": ["--batches", "1", "16"],
+    "json_schema": ["--page-only"],
+    "mask_stores": ["--languages", "go", "json", "sql"],
+}
 """Arguments of the short form, where it is not what a benchmark does without any."""
 FULL = {
     "batches": ["--rounds", "3"],
     "end_to_end": ["--prompts", "50"],
     "growth": ["--full", "--rounds", "3", "--seconds", "60"],
     "json_schema": [],
+    "mask_stores": [],
     "masks": ["--rounds", "5", "--slow", "50"],
     "memory": ["--schemas", "1000", "--generations", "100000"],
     "proper": ["--first", "300", "--walks", "300"],

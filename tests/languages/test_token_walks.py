@@ -1,0 +1,56 @@
+"""Random tokens that the masks of the languages' grammars allow: they never lead to a place without a way on."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support.languages import programs
+from support.named_vocabularies import vocabulary_named
+
+import structgen
+from structgen.engine.matcher import Matcher
+from structgen.languages import language_names
+
+WALKS = 12
+STEPS = 25
+
+
+def prefix(name: str, rng: random.Random) -> bytes:
+    """The beginning of a real program; nothing now and then."""
+    text = rng.choice(programs(name)).read_bytes()
+    return text[: rng.randrange(min(len(text), 6000))] if rng.random() < 0.8 else b""
+
+
+def choose(allowed: list[int], spellings: tuple[bytes, ...], rng: random.Random) -> int:
+    """Any token, or any first byte, so that quotes and brackets come often enough, and a token that begins with it."""
+    if rng.random() < 0.5:
+        return rng.choice(allowed)
+    first = rng.choice(sorted({spellings[token][0] for token in allowed}))
+    return rng.choice([token for token in allowed if spellings[token][0] == first])
+
+
+def walk(matcher: Matcher, spellings: tuple[bytes, ...], rng: random.Random, begun: bytes, steps: int) -> int:
+    """Goes on at random; returns after how many tokens the text could only end."""
+    written = begun
+    matcher.accept_bytes(begun)
+    for step in range(steps):
+        allowed = matcher.allowed_token_ids()
+        tokens = [token for token in allowed if token < len(spellings) and spellings[token]]
+        assert matcher.is_accepting == (len(tokens) < len(allowed)), written
+        assert allowed, f"a dead end after {written!r}"
+        if not tokens:
+            return step
+        token = choose(tokens, spellings, rng)
+        matcher.accept_token(token)  # says so where the bytes lead nowhere
+        written += spellings[token]
+    return steps
+
+
+@pytest.mark.parametrize("name", language_names())
+def test_random_tokens_never_lead_into_a_dead_end(name):
+    vocabulary = vocabulary_named("smollm2")
+    constraint = structgen.compile(structgen.Grammar.language(name), vocabulary)
+    rng = random.Random(name)
+    for _ in range(WALKS):
+        walk(constraint.matcher(), vocabulary.spellings, rng, prefix(name, rng), STEPS)
