@@ -7,6 +7,7 @@ import random
 import pytest
 from support.languages import programs
 from support.named_vocabularies import vocabulary_named
+from support.walks import byte_vocabulary
 
 import structgen
 from structgen.engine.matcher import Matcher
@@ -45,6 +46,13 @@ def walk(matcher: Matcher, spellings: tuple[bytes, ...], rng: random.Random, beg
         matcher.accept_token(token)  # says so where the bytes lead nowhere
         written += spellings[token]
     return steps
+
+
+def test_walks_find_dead_ends():
+    grammar = structgen.Grammar.kbnf("start ::= word 'b'; word ::= #'[ac]' 'd'? !'b';")
+    vocabulary = byte_vocabulary()
+    with pytest.raises(AssertionError, match="a dead end after"):
+        walk(structgen.compile(grammar, vocabulary).matcher(), vocabulary.spellings, random.Random(0), b"", 5)
 
 
 @pytest.mark.parametrize("name", language_names())
