@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 SHORT = {
     "batches": ["--batches", "1", "16"],
     "json_schema": ["--page-only"],
+    "languages": ["--tokens", "200"],
     "mask_stores": ["--languages", "go", "json", "sql"],
 }
 """Arguments of the short form, where it is not what a benchmark does without any."""
@@ -29,6 +30,7 @@ FULL = {
     "end_to_end": ["--prompts", "50"],
     "growth": ["--full", "--rounds", "3", "--seconds", "60"],
     "json_schema": [],
+    "languages": [],
     "mask_stores": [],
     "masks": ["--rounds", "5", "--slow", "50"],
     "memory": ["--schemas", "1000", "--generations", "100000"],
