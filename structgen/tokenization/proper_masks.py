@@ -40,6 +40,7 @@ ALL_BITS = 0xFFFFFFFF  # of a word
 FEW = 100  # tokens that are looked at one by one in the time in which a mask is made
 KEPT_TOKENS = 1 << 21  # of masks over longer tokens, which list many
 KEPT = 65_536  # answers of each kind
+KEPT_ROWS = 256  # of 32 kB each
 
 
 class Unsure:
@@ -70,6 +71,7 @@ class ProperMasks:
         self.tokenization = tokenization
         self._scanner = tokenization.scanner
         self._merges = tokenization.merges
+        self._borders = tokenization.borders
         self._compiled = compiled
         self._sets = compiled.sets
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
@@ -78,11 +80,13 @@ class ProperMasks:
         self._best_cutters: dict[int, int] = {}  # by the scanner's state
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._ahead = Continuations(compiled, tokenization)
+        self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._quick: dict[tuple[int, int], bool] = {}
         self._found: dict[tuple[int, Place], bool] = {}
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
+        self._rest = np.zeros(words, dtype=np.uint32)
 
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
@@ -133,7 +137,7 @@ class ProperMasks:
         conflicts = tokenization.conflicts(place.token)
         for branch in place.branches:
             rows = tokenization.rows(branch.state, place.partial)
-            is_first = branch.state == scanner.start
+            is_first = branch.state == scanner.start and not place.partial
             if is_first or not tokenization.words.is_alone(branch.word):
                 _without(way, rows.joins, conflicts.listed)
                 if conflicts.row is not None:
@@ -229,7 +233,7 @@ class ProperMasks:
         if partial and unfinished(text) and not tokenization.completions.of(token).exists:
             return False
         words = tokenization.words
-        is_first = not joined or branch.state == scanner.start
+        is_first = not joined or (branch.state == scanner.start and not place.partial)
         word = words.begun_by(token) if is_first else words.behind(branch.word, token)
         added = tokenization.added.behind(place.added, text)
         if added is None:
@@ -244,10 +248,10 @@ class ProperMasks:
             if not tokenization.can_go_on(behind, partial, token):
                 return False
         elif added:
-            if not words.is_whole(word) and self._may_leave(self._ahead.next_bytes(after), after, behind, added):
+            if self._may_leave(self._ahead.next_bytes(after) & self._cutting(behind, word, token), after, added):
                 return True
         else:
-            if not words.is_whole(word) and self._is_quickly_good(after, behind):
+            if self._is_quickly_good(after, behind, word, token):
                 return True
             if word == OTHER and self._is_good_behind_bridge(after, behind, token):
                 return True
@@ -256,6 +260,8 @@ class ProperMasks:
                 verdict = self._judge(self._ahead.endings(after, behind, IN_SET), word, token)
             if verdict != UNKNOWN:
                 return verdict == GOOD
+            if self._borders is not None and self._has_sure_way(after, behind, word, token):
+                return True
         tail = tokenization.tail(place, text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
 
@@ -265,7 +271,7 @@ class ProperMasks:
         """Whether it is seen at once that a proper way leads on within one of the terminals that the set is in."""
         sets, automata = self._sets, self._sets.automata
         sets.close(set_id)
-        is_whole = self.tokenization.words.is_whole(word)
+        cutting = 0 if partial else self._cutting(state, word, token)
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             at = self._ahead.follow_within(sets.scan_state[scan], self._spellings[token])
             if not at or not automata.has_next(at):
@@ -273,12 +279,10 @@ class ProperMasks:
             if partial:
                 if not added and word == OTHER and self._is_completed_within(at, state, partial, token):
                     return True
-            elif is_whole:
-                continue
             elif added:
-                if self._may_leave(self._ahead.bytes_within(at), -1, state, added):
+                if self._may_leave(self._ahead.bytes_within(at) & cutting, -1, added):
                     return True
-            elif state == self._scanner.start or self._ahead.bytes_within(at) & self._scanner.cutting_bytes(state):
+            elif self._ahead.bytes_within(at) & cutting:
                 return True
         return False
 
@@ -308,36 +312,48 @@ class ProperMasks:
 
     def _is_completed_within(self, at: int, state: int, partial: int, token: int) -> bool:
         """The same as `_is_completed`, within a terminal."""
-        for completion in self.tokenization.completions.of(token).texts:
+        completions = self.tokenization.completions.of(token)
+        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             after = self._ahead.follow_within(at, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)
-                if behind and not still and self._ahead.bytes_within(after) & self._scanner.cutting_bytes(behind):
+                if behind and not still and self._ahead.bytes_within(after) & self._cutting(behind, OTHER, last):
                     return True
         return False
 
     def _is_completed(self, set_id: int, state: int, partial: int, token: int) -> bool:
         """Whether one of the usual ways to complete a token's last character leads to where the pre-token may end."""
-        for completion in self.tokenization.completions.of(token).texts:
+        completions = self.tokenization.completions.of(token)
+        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             after = self._ahead.follow(set_id, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)
-                if behind and not still and self._is_quickly_good(after, behind):
+                if behind and not still and self._is_quickly_good(after, behind, OTHER, last):
                     return True
         return False
 
-    def _may_leave(self, following: int, set_id: int, state: int, added: frozenset[int]) -> bool:
+    def _cutting(self, state: int, word: int, token: int) -> Any:
+        """The bytes of which each, if it comes next, makes sure that the tokens before it are proper, as bits of a number.
+
+        Args:
+            state: the scanner's state behind them,
+            word: where the last pre-token is,
+            token: and the last one.
+        """
+        if self._borders is not None:  # a pre-token may go on behind a border
+            return self._scanner.cutting_bytes(state) & self._borders.of(token) if word == OTHER else 0
+        return 0 if self.tokenization.words.is_whole(word) else self._scanner.cutting_bytes(state)
+
+    def _may_leave(self, likely: int, set_id: int, added: frozenset[int]) -> bool:
         """Whether a character may come next that surely cuts, and ends the beginnings of added tokens.
 
         Args:
-            following: the bytes that may come next, as bits of a number;
+            likely: the bytes that may come next and do, as bits of a number;
             set_id: in this set, where that is not sure; -1 where it is.
-            state: the scanner's state.
             added: the beginnings.
         """
         if set_id >= 0 and self._compiled.eager and self._sets.accepting[set_id]:
             return False
-        likely = following & self._scanner.cutting_bytes(state)
         for byte in COMMON:
             if likely >> byte & 1 and (set_id < 0 or self._ahead.may_follow(set_id, byte)):
                 after = self.tokenization.added.behind(added, _BYTES[byte])
@@ -353,19 +369,25 @@ class ProperMasks:
         words = self.tokenization.words
         if words.is_alone(word) or not self._merges.is_proper[token]:
             return UNKNOWN
+        is_told = endings.are_all
         for tokens in endings.spelled:
             if not tokens or not self._merges.crosses(token, tokens[0]):
                 behind = word
                 for each in tokens:
                     behind = words.behind(behind, each)
-                if not words.is_whole(behind):
+                if behind == OTHER or not (words.is_whole(behind) or self._borders is not None):
                     return GOOD
-        return BAD if endings.are_all else UNKNOWN
+                is_told = is_told and self._borders is None  # there, a word may go on
+        return BAD if is_told else UNKNOWN
 
-    def _is_quickly_good(self, set_id: int, state: int) -> bool:
+    def _is_quickly_good(self, set_id: int, state: int, word: int, token: int) -> bool:
         """Whether the text may end, or a character may come next that surely cuts."""
         if state == self._scanner.start:
             return True  # a pre-token begins here anyway
+        if self.tokenization.words.is_whole(word):
+            return False
+        if self._borders is not None:
+            return self._may_stop(set_id, state) or self._may_be_left(set_id, self._cutting(state, word, token))
         key = (set_id, state)
         known = self._quick.get(key)
         if known is None:
@@ -391,25 +413,61 @@ class ProperMasks:
                 if begun == state and self._merges.crosses(token, other):
                     continue
                 behind, partial = scanner.follow(begun, 0, text)
-                if behind and not partial and self._is_quickly_good(after, behind):
+                if behind and not partial and self._is_quickly_good(after, behind, OTHER, other):
                     return True
         return False
+
+    def _has_sure_way(self, set_id: int, state: int, word: int, token: int) -> bool:
+        """Whether a token may follow in the same pre-token of which a mask tells that it leads on."""
+        if word != OTHER:
+            return False
+        key = (set_id, state)
+        row = self._surely_first.get(key)
+        if row is None:
+            if len(self._surely_first) >= KEPT_ROWS:
+                self._surely_first.clear()
+            row = self._surely_first[key] = self._find_surely_first(set_id, state)
+        conflicts = self.tokenization.conflicts(token)
+        if conflicts.row is not None:
+            return bool((row & ~conflicts.row).any())
+        _without(self._rest, row, conflicts.listed)
+        return bool(np.asarray(self._rest).any())
+
+    def _find_surely_first(self, set_id: int, state: int) -> NDArray[np.uint32]:
+        """uint32[words]: tokens that may follow in the same pre-token, up to conflicts, and lead on."""
+        branch = Branch(state, OTHER)
+        unsure, _ = self._unsure_of(set_id, branch, Place((branch,)))
+        row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return row
+        self._compiled.masks.fill(set_id, row)
+        row &= np.asarray(self.tokenization.rows(state, 0).joins)
+        _without(row, row, unsure.tokens)
+        return row
 
     def _may_stop(self, set_id: int, state: int) -> bool:
         return bool(self._sets.accepting[set_id]) and self._scanner.may_end(state)
 
-    def _may_cut(self, set_id: int, state: int) -> bool:
+    def _may_be_left(self, set_id: int, cutting: int) -> bool:
+        """Whether one of some bytes, as bits of a number, may come next."""
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False  # nothing follows
-        following = self._ahead.next_bytes(set_id)
-        likely = following & self._scanner.cutting_bytes(state)
+        likely = self._ahead.next_bytes(set_id) & cutting
         if likely:
             for byte in COMMON:
                 if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
                     return True
-            for byte in range(128):
+            for byte in range(256):
                 if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
                     return True
+        return False
+
+    def _may_cut(self, set_id: int, state: int) -> bool:
+        if self._may_be_left(set_id, self._scanner.cutting_bytes(state)):
+            return True
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return False
+        following = self._ahead.next_bytes(set_id)
         cuts = self._scanner.cuts
         for cut in self.tokenization.cuts_of(state):
             if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
@@ -464,9 +522,8 @@ class ProperMasks:
             return False
         if place.added:
             return bool(self._sets.accepting[set_id]) and self.tokenization.may_end(place)
-        words = self.tokenization.words
         for branch in place.branches:
-            if not words.is_whole(branch.word) and self._is_quickly_good(set_id, branch.state):
+            if self._is_quickly_good(set_id, branch.state, branch.word, place.token):
                 return True
         return False
 

@@ -21,7 +21,7 @@ ATOMS = [
 
 
 def encoded(make, text):
-    return tokenizer_of(make).encode(text, add_special_tokens=False).ids
+    return bpe_tokenizers.encoded(make, text)
 
 
 def spelled(make, ids):
@@ -116,7 +116,7 @@ def texts_of(pattern, texts):
     return [bytes(ids).decode() for ids in sequences(matcher, {256}, 20_000)]
 
 
-@pytest.mark.parametrize("make", bpe_tokenizers.CUTTING, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, texts):
     vocabulary = vocabulary_of(make)
@@ -128,12 +128,15 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, t
         if is_spelled and not any(part in text for part in special):
             expected.add(tuple(ids))
     constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
+    if not expected:  # a text with characters that are no tokens
+        assert constraint.matcher().allowed_token_ids() == []
+        return
     found = sequences(constraint.matcher(), set(vocabulary.eos_token_ids), 20_000)
     assert len(found) == len(set(found))
     assert set(found) == expected
 
 
-@pytest.mark.parametrize("make", bpe_tokenizers.CUTTING, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("prompt", ["Hi", "It is", "a ", "a  ", "12", "x\n", '"', "<too", "Will"])
 def test_behind_a_prompt_its_last_token_counts(make, prompt):
     """The tokens of prompt and text together are those that the tokenizer makes of both together."""
@@ -143,7 +146,7 @@ def test_behind_a_prompt_its_last_token_counts(make, prompt):
     expected = set()
     for text in texts:
         ids = encoded(make, prompt + text)
-        if ids[: len(before)] == before:
+        if ids[: len(before)] == before and spelled(make, ids[len(before) :]) == text.encode():
             expected.add(tuple(ids[len(before) :]))
     constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary_of(make), tokenization="proper")
     matcher = constraint.matcher(before)
@@ -161,7 +164,7 @@ SCHEMAS = [
 ]
 
 
-@pytest.mark.parametrize("make", bpe_tokenizers.CUTTING, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "map", "pattern"])
 @pytest.mark.parametrize("whitespace", ["compact", "any"])
 def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make, schema, whitespace):
@@ -286,7 +289,6 @@ def _refused():
         (unigram, "Unigram"),
         (_with(normalizer=normalizers.Strip()), "'Strip'"),
         (_with(pre_tokenizer=pre_tokenizers.BertPreTokenizer()), "'BertPreTokenizer'"),
-        (_with(pre_tokenizer=bpe_tokenizers._bytes_only()), "hardly cut texts"),
         (_with(pre_tokenizer=split(r"^a|b")), r"'\^' is used"),
         (_with(pre_tokenizer=split(r"(?<=a)b")), r"'\(\?<=' is used"),
         (_with(pre_tokenizer=split(r"a(?=bc)")), "more than one character"),
@@ -295,7 +297,7 @@ def _refused():
     ]
 
 
-@pytest.mark.parametrize("case", range(10))
+@pytest.mark.parametrize("case", range(9))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
