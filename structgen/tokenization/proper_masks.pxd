@@ -41,7 +41,7 @@ cdef class ProperMasks:
     cdef unsigned int[::1] _rest
 
     cpdef narrow(self, unsigned int[::1] words, int set_id, place)
-    @cython.locals(token=int, one="unsigned int")
+    @cython.locals(token=int, one="unsigned int", others=list)
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, place) except -1
     @cython.locals(rows=TokenRows)
     cdef int _allow(self, int set_id, place, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
@@ -76,6 +76,8 @@ cdef class ProperMasks:
     cdef bint _may_cut(self, int set_id, int state) except -1
     cdef bint _is_good_behind(self, int set_id, place, int token) except -1
     cdef bint _is_good(self, int set_id, place) except -1
+    @cython.locals(following=object, likely=object, is_first=bint)
+    cdef bint _ends_soon_within(self, int set_id, place) except -1
     cdef bint _ends_soon(self, int set_id, place) except -1
 
 

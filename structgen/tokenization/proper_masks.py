@@ -108,19 +108,21 @@ class ProperMasks:
         self._allowed[:] = 0
         self._allow(set_id, place, self._allowed, self._way, True)
         if tokenization.added.spelled and tokenization.may_end(place):
-            if place.added or self._compiled.eager:
-                self._allow_added(words, set_id, place)
-            else:  # behind one of them a pre-token begins, whatever follows
-                _unite(self._allowed, tokenization.added_row())
+            self._allow_added(words, set_id, place)
         _intersect(words, self._allowed)
         for token in tokenization.clashes(place):
             words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
 
     def _allow_added(self, words: Any, set_id: int, place: Place) -> None:
-        """Adds those of the added tokens in a mask from which a proper way leads to an end."""
+        """Adds those of the added tokens in a mask from which a proper way leads to an end.
+
+        Behind most of them a pre-token begins, whatever follows; behind others a longer one must not be completed.
+        """
         one = 1
-        for token in _ids(np.asarray(words) & self.tokenization.added_row()):
-            if self._is_good_behind(set_id, place, token):
+        sure, others = self.tokenization.added_behind(place.added)
+        _unite(self._allowed, sure)
+        for token in others:
+            if words[token >> 5] >> (token & 31) & 1 and self._is_good_behind(set_id, place, token):
                 self._allowed[token >> 5] |= one << (token & 31)
 
     def _allow(self, set_id: int, place: Place, out: Any, way: Any, is_final: bool) -> None:
@@ -521,9 +523,21 @@ class ProperMasks:
         if place.partial:
             return False
         if place.added:
-            return bool(self._sets.accepting[set_id]) and self.tokenization.may_end(place)
+            return self._ends_soon_within(set_id, place)
         for branch in place.branches:
             if self._is_quickly_good(set_id, branch.state, branch.word, place.token):
+                return True
+        return False
+
+    def _ends_soon_within(self, set_id: int, place: Place) -> bool:
+        """The same in the middle of added tokens."""
+        if self._sets.accepting[set_id] and self.tokenization.may_end(place):
+            return True
+        following = self._ahead.next_bytes(set_id)
+        for branch in place.branches:
+            is_first = branch.state == self._scanner.start
+            likely = following if is_first else following & self._cutting(branch.state, branch.word, place.token)
+            if likely and self._may_leave(likely, set_id, place.added):
                 return True
         return False
 

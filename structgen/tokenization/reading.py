@@ -113,7 +113,9 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
     replaces = any(part["type"] == "Replace" for part in _flat(config["normalizer"], "normalizers"))
     splits = _splits(pre_tokenizers, has_spaces=not replaces)
-    can_spell = None if is_byte_level or len(fallback) == 256 else vocabulary.__contains__
+    can_spell: Callable[[str], bool] | None = None
+    if not is_byte_level and (len(fallback) < 256 or (marks_spaces and SPACE_MARK not in vocabulary)):
+        can_spell = _Spellable(vocabulary, len(fallback) == 256)
     is_usual = can_spell is None and all(isinstance(rewrite, _Marking) for rewrite in rewrites)
     return Parts(
         size=size,
@@ -298,6 +300,17 @@ class _Pieces:
 
     def __call__(self, character: str) -> bool:
         return (SPACE_MARK if character == " " and self._marks_spaces else character) in self._vocabulary
+
+
+class _Spellable:
+    """Whether a character, as the normalizer leaves it, is spelled by tokens that are decoded to it."""
+
+    def __init__(self, vocabulary: dict[str, int], has_bytes: bool) -> None:
+        self._vocabulary = vocabulary
+        self._has_bytes = has_bytes
+
+    def __call__(self, character: str) -> bool:
+        return character in self._vocabulary or (self._has_bytes and character != SPACE_MARK)
 
 
 class _Marking:

@@ -166,8 +166,8 @@ class Scanner:
         return number
 
     def surely_cuts(self, state: int, cut: int) -> bool:
-        """Whether the text `cuts[cut]`, if it comes next, makes sure that there is a cut (or a border) before it, and that
-        all tokens before it are proper, whatever follows.
+        """Whether the text `cuts[cut]`, if it comes next, makes sure that there is a cut before it (or a border), and
+        that all tokens before it are proper, whatever follows.
         """
         sure = self._sure[state * KINDS + cut]
         if sure == UNKNOWN:

@@ -124,6 +124,7 @@ class ProperTokenization:
         ]
         if parts.never_cuts or not self._is_cut_up():
             self._cut_by_borders()
+        self._added_behind: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
         self._no_rows = TokenRows(self.word_count)
         self._rows: dict[tuple[int, int], TokenRows] = {}
         self._conflicts: dict[int, Conflicts] = {}
@@ -339,6 +340,21 @@ class ProperTokenization:
     def added_row(self) -> NDArray[np.uint32]:
         """uint32[words]: the added tokens that stand for text."""
         return self._added_row
+
+    def added_behind(self, added: frozenset[int]) -> tuple[NDArray[np.uint32], list[int]]:
+        """The added tokens that may follow where a text is in the middle of some.
+
+        Returns:
+            uint32[words], those behind which it is in the middle of none; and the others.
+        """
+        known = self._added_behind.get(added)
+        if known is None:
+            if len(self._added_behind) >= KEPT_ROWS:
+                self._added_behind.clear()
+            behind = {token: self.added.behind_added(added, token) for token in self.added.spelled}
+            sure = self._row_of([token for token, within in behind.items() if within == frozenset()])
+            known = self._added_behind[added] = (sure, [token for token, within in behind.items() if within])
+        return known
 
     # -- moving -----------------------------------------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ def _trained_by_words(*splits, normalizer=None):
 
 
 def _sentencepiece(*, size=330, fallback=True, newline=True, added=()):
-    """As converters make it of SentencePiece's: any two tokens that make up a third are merged, the best third first."""
+    """As converters make it of SentencePiece's: any two tokens that make up a third are merged, the best one first."""
     trained = Tokenizer(models.BPE())
     trained.normalizer = normalizers.Replace(" ", "▁")
     trained.pre_tokenizer = pre_tokenizers.Split(Regex("▁"), "merged_with_next")
