@@ -26,7 +26,7 @@ _BYTES = [bytes([byte]) for byte in range(256)]
 
 
 class Endings:
-    """How a pre-token can go on to its end, or to a sure border, from somewhere in the grammar and a state of the scanner.
+    """How a pre-token can go on to its end or to a sure border, from somewhere in the grammar and a scanner's state.
 
     Attributes:
         spelled: what the tokenizer makes of each ending, when it stands alone; of an empty one nothing.

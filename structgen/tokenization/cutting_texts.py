@@ -1,5 +1,5 @@
-"""Of each token a text that, if it comes next, surely cuts it off: by a cut of the pre-tokenizer, or by a border that no
-merge crosses.
+"""Of each token a text that surely cuts it off if it comes next: by a cut of the pre-tokenizer, or by a border that
+no merge crosses.
 
 Masks over the tokens that are extended by these texts tell for all tokens at once which of them lead on.
 """

@@ -7,6 +7,7 @@ from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.masks cimport SetMasks
 from structgen.tokenization.continuations cimport Continuations, Endings
 from structgen.tokenization.merges cimport MergeTable
+from structgen.tokenization.rows cimport count, ids, intersect, ints, remove, unite, without
 from structgen.tokenization.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
@@ -76,22 +77,5 @@ cdef class ProperMasks:
     cdef bint _may_cut(self, int set_id, int state) except -1
     cdef bint _is_good_behind(self, int set_id, place, int token) except -1
     cdef bint _is_good(self, int set_id, place) except -1
-    @cython.locals(following=object, likely=object, is_first=bint)
-    cdef bint _ends_soon_within(self, int set_id, place) except -1
+    @cython.locals(likely=object, is_first=bint, is_good=bint)
     cdef bint _ends_soon(self, int set_id, place) except -1
-
-
-@cython.locals(index="Py_ssize_t", word="unsigned int", count=int)
-cdef int _count(unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
-cdef int _without(unsigned int[::1] out, unsigned int[::1] row, int[::1] some) except -1
-@cython.locals(index="Py_ssize_t")
-cdef int _unite(unsigned int[::1] out, unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t")
-cdef int _intersect(unsigned int[::1] out, unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t")
-cdef int _remove(unsigned int[::1] out, unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t", word="unsigned int", bit=int, found=list)
-cdef list _ids(unsigned int[::1] row)
-@cython.locals(index="Py_ssize_t", made="int[::1]")
-cdef int[::1] _ints(list values)

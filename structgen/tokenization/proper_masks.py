@@ -14,7 +14,6 @@ taken away afterwards.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +26,7 @@ from structgen.engine.masks import SetMasks
 from structgen.errors import LimitExceededError
 from structgen.tokenization.completions import unfinished
 from structgen.tokenization.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.rows import count, ids, intersect, ints, remove, unite, without
 from structgen.tokenization.tokenization import Branch, Place, ProperTokenization
 from structgen.tokenization.whole_words import OTHER
 
@@ -53,7 +53,7 @@ class Unsure:
     """
 
     def __init__(self, tokens: list[int], proven: set[int]) -> None:
-        self.tokens = _ints([token for token in tokens if token not in proven])
+        self.tokens = ints([token for token in tokens if token not in proven])
         self.verdicts = zeros(len(self.tokens))
         self.proven = proven
 
@@ -109,7 +109,7 @@ class ProperMasks:
         self._allow(set_id, place, self._allowed, self._way, True)
         if tokenization.added.spelled and tokenization.may_end(place):
             self._allow_added(words, set_id, place)
-        _intersect(words, self._allowed)
+        intersect(words, self._allowed)
         for token in tokenization.clashes(place):
             words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
 
@@ -120,7 +120,7 @@ class ProperMasks:
         """
         one = 1
         sure, others = self.tokenization.added_behind(place.added)
-        _unite(self._allowed, sure)
+        unite(self._allowed, sure)
         for token in others:
             if words[token >> 5] >> (token & 31) & 1 and self._is_good_behind(set_id, place, token):
                 self._allowed[token >> 5] |= one << (token & 31)
@@ -141,17 +141,17 @@ class ProperMasks:
             rows = tokenization.rows(branch.state, place.partial)
             is_first = branch.state == scanner.start and not place.partial
             if is_first or not tokenization.words.is_alone(branch.word):
-                _without(way, rows.joins, conflicts.listed)
+                without(way, rows.joins, conflicts.listed)
                 if conflicts.row is not None:
-                    _remove(way, conflicts.row)
+                    remove(way, conflicts.row)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, True)
-                _unite(out, way)
+                unite(out, way)
             if not is_first and not place.partial and not tokenization.words.is_whole(branch.word):
-                _without(way, rows.begins, _NOTHING)
+                without(way, rows.begins, _NOTHING)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, False)
-                _unite(out, way)
+                unite(out, way)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
@@ -190,12 +190,12 @@ class ProperMasks:
         first = self._best_cutters.get(branch.state, 0)
         most = 0
         for cutters in (first, 1 - first):
-            left = _count(joins) + _count(begins)
+            left = count(joins) + count(begins)
             if left > FEW:
                 cut = self._cuttable(cutters, set_id)
                 joins &= ~(rows.sure_joins[cutters] & cut)
                 begins &= ~(rows.sure_begins[cutters] & cut)
-                told = left - _count(joins) - _count(begins)
+                told = left - count(joins) - count(begins)
                 if told > most:
                     most = told
                     self._best_cutters[branch.state] = cutters
@@ -208,8 +208,8 @@ class ProperMasks:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
         return (
-            Unsure(sorted({*_ids(joins | (base & np.asarray(rows.joins) & opening)), *following}), proven[0]),
-            Unsure(_ids(begins | (base & np.asarray(rows.begins) & opening)), proven[1]),
+            Unsure(sorted({*ids(joins | (base & np.asarray(rows.joins) & opening)), *following}), proven[0]),
+            Unsure(ids(begins | (base & np.asarray(rows.begins) & opening)), proven[1]),
         )
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:
@@ -335,7 +335,7 @@ class ProperMasks:
         return False
 
     def _cutting(self, state: int, word: int, token: int) -> Any:
-        """The bytes of which each, if it comes next, makes sure that the tokens before it are proper, as bits of a number.
+        """The bytes of which each, if it comes next, makes sure of the tokens before it, as bits of a number.
 
         Args:
             state: the scanner's state behind them,
@@ -432,7 +432,7 @@ class ProperMasks:
         conflicts = self.tokenization.conflicts(token)
         if conflicts.row is not None:
             return bool((row & ~conflicts.row).any())
-        _without(self._rest, row, conflicts.listed)
+        without(self._rest, row, conflicts.listed)
         return bool(np.asarray(self._rest).any())
 
     def _find_surely_first(self, set_id: int, state: int) -> NDArray[np.uint32]:
@@ -444,7 +444,7 @@ class ProperMasks:
             return row
         self._compiled.masks.fill(set_id, row)
         row &= np.asarray(self.tokenization.rows(state, 0).joins)
-        _without(row, row, unsure.tokens)
+        without(row, row, unsure.tokens)
         return row
 
     def _may_stop(self, set_id: int, state: int) -> bool:
@@ -522,22 +522,18 @@ class ProperMasks:
         """Whether a proper way leads to an end from here, as far as that is seen at once."""
         if place.partial:
             return False
-        if place.added:
-            return self._ends_soon_within(set_id, place)
-        for branch in place.branches:
-            if self._is_quickly_good(set_id, branch.state, branch.word, place.token):
-                return True
-        return False
-
-    def _ends_soon_within(self, set_id: int, place: Place) -> bool:
-        """The same in the middle of added tokens."""
-        if self._sets.accepting[set_id] and self.tokenization.may_end(place):
+        if place.added and self._sets.accepting[set_id] and self.tokenization.may_end(place):
             return True
-        following = self._ahead.next_bytes(set_id)
         for branch in place.branches:
-            is_first = branch.state == self._scanner.start
-            likely = following if is_first else following & self._cutting(branch.state, branch.word, place.token)
-            if likely and self._may_leave(likely, set_id, place.added):
+            if place.added:
+                is_first = branch.state == self._scanner.start
+                likely = self._ahead.next_bytes(set_id)
+                if not is_first:
+                    likely = likely & self._cutting(branch.state, branch.word, place.token)
+                is_good = self._may_leave(likely, set_id, place.added)
+            else:
+                is_good = self._is_quickly_good(set_id, branch.state, branch.word, place.token)
+            if is_good:
                 return True
         return False
 
@@ -569,60 +565,3 @@ def _each(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:
 
 _NOTHING = zeros(0)
 _BYTES = [bytes([byte]) for byte in range(256)]
-
-
-def _ints(values: list[int]) -> array[int]:
-    made = zeros(len(values))
-    for index in range(len(values)):
-        made[index] = values[index]
-    return made
-
-
-def _ids(row: Any) -> list[int]:
-    """The tokens of a mask, ascending."""
-    found = []
-    for index in range(len(row)):
-        word = row[index]
-        if word:
-            for bit in range(32):
-                if word >> bit & 1:
-                    found.append(32 * index + bit)
-    return found
-
-
-def _count(row: Any) -> int:
-    """The number of tokens of a mask."""
-    count = 0
-    for index in range(len(row)):
-        word = row[index]
-        while word:
-            word &= word - 1
-            count += 1
-    return count
-
-
-def _without(out: Any, row: Any, some: array[int]) -> None:
-    """Writes a mask without some tokens."""
-    out[:] = row
-    one = 1
-    for index in range(len(some)):
-        token = some[index]
-        out[token >> 5] &= ALL_BITS ^ (one << (token & 31))
-
-
-def _unite(out: Any, row: Any) -> None:
-    """Adds the tokens of a mask."""
-    for index in range(len(out)):
-        out[index] |= row[index]
-
-
-def _remove(out: Any, row: Any) -> None:
-    """Takes away the tokens of a mask."""
-    for index in range(len(out)):
-        out[index] &= ALL_BITS ^ row[index]
-
-
-def _intersect(out: Any, row: Any) -> None:
-    """Keeps only the tokens of a mask."""
-    for index in range(len(out)):
-        out[index] &= row[index]

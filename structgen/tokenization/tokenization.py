@@ -276,6 +276,7 @@ class ProperTokenization:
         scanner.mark(state, partial, trie, cutters, rows.joins, rows.sure_joins)
         if partial:  # there are thousands of these, with few tokens each, that are looked at one by one
             rows.share(self._no_rows)
+            self._drop_pieces(rows.joins, scanner.text_of(partial))
         else:
             scanner.mark(scanner.cut(state), 0, trie, cutters, rows.begins, rows.sure_begins)
         joins, begins = np.asarray(rows.joins), np.asarray(rows.begins)
@@ -285,6 +286,14 @@ class ProperTokenization:
         if partial or state != scanner.start:  # there, a token that follows begins a pre-token, too
             joins &= ~self._only_whole
         return rows
+
+    def _drop_pieces(self, row: Any, partial: bytes) -> None:
+        """Takes away the tokens that complete a character to one that is a token itself."""
+        if self._parts.is_piece is not None:
+            bits = np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")
+            for token in np.flatnonzero(bits).tolist():
+                if self._is_piece(partial + self.vocabulary.spellings[token]):
+                    row[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
 
     def conflicts(self, token: int) -> Conflicts:
         """The tokens that cannot follow a token in the same pre-token."""

@@ -123,13 +123,10 @@ def _sentencepiece(*, size=330, fallback=True, newline=True, added=()):
     trained = Tokenizer(models.BPE())
     trained.normalizer = normalizers.Replace(" ", "▁")
     trained.pre_tokenizer = pre_tokenizers.Split(Regex("▁"), "merged_with_next")
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        special_tokens=["<|end|>", "<unk>", *added],
-        show_progress=False,
-        limit_alphabet=70 if fallback else 200,
-    )
-    trained.train_from_iterator([text.replace("\n", " \n " if newline else " ") for text in TEXTS], trainer)
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=["<|end|>", "<unk>", *added], show_progress=False)
+    spelled_by_bytes = str.maketrans(dict.fromkeys("éïПивет字글“😀", "") if fallback else {})
+    texts = [text.replace("\n", " \n " if newline else " ").translate(spelled_by_bytes) for text in TEXTS]
+    trained.train_from_iterator(texts, trainer)
     pieces = sorted(trained.get_vocab(), key=trained.get_vocab().get)
     pieces += [f"<0x{byte:02X}>" for byte in range(256)] * fallback
     pieces += [
