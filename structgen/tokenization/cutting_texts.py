@@ -32,8 +32,8 @@ _LETTERS = b"qzjxkvwyfbhgpmuclnrtsdoiea"
 PREFERRED_BORDERS = tuple(
     tuple(bytes([byte]) for byte in some)
     for some in (
-        b'" 0,}]:-_./' + _LETTERS + b"ETA\n",
-        _LETTERS + _LETTERS.upper() + b'0 -_/.:"\n',
+        b" 0,}]:-_./" + _LETTERS + b'ETA"\n',
+        b'"' + _LETTERS + _LETTERS.upper() + b"0 -_/.:\n",
     )
 )
 ESCAPES = (b"n", b'"', b"\\", b"/", b"t", b"r", b"b", b"f", b"u")

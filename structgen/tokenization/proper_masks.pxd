@@ -34,6 +34,7 @@ cdef class ProperMasks:
     cdef dict _best_cutters
     cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
     cdef Continuations _ahead
+    cdef dict _good_added       # by set and beginnings of added tokens: those that lead on, of those looked at one by one
     cdef dict _quick
     cdef dict _surely_first     # by set and state: see `_has_sure_way`
     cdef dict _found
@@ -42,7 +43,7 @@ cdef class ProperMasks:
     cdef unsigned int[::1] _rest
 
     cpdef narrow(self, unsigned int[::1] words, int set_id, place)
-    @cython.locals(token=int, one="unsigned int", others=list)
+    @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list)
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, place) except -1
     @cython.locals(rows=TokenRows)
     cdef int _allow(self, int set_id, place, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1

@@ -81,6 +81,7 @@ class ProperMasks:
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._ahead = Continuations(compiled, tokenization)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
+        self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._quick: dict[tuple[int, int], bool] = {}
         self._found: dict[tuple[int, Place], bool] = {}
         words = tokenization.word_count
@@ -121,9 +122,15 @@ class ProperMasks:
         one = 1
         sure, others = self.tokenization.added_behind(place.added)
         unite(self._allowed, sure)
-        for token in others:
-            if words[token >> 5] >> (token & 31) & 1 and self._is_good_behind(set_id, place, token):
-                self._allowed[token >> 5] |= one << (token & 31)
+        key = (set_id, place.added)
+        good = self._good_added.get(key)
+        if good is None:
+            if len(self._good_added) >= KEPT:
+                self._good_added.clear()
+            known = [token for token in others if words[token >> 5] >> (token & 31) & 1]
+            good = self._good_added[key] = [token for token in known if self._is_good_behind(set_id, place, token)]
+        for token in good:
+            self._allowed[token >> 5] |= one << (token & 31)
 
     def _allow(self, set_id: int, place: Place, out: Any, way: Any, is_final: bool) -> None:
         """Adds the proper tokens behind a place, those that are not added ones; if final, without dead ends.

@@ -285,6 +285,14 @@ def _refused():
     unigram.decoder = decoders.Metaspace()
     stripped = bpe_tokenizers.gpt2()
     stripped.add_tokens([AddedToken("<mask>", lstrip=True)])
+    prefixed = bpe_tokenizers.llama2_like()
+    prefixed.add_tokens([AddedToken("<tool>", normalized=False)])
+    renamed = _with(normalizer=normalizers.Lowercase())
+    renamed.add_tokens([AddedToken("<TOOL>", normalized=True)])
+    undone = bpe_tokenizers.gemma_like()
+    undone.normalizer = None
+    marked = bpe_tokenizers.gemma_like()
+    marked.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.Metaspace()])
     return [
         (words, "WordPiece"),
         (unigram, "Unigram"),
@@ -295,10 +303,14 @@ def _refused():
         (_with(pre_tokenizer=split(r"a(?=bc)")), "more than one character"),
         (_with(pre_tokenizer=split(r"a*")), "matches the empty text"),
         (stripped, "lstrip=True"),
+        (prefixed, "'Prepend' and the added token '<tool>'"),
+        (renamed, "'<TOOL>' is normalized"),
+        (undone, "decodes it to"),
+        (marked, "'Metaspace'"),
     ]
 
 
-@pytest.mark.parametrize("case", range(9))
+@pytest.mark.parametrize("case", range(13))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
