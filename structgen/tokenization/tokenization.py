@@ -24,7 +24,7 @@ from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import read_tokenizer
 from structgen.tokenization.scanner import Scanner, TokenRows
 from structgen.tokenization.symbols import Symbols, check_spellings
-from structgen.tokenization.whole_words import WholeWords
+from structgen.tokenization.whole_words import OTHER, WholeWords
 
 __all__ = ["Branch", "Place", "ProperTokenization"]
 
@@ -360,7 +360,7 @@ class ProperTokenization:
             words: uint32[words], the tokens.
         """
         start = self.scanner.start
-        if place.partial:
+        if place.partial or self._goes_on_with_added(place.added, words):
             return False
         begun = np.zeros_like(words)
         for branch in place.branches:
@@ -376,12 +376,18 @@ class ProperTokenization:
         fresh = np.asarray(self.rows(start, 0).joins)
         return not (fresh & words & ~begun).any()
 
+    def _goes_on_with_added(self, added: frozenset[int], words: NDArray[np.uint32]) -> bool:
+        """Whether one of some tokens may go on with an added token that a text is in the middle of."""
+        trie = self.vocabulary.trie
+        tokens = [*self.added.completing(added, trie), *self.added.within(added, trie)] if added else []
+        return bool((self._row_of(tokens) & words).any())
+
     def _leaves_alone(self, token: int, branch: Branch, words: NDArray[np.uint32]) -> bool:
         """Whether there is a sure border between a token and whatever begins as one of some tokens do."""
         if self.borders is None or branch.word != OTHER:
             return False
         tokens = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist()
-        first_bytes = {self.vocabulary.spellings[following][0] for following in tokens}
+        first_bytes = {byte for following in tokens for byte in (self.vocabulary.token_bytes(following) or b"")[:1]}
         return all(self.borders.leaves(token, byte) for byte in first_bytes)
 
     def added_row(self) -> NDArray[np.uint32]:
