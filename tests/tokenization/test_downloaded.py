@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 
+import numpy as np
 import pytest
 from support.shared_data import NO_DATA, real_case, real_files
 
@@ -15,11 +16,15 @@ from structgen.tokenization.tokenization import ProperTokenization
 TOKENIZERS = os.environ.get("STRUCTGEN_TOKENIZERS", "")
 NAMES = ["gemma3", "llama3"]
 SCHEMAS = 30
-WALKS = 60
+WALKS = 30
 LONGEST = 200  # tokens of a walk
 HURRY = 60  # from there on tokens that close something are preferred
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("name", NAMES)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.parametrize("name", NAMES),
+    pytest.mark.filterwarnings("ignore::structgen.schema.keywords.SchemaWarning"),
+]
 
 
 @functools.cache
@@ -66,7 +71,6 @@ def encoded(name, text):
     return tokenizer_of(name).encode(text, add_special_tokens=False).ids
 
 
-@pytest.mark.filterwarnings("ignore::structgen.SchemaWarning")
 def test_what_the_tokenizer_makes_of_instances_is_proper_and_other_splits_are_not(name):
     rng = random.Random(2)
     vocabulary = vocabulary_of(name)
@@ -99,7 +103,6 @@ def _check_other_tokens(name, tokenization, place, ids, at):
                 assert encoded(name, spelled.decode()) == [*ids[:at], token]
 
 
-@pytest.mark.filterwarnings("ignore::structgen.SchemaWarning")
 def test_masks_allow_what_the_tokenizer_makes_of_instances(name):
     """As far as the text is one that the constraint allows: its own order of keys, say."""
     followed = 0
@@ -124,26 +127,28 @@ def _accepts(matcher, token):
     return allowed
 
 
-@pytest.mark.filterwarnings("ignore::structgen.SchemaWarning")
 def test_random_walks_end_in_texts_of_which_the_tokenizer_makes_them_again(name):
     rng = random.Random(3)
     vocabulary = vocabulary_of(name)
-    closing = {token for token, text in enumerate(vocabulary.spellings) if any(byte in text for byte in b'"]}')}
+    spellings = vocabulary.spellings
+    closes = np.array([any(byte in text for byte in b'"]}') for text in spellings])
+    row = structgen.allocate_token_bitmask(1, vocabulary.size)
     ended = 0
     for _ in range(WALKS):
         constraint = rng.choice(constraints(name))[0]
         matcher, ids = constraint.matcher(), []
         while len(ids) < LONGEST:
-            allowed = matcher.allowed_token_ids()
-            assert allowed, f"stuck behind {ids[-8:]}"
-            going = [token for token in allowed if token not in vocabulary.eos_token_ids]
-            if not going or (len(going) < len(allowed) and rng.random() < 0.3):
+            matcher.fill_next_token_bitmask(row)
+            allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
+            assert len(allowed), f"stuck behind {ids[-8:]}"
+            going = np.setdiff1d(allowed, vocabulary.eos_token_ids, assume_unique=True)
+            if not len(going) or (len(going) < len(allowed) and rng.random() < 0.3):
                 text = b"".join(vocabulary.token_bytes(token) for token in ids).decode()
                 assert encoded(name, text) == ids
                 ended += 1
                 break
-            if len(ids) > HURRY and rng.random() < 0.7:
-                going = [token for token in going if token in closing] or going
-            ids.append(rng.choice(going))
+            if len(ids) > HURRY and rng.random() < 0.7 and closes[going].any():
+                going = going[closes[going]]
+            ids.append(int(rng.choice(going)))
             matcher.accept_token(ids[-1])
     assert ended > WALKS // 2
