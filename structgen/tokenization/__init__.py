@@ -7,6 +7,10 @@
     merges           which neighbouring tokens stay as they are
     whole_words      pre-tokens that are one token against the merges
     added_tokens     tokens that are taken out before all else
+    borders          which tokens stay as they are where nothing is cut
+    cutting_texts    what cuts off each token
+    completions      how characters are completed
+    continuations    how texts go on in a grammar
     tokenization     what may follow the tokens so far
     proper_masks     the same under a grammar, without dead ends
     proper_matcher   one sequence

@@ -22,11 +22,16 @@ class Completion:
 
     Attributes:
         texts: bytes of such tokens, for characters that a pre-tokenizer tells apart; letters first.
+        last_tokens: the last token of each.
         exists: whether there is any way at all.
     """
 
     texts: tuple[bytes, ...]
+    last_tokens: tuple[int, ...]
     exists: bool
+
+
+NONE = Completion((), (), False)
 
 
 class Completions:
@@ -72,10 +77,10 @@ class Completions:
     def _find(self, token: int) -> Completion:
         first = (token, unfinished(self._spellings[token]))
         if not first[1] or token >= len(self._merges.is_proper) or not self._merges.is_proper[token]:
-            return Completion((), False)
+            return NONE
         spelled = {first: b""}
         waiting = [first]
-        found: dict[tuple[bool, int], bytes] = {}
+        found: dict[tuple[bool, int], tuple[bytes, int]] = {}
         exists = False
         for place in waiting:
             last, partial = place
@@ -94,12 +99,13 @@ class Completions:
                         kind = self._kind_of(partial + text)
                         exists = exists or kind >= 0
                         if kind >= 0 and (self._may_compose or not composes(character)):
-                            found.setdefault((not character.isalpha(), kind), spelled[place] + text)
+                            found.setdefault((not character.isalpha(), kind), (spelled[place] + text, other))
             if exists and len(spelled) > (FEW if len(found) > 1 else MANY):
                 break
         if not exists:
             return self._find_longer(spelled)
-        return Completion(tuple([found[kind] for kind in sorted(found)]), exists)
+        usual = [found[kind] for kind in sorted(found)]
+        return Completion(tuple([text for text, _ in usual]), tuple([token for _, token in usual]), exists)
 
     def _find_longer(self, spelled: dict[tuple[int, bytes], bytes]) -> Completion:
         """The same by way of tokens that end behind the character."""
@@ -111,8 +117,8 @@ class Completions:
                     if self._kind_of(character) < 0 or (self._is_piece is not None and self._is_piece(character)):
                         continue
                     is_usual = not unfinished(text) and (self._may_compose or not composes(character.decode()))
-                    return Completion((before + text,) if is_usual else (), True)
-        return Completion((), False)
+                    return Completion((before + text,) * is_usual, (other,) * is_usual, True)
+        return NONE
 
 
 def unfinished(text: bytes) -> bytes:

@@ -20,6 +20,7 @@ cdef class Continuations:
     cdef ItemSetStore _sets
     cdef object _tokenization
     cdef Scanner _scanner
+    cdef object _borders
     cdef dict _endings
     cdef dict _within           # by state of an automaton: see `bytes_within`
     cdef dict _leading          # by state of an automaton: the bytes that lead on from it
@@ -38,6 +39,7 @@ cdef class Continuations:
     cdef Endings endings(self, int at, int state, int kind)
     @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, following=object, cutting=object, byte=int, behind=int, still=int, unsettled=bint, after=int, one=object)
     cdef Endings _find_endings(self, int at, int state, int kind)
+    cdef object _cutting_bytes(self, int state, bytes text)
     @cython.locals(byte=int, one=object)
     cdef bint _are_taken(self, int at, some, int kind) except -1
     @cython.locals(byte=int, one=object)

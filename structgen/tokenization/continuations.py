@@ -1,10 +1,13 @@
 """What may come next in a grammar, and how a pre-token can go on to its end there.
 
-Where few texts are possible up to the next cut, as in a named key or a literal, all of them are found and tokenized.
+Where few texts are possible up to the next cut, or the next border that no merge crosses, as in a named key or a
+literal, all of them are found and tokenized.
 Within a terminal its automaton tells them, once for all Earley sets that are in the same state of it.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from structgen.engine.compiled import CompiledGrammar
 from structgen.tokenization.tokenization import ProperTokenization
@@ -23,7 +26,7 @@ _BYTES = [bytes([byte]) for byte in range(256)]
 
 
 class Endings:
-    """How a pre-token can go on to its end, from somewhere in the grammar and a state of the scanner.
+    """How a pre-token can go on to its end or to a sure border, from somewhere in the grammar and a scanner's state.
 
     Attributes:
         spelled: what the tokenizer makes of each ending, when it stands alone; of an empty one nothing.
@@ -55,6 +58,7 @@ class Continuations:
         self._sets = compiled.sets
         self._tokenization = tokenization
         self._scanner = tokenization.scanner
+        self._borders = tokenization.borders
         self._endings: dict[tuple[int, int, int], Endings] = {}
         self._within: dict[int, int] = {}
         self._leading: dict[int, int] = {}
@@ -143,7 +147,7 @@ class Continuations:
             if self._compiled.eager and (self._sets.accepting[at] if kind == IN_SET else automata.accepting[at]):
                 continue
             following = self.next_bytes(at) if kind == IN_SET else self._leading_from(at)
-            cutting = 0 if partial else following & scanner.cutting_bytes(state)
+            cutting = 0 if partial else following & self._cutting_bytes(state, text)
             if self._are_taken(at, cutting, kind):
                 endings.add(tokenization.spell(text))
             elif cutting:
@@ -167,6 +171,14 @@ class Continuations:
                 if behind and (kind == IN_SET or automata.has_next(after)):
                     waiting.append((after, behind, still, text + _BYTES[byte]))
         return endings
+
+    def _cutting_bytes(self, state: int, text: bytes) -> Any:
+        """The bytes that surely cut a text off, taken by itself, as bits of a number."""
+        cutting = self._scanner.cutting_bytes(state)
+        if self._borders is not None:
+            spelled = self._tokenization.spell(text) if text else None  # without, it is the token before that counts
+            cutting = cutting & self._borders.of(spelled[len(spelled) - 1]) if spelled else 0
+        return cutting
 
     def _are_taken(self, at: int, some: int, kind: int) -> bool:
         """Whether one of some bytes, of those that lead on, is not refused; for the kinds see `endings`."""

@@ -39,3 +39,5 @@ cdef class MergeTable:
     cdef int _order(self, int size, lengths) except -1
     @cython.locals(ranges=list, count=int, a=int, a_end=int, a_until=int, b=int, at=int, first=int, last=int, index=int, child=int, found="int[::1]", size=int)
     cpdef conflicts(self, int token)
+    @cython.locals(one="unsigned int", token=int, a=int, a_end=int, a_until=int, at=int, b=int, byte=int)
+    cpdef int mark_joining(self, int[::1] first_bytes, unsigned int[::1] out) except -1

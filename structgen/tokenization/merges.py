@@ -240,6 +240,33 @@ class MergeTable:
                 size += 1
         return found
 
+    def mark_joining(self, first_bytes: Any, out: Any) -> None:
+        """Finds with which bytes a text must begin that may change the token before it, within a pre-token.
+
+        It may if, and only if, some token that begins so conflicts: if any does, then a right part of a merge with a
+        symbol of the token's right spine, taken by itself.
+
+        Args:
+            first_bytes: int32[size], the first byte of each token's text; -1 for none.
+            out: uint32[8 * size], gets for byte b behind token t the bit b % 32 of word 8 * t + b // 32.
+
+        Cost: some nanoseconds for each merge with a symbol of a right spine. Gemma's 514,906 merges take 0.4 s.
+        """
+        one = 1
+        for token in range(len(self.is_proper)):
+            if not self.is_proper[token]:
+                continue
+            a, a_end, a_until = token, NEVER, NEVER
+            while a >= 0:
+                for at in range(self.partner_start[a], self.partner_start[a + 1]):
+                    b = self.partner[at]
+                    if self.partner_rank[at] < a_until and self.block[b] < a_end and self.is_proper[b]:
+                        byte = first_bytes[b]
+                        if byte >= 0:
+                            out[8 * token + (byte >> 5)] |= one << (byte & 31)
+                a_end, a_until = self.block[a], self.right_until[a]
+                a = self.right_part[a]
+
 
 def _ints(values: Any) -> Any:
     """The values as int32, contiguous: an array as compiled code takes it."""

@@ -7,10 +7,11 @@ from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.masks cimport SetMasks
 from structgen.tokenization.continuations cimport Continuations, Endings
 from structgen.tokenization.merges cimport MergeTable
+from structgen.tokenization.rows cimport count, ids, intersect, ints, remove, unite, without
 from structgen.tokenization.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
-cdef int BAD, FEW, GOOD, KEPT, UNKNOWN
+cdef int BAD, FEW, GOOD, KEPT, KEPT_ROWS, UNKNOWN
 
 
 cdef class Unsure:
@@ -24,6 +25,7 @@ cdef class ProperMasks:
     cdef readonly object tokenization
     cdef Scanner _scanner
     cdef MergeTable _merges
+    cdef object _borders        # None where only cuts count
     cdef CompiledGrammar _compiled
     cdef ItemSetStore _sets
     cdef list _cut_masks
@@ -32,13 +34,16 @@ cdef class ProperMasks:
     cdef dict _best_cutters
     cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
     cdef Continuations _ahead
+    cdef dict _good_added       # by set and beginnings of added tokens: those that lead on, of those looked at one by one
     cdef dict _quick
+    cdef dict _surely_first     # by set and state: see `_has_sure_way`
     cdef dict _found
     cdef unsigned int[::1] _allowed
     cdef unsigned int[::1] _way
+    cdef unsigned int[::1] _rest
 
     cpdef narrow(self, unsigned int[::1] words, int set_id, place)
-    @cython.locals(token=int, one="unsigned int")
+    @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list)
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, place) except -1
     @cython.locals(rows=TokenRows)
     cdef int _allow(self, int set_id, place, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
@@ -47,40 +52,31 @@ cdef class ProperMasks:
     cdef tuple _unsure_of(self, int set_id, branch, place)
     @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int, word=int, verdict=int)
     cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token, Unsure unsure) except -1
-    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, is_whole=bint)
+    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
     cdef bint _is_good_within(self, int set_id, int state, int partial, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int state, int word, int token) except -1
-    @cython.locals(completion=bytes, after=int, behind=int, still=int)
+    @cython.locals(completion=bytes, last=int, after=int, behind=int, still=int)
     cdef bint _is_completed_within(self, int at, int state, int partial, int token) except -1
-    @cython.locals(completion=bytes, after=int, behind=int, still=int)
+    @cython.locals(completion=bytes, last=int, after=int, behind=int, still=int)
     cdef bint _is_completed(self, int set_id, int state, int partial, int token) except -1
-    @cython.locals(likely=object, byte=int)
-    cdef bint _may_leave(self, following, int set_id, int state, added) except -1
-    @cython.locals(tokens=tuple, behind=int, each=int)
+    cdef object _cutting(self, int state, int word, int token)
+    @cython.locals(byte=int)
+    cdef bint _may_leave(self, likely, int set_id, added) except -1
+    @cython.locals(tokens=tuple, behind=int, each=int, is_told=bint)
     cdef int _judge(self, Endings endings, int word, int token) except -1
-    cdef bint _is_quickly_good(self, int set_id, int state) except -1
+    cdef bint _is_quickly_good(self, int set_id, int state, int word, int token) except -1
     @cython.locals(scanner=Scanner, following=object, other=int, text=bytes, after=int, begun=int, behind=int, partial=int)
     cdef bint _is_good_behind_bridge(self, int set_id, int state, int token) except -1
+    cdef bint _has_sure_way(self, int set_id, int state, int word, int token) except -1
+    @cython.locals(unsure=Unsure)
+    cdef object _find_surely_first(self, int set_id, int state)
     cdef bint _may_stop(self, int set_id, int state) except -1
-    @cython.locals(byte=int)
+    @cython.locals(likely=object, byte=int)
+    cdef bint _may_be_left(self, int set_id, cutting) except -1
+    @cython.locals(following=object)
     cdef bint _may_cut(self, int set_id, int state) except -1
     cdef bint _is_good_behind(self, int set_id, place, int token) except -1
     cdef bint _is_good(self, int set_id, place) except -1
+    @cython.locals(likely=object, is_first=bint, is_good=bint)
     cdef bint _ends_soon(self, int set_id, place) except -1
-
-
-@cython.locals(index="Py_ssize_t", word="unsigned int", count=int)
-cdef int _count(unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
-cdef int _without(unsigned int[::1] out, unsigned int[::1] row, int[::1] some) except -1
-@cython.locals(index="Py_ssize_t")
-cdef int _unite(unsigned int[::1] out, unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t")
-cdef int _intersect(unsigned int[::1] out, unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t")
-cdef int _remove(unsigned int[::1] out, unsigned int[::1] row) except -1
-@cython.locals(index="Py_ssize_t", word="unsigned int", bit=int, found=list)
-cdef list _ids(unsigned int[::1] row)
-@cython.locals(index="Py_ssize_t", made="int[::1]")
-cdef int[::1] _ints(list values)

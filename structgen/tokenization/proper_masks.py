@@ -14,7 +14,6 @@ taken away afterwards.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +26,7 @@ from structgen.engine.masks import SetMasks
 from structgen.errors import LimitExceededError
 from structgen.tokenization.completions import unfinished
 from structgen.tokenization.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.rows import count, ids, intersect, ints, remove, unite, without
 from structgen.tokenization.tokenization import Branch, Place, ProperTokenization
 from structgen.tokenization.whole_words import OTHER
 
@@ -40,6 +40,7 @@ ALL_BITS = 0xFFFFFFFF  # of a word
 FEW = 100  # tokens that are looked at one by one in the time in which a mask is made
 KEPT_TOKENS = 1 << 21  # of masks over longer tokens, which list many
 KEPT = 65_536  # answers of each kind
+KEPT_ROWS = 256  # of 32 kB each
 
 
 class Unsure:
@@ -52,7 +53,7 @@ class Unsure:
     """
 
     def __init__(self, tokens: list[int], proven: set[int]) -> None:
-        self.tokens = _ints([token for token in tokens if token not in proven])
+        self.tokens = ints([token for token in tokens if token not in proven])
         self.verdicts = zeros(len(self.tokens))
         self.proven = proven
 
@@ -70,6 +71,7 @@ class ProperMasks:
         self.tokenization = tokenization
         self._scanner = tokenization.scanner
         self._merges = tokenization.merges
+        self._borders = tokenization.borders
         self._compiled = compiled
         self._sets = compiled.sets
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
@@ -78,11 +80,14 @@ class ProperMasks:
         self._best_cutters: dict[int, int] = {}  # by the scanner's state
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._ahead = Continuations(compiled, tokenization)
+        self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
+        self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._quick: dict[tuple[int, int], bool] = {}
         self._found: dict[tuple[int, Place], bool] = {}
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
+        self._rest = np.zeros(words, dtype=np.uint32)
 
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
@@ -104,20 +109,28 @@ class ProperMasks:
         self._allowed[:] = 0
         self._allow(set_id, place, self._allowed, self._way, True)
         if tokenization.added.spelled and tokenization.may_end(place):
-            if place.added or self._compiled.eager:
-                self._allow_added(words, set_id, place)
-            else:  # behind one of them a pre-token begins, whatever follows
-                _unite(self._allowed, tokenization.added_row())
-        _intersect(words, self._allowed)
+            self._allow_added(words, set_id, place)
+        intersect(words, self._allowed)
         for token in tokenization.clashes(place):
             words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
 
     def _allow_added(self, words: Any, set_id: int, place: Place) -> None:
-        """Adds those of the added tokens in a mask from which a proper way leads to an end."""
+        """Adds those of the added tokens in a mask from which a proper way leads to an end.
+
+        Behind most of them a pre-token begins, whatever follows; behind others a longer one must not be completed.
+        """
         one = 1
-        for token in _ids(np.asarray(words) & self.tokenization.added_row()):
-            if self._is_good_behind(set_id, place, token):
-                self._allowed[token >> 5] |= one << (token & 31)
+        sure, others = self.tokenization.added_behind(place.added)
+        unite(self._allowed, sure)
+        key = (set_id, place.added)
+        good = self._good_added.get(key)
+        if good is None:
+            if len(self._good_added) >= KEPT:
+                self._good_added.clear()
+            known = [token for token in others if words[token >> 5] >> (token & 31) & 1]
+            good = self._good_added[key] = [token for token in known if self._is_good_behind(set_id, place, token)]
+        for token in good:
+            self._allowed[token >> 5] |= one << (token & 31)
 
     def _allow(self, set_id: int, place: Place, out: Any, way: Any, is_final: bool) -> None:
         """Adds the proper tokens behind a place, those that are not added ones; if final, without dead ends.
@@ -133,19 +146,19 @@ class ProperMasks:
         conflicts = tokenization.conflicts(place.token)
         for branch in place.branches:
             rows = tokenization.rows(branch.state, place.partial)
-            is_first = branch.state == scanner.start
+            is_first = branch.state == scanner.start and not place.partial
             if is_first or not tokenization.words.is_alone(branch.word):
-                _without(way, rows.joins, conflicts.listed)
+                without(way, rows.joins, conflicts.listed)
                 if conflicts.row is not None:
-                    _remove(way, conflicts.row)
+                    remove(way, conflicts.row)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, True)
-                _unite(out, way)
+                unite(out, way)
             if not is_first and not place.partial and not tokenization.words.is_whole(branch.word):
-                _without(way, rows.begins, _NOTHING)
+                without(way, rows.begins, _NOTHING)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, False)
-                _unite(out, way)
+                unite(out, way)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
@@ -184,12 +197,12 @@ class ProperMasks:
         first = self._best_cutters.get(branch.state, 0)
         most = 0
         for cutters in (first, 1 - first):
-            left = _count(joins) + _count(begins)
+            left = count(joins) + count(begins)
             if left > FEW:
                 cut = self._cuttable(cutters, set_id)
                 joins &= ~(rows.sure_joins[cutters] & cut)
                 begins &= ~(rows.sure_begins[cutters] & cut)
-                told = left - _count(joins) - _count(begins)
+                told = left - count(joins) - count(begins)
                 if told > most:
                     most = told
                     self._best_cutters[branch.state] = cutters
@@ -202,8 +215,8 @@ class ProperMasks:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
         return (
-            Unsure(sorted({*_ids(joins | (base & np.asarray(rows.joins) & opening)), *following}), proven[0]),
-            Unsure(_ids(begins | (base & np.asarray(rows.begins) & opening)), proven[1]),
+            Unsure(sorted({*ids(joins | (base & np.asarray(rows.joins) & opening)), *following}), proven[0]),
+            Unsure(ids(begins | (base & np.asarray(rows.begins) & opening)), proven[1]),
         )
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:
@@ -229,7 +242,7 @@ class ProperMasks:
         if partial and unfinished(text) and not tokenization.completions.of(token).exists:
             return False
         words = tokenization.words
-        is_first = not joined or branch.state == scanner.start
+        is_first = not joined or (branch.state == scanner.start and not place.partial)
         word = words.begun_by(token) if is_first else words.behind(branch.word, token)
         added = tokenization.added.behind(place.added, text)
         if added is None:
@@ -244,10 +257,10 @@ class ProperMasks:
             if not tokenization.can_go_on(behind, partial, token):
                 return False
         elif added:
-            if not words.is_whole(word) and self._may_leave(self._ahead.next_bytes(after), after, behind, added):
+            if self._may_leave(self._ahead.next_bytes(after) & self._cutting(behind, word, token), after, added):
                 return True
         else:
-            if not words.is_whole(word) and self._is_quickly_good(after, behind):
+            if self._is_quickly_good(after, behind, word, token):
                 return True
             if word == OTHER and self._is_good_behind_bridge(after, behind, token):
                 return True
@@ -256,6 +269,8 @@ class ProperMasks:
                 verdict = self._judge(self._ahead.endings(after, behind, IN_SET), word, token)
             if verdict != UNKNOWN:
                 return verdict == GOOD
+            if self._borders is not None and self._has_sure_way(after, behind, word, token):
+                return True
         tail = tokenization.tail(place, text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
 
@@ -265,7 +280,7 @@ class ProperMasks:
         """Whether it is seen at once that a proper way leads on within one of the terminals that the set is in."""
         sets, automata = self._sets, self._sets.automata
         sets.close(set_id)
-        is_whole = self.tokenization.words.is_whole(word)
+        cutting = 0 if partial else self._cutting(state, word, token)
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             at = self._ahead.follow_within(sets.scan_state[scan], self._spellings[token])
             if not at or not automata.has_next(at):
@@ -273,12 +288,10 @@ class ProperMasks:
             if partial:
                 if not added and word == OTHER and self._is_completed_within(at, state, partial, token):
                     return True
-            elif is_whole:
-                continue
             elif added:
-                if self._may_leave(self._ahead.bytes_within(at), -1, state, added):
+                if self._may_leave(self._ahead.bytes_within(at) & cutting, -1, added):
                     return True
-            elif state == self._scanner.start or self._ahead.bytes_within(at) & self._scanner.cutting_bytes(state):
+            elif self._ahead.bytes_within(at) & cutting:
                 return True
         return False
 
@@ -308,36 +321,48 @@ class ProperMasks:
 
     def _is_completed_within(self, at: int, state: int, partial: int, token: int) -> bool:
         """The same as `_is_completed`, within a terminal."""
-        for completion in self.tokenization.completions.of(token).texts:
+        completions = self.tokenization.completions.of(token)
+        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             after = self._ahead.follow_within(at, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)
-                if behind and not still and self._ahead.bytes_within(after) & self._scanner.cutting_bytes(behind):
+                if behind and not still and self._ahead.bytes_within(after) & self._cutting(behind, OTHER, last):
                     return True
         return False
 
     def _is_completed(self, set_id: int, state: int, partial: int, token: int) -> bool:
         """Whether one of the usual ways to complete a token's last character leads to where the pre-token may end."""
-        for completion in self.tokenization.completions.of(token).texts:
+        completions = self.tokenization.completions.of(token)
+        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             after = self._ahead.follow(set_id, completion)
             if after:
                 behind, still = self._scanner.follow(state, partial, completion)
-                if behind and not still and self._is_quickly_good(after, behind):
+                if behind and not still and self._is_quickly_good(after, behind, OTHER, last):
                     return True
         return False
 
-    def _may_leave(self, following: int, set_id: int, state: int, added: frozenset[int]) -> bool:
+    def _cutting(self, state: int, word: int, token: int) -> Any:
+        """The bytes of which each, if it comes next, makes sure of the tokens before it, as bits of a number.
+
+        Args:
+            state: the scanner's state behind them,
+            word: where the last pre-token is,
+            token: and the last one.
+        """
+        if self._borders is not None:  # a pre-token may go on behind a border
+            return self._scanner.cutting_bytes(state) & self._borders.of(token) if word == OTHER else 0
+        return 0 if self.tokenization.words.is_whole(word) else self._scanner.cutting_bytes(state)
+
+    def _may_leave(self, likely: int, set_id: int, added: frozenset[int]) -> bool:
         """Whether a character may come next that surely cuts, and ends the beginnings of added tokens.
 
         Args:
-            following: the bytes that may come next, as bits of a number;
+            likely: the bytes that may come next and do, as bits of a number;
             set_id: in this set, where that is not sure; -1 where it is.
-            state: the scanner's state.
             added: the beginnings.
         """
         if set_id >= 0 and self._compiled.eager and self._sets.accepting[set_id]:
             return False
-        likely = following & self._scanner.cutting_bytes(state)
         for byte in COMMON:
             if likely >> byte & 1 and (set_id < 0 or self._ahead.may_follow(set_id, byte)):
                 after = self.tokenization.added.behind(added, _BYTES[byte])
@@ -353,19 +378,25 @@ class ProperMasks:
         words = self.tokenization.words
         if words.is_alone(word) or not self._merges.is_proper[token]:
             return UNKNOWN
+        is_told = endings.are_all
         for tokens in endings.spelled:
             if not tokens or not self._merges.crosses(token, tokens[0]):
                 behind = word
                 for each in tokens:
                     behind = words.behind(behind, each)
-                if not words.is_whole(behind):
+                if behind == OTHER or not (words.is_whole(behind) or self._borders is not None):
                     return GOOD
-        return BAD if endings.are_all else UNKNOWN
+                is_told = is_told and self._borders is None  # there, a word may go on
+        return BAD if is_told else UNKNOWN
 
-    def _is_quickly_good(self, set_id: int, state: int) -> bool:
+    def _is_quickly_good(self, set_id: int, state: int, word: int, token: int) -> bool:
         """Whether the text may end, or a character may come next that surely cuts."""
         if state == self._scanner.start:
             return True  # a pre-token begins here anyway
+        if self.tokenization.words.is_whole(word):
+            return False
+        if self._borders is not None:
+            return self._may_stop(set_id, state) or self._may_be_left(set_id, self._cutting(state, word, token))
         key = (set_id, state)
         known = self._quick.get(key)
         if known is None:
@@ -391,25 +422,61 @@ class ProperMasks:
                 if begun == state and self._merges.crosses(token, other):
                     continue
                 behind, partial = scanner.follow(begun, 0, text)
-                if behind and not partial and self._is_quickly_good(after, behind):
+                if behind and not partial and self._is_quickly_good(after, behind, OTHER, other):
                     return True
         return False
+
+    def _has_sure_way(self, set_id: int, state: int, word: int, token: int) -> bool:
+        """Whether a token may follow in the same pre-token of which a mask tells that it leads on."""
+        if word != OTHER:
+            return False
+        key = (set_id, state)
+        row = self._surely_first.get(key)
+        if row is None:
+            if len(self._surely_first) >= KEPT_ROWS:
+                self._surely_first.clear()
+            row = self._surely_first[key] = self._find_surely_first(set_id, state)
+        conflicts = self.tokenization.conflicts(token)
+        if conflicts.row is not None:
+            return bool((row & ~conflicts.row).any())
+        without(self._rest, row, conflicts.listed)
+        return bool(np.asarray(self._rest).any())
+
+    def _find_surely_first(self, set_id: int, state: int) -> NDArray[np.uint32]:
+        """uint32[words]: tokens that may follow in the same pre-token, up to conflicts, and lead on."""
+        branch = Branch(state, OTHER)
+        unsure, _ = self._unsure_of(set_id, branch, Place((branch,)))
+        row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return row
+        self._compiled.masks.fill(set_id, row)
+        row &= np.asarray(self.tokenization.rows(state, 0).joins)
+        without(row, row, unsure.tokens)
+        return row
 
     def _may_stop(self, set_id: int, state: int) -> bool:
         return bool(self._sets.accepting[set_id]) and self._scanner.may_end(state)
 
-    def _may_cut(self, set_id: int, state: int) -> bool:
+    def _may_be_left(self, set_id: int, cutting: int) -> bool:
+        """Whether one of some bytes, as bits of a number, may come next."""
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False  # nothing follows
-        following = self._ahead.next_bytes(set_id)
-        likely = following & self._scanner.cutting_bytes(state)
+        likely = self._ahead.next_bytes(set_id) & cutting
         if likely:
             for byte in COMMON:
                 if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
                     return True
-            for byte in range(128):
+            for byte in range(256):
                 if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
                     return True
+        return False
+
+    def _may_cut(self, set_id: int, state: int) -> bool:
+        if self._may_be_left(set_id, self._scanner.cutting_bytes(state)):
+            return True
+        if self._compiled.eager and self._sets.accepting[set_id]:
+            return False
+        following = self._ahead.next_bytes(set_id)
         cuts = self._scanner.cuts
         for cut in self.tokenization.cuts_of(state):
             if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
@@ -462,11 +529,18 @@ class ProperMasks:
         """Whether a proper way leads to an end from here, as far as that is seen at once."""
         if place.partial:
             return False
-        if place.added:
-            return bool(self._sets.accepting[set_id]) and self.tokenization.may_end(place)
-        words = self.tokenization.words
+        if place.added and self._sets.accepting[set_id] and self.tokenization.may_end(place):
+            return True
         for branch in place.branches:
-            if not words.is_whole(branch.word) and self._is_quickly_good(set_id, branch.state):
+            if place.added:
+                is_first = branch.state == self._scanner.start
+                likely = self._ahead.next_bytes(set_id)
+                if not is_first:
+                    likely = likely & self._cutting(branch.state, branch.word, place.token)
+                is_good = self._may_leave(likely, set_id, place.added)
+            else:
+                is_good = self._is_quickly_good(set_id, branch.state, branch.word, place.token)
+            if is_good:
                 return True
         return False
 
@@ -498,60 +572,3 @@ def _each(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:
 
 _NOTHING = zeros(0)
 _BYTES = [bytes([byte]) for byte in range(256)]
-
-
-def _ints(values: list[int]) -> array[int]:
-    made = zeros(len(values))
-    for index in range(len(values)):
-        made[index] = values[index]
-    return made
-
-
-def _ids(row: Any) -> list[int]:
-    """The tokens of a mask, ascending."""
-    found = []
-    for index in range(len(row)):
-        word = row[index]
-        if word:
-            for bit in range(32):
-                if word >> bit & 1:
-                    found.append(32 * index + bit)
-    return found
-
-
-def _count(row: Any) -> int:
-    """The number of tokens of a mask."""
-    count = 0
-    for index in range(len(row)):
-        word = row[index]
-        while word:
-            word &= word - 1
-            count += 1
-    return count
-
-
-def _without(out: Any, row: Any, some: array[int]) -> None:
-    """Writes a mask without some tokens."""
-    out[:] = row
-    one = 1
-    for index in range(len(some)):
-        token = some[index]
-        out[token >> 5] &= ALL_BITS ^ (one << (token & 31))
-
-
-def _unite(out: Any, row: Any) -> None:
-    """Adds the tokens of a mask."""
-    for index in range(len(out)):
-        out[index] |= row[index]
-
-
-def _remove(out: Any, row: Any) -> None:
-    """Takes away the tokens of a mask."""
-    for index in range(len(out)):
-        out[index] &= ALL_BITS ^ row[index]
-
-
-def _intersect(out: Any, row: Any) -> None:
-    """Keeps only the tokens of a mask."""
-    for index in range(len(out)):
-        out[index] &= row[index]

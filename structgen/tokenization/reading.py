@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from structgen.errors import VocabularyError
 from structgen.tokenization.pre_tokenizers import Split
-from structgen.tokenization.split_patterns import Program, compile_pattern, is_one_character, literal_pattern
+from structgen.tokenization.split_patterns import (
+    Program,
+    compile_pattern,
+    empty_pattern,
+    is_one_character,
+    literal_pattern,
+)
 
 __all__ = ["Parts", "read_tokenizer"]
 
@@ -31,6 +37,7 @@ BEHAVIORS = {
 # Normalizers that map each character by itself; "NFC" and its like look at neighbours too.
 CHARACTERWISE = ("Lowercase", "StripAccents")
 COMPOSING = ("NFC", "NFD", "NFKC", "NFKD")
+LEADS = sum(1 << byte for byte in range(0xC2, 0xF5))  # of characters of several bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +51,15 @@ class Parts:
         ignore_merges: whether a pre-token that is a token as a whole is that token, whatever the merges say.
         fallback: the tokens that stand for one byte of a character that is no token itself.
         is_piece: whether a character is a token itself; None where there is no byte fallback.
-        splits: the pre-tokenizer.
+        splits: the pre-tokenizer; where it never cuts, one by a pattern that matches nothing.
+        never_cuts: whether it is that.
+        leads: the bytes above 0x7F that begin only characters that can be spelled, as bits of a number.
         memberships: for some characters, whether they are of each class of the splits; None for a character that the
             tokenizer would change, or cannot spell.
         is_normal: whether the normalizer leaves a text as it is; None where it looks at single characters only.
         added: by id, the text of each added token; special ones among them.
+        pieces: the model's tokens, as it has them; none where they stand for bytes by themselves ("ByteLevel").
+        marks_spaces: whether spaces become `▁` before anything else.
     """
 
     size: int
@@ -58,9 +69,13 @@ class Parts:
     fallback: frozenset[int]
     is_piece: Callable[[str], bool] | None
     splits: tuple[Split, ...]
+    never_cuts: bool
+    leads: int
     memberships: Callable[[str], Iterable[tuple[bool, ...] | None]] = field(repr=False)
     is_normal: Callable[[str], bool] | None
     added: dict[int, str]
+    pieces: dict[str, int] = field(repr=False)
+    marks_spaces: bool
 
 
 def read_tokenizer(tokenizer: Any) -> Parts:
@@ -77,6 +92,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     config = json.loads(backend.to_str())
     model = config["model"]
     _check_model(model)
+    _check_added(config, backend.normalizer)
     vocabulary: dict[str, int] = model["vocab"]
     size = max(vocabulary.values(), default=-1) + 1
     lengths = np.zeros(size, dtype=np.intc)
@@ -91,20 +107,31 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         pieces = [piece.split(" ") for piece in pieces]
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
     rewrites, is_normal = _normalizer(config["normalizer"], pre_tokenizers)
+    marks_spaces = any(isinstance(rewrite, _Marking) for rewrite in rewrites)
+    if marks_spaces and " " in vocabulary:
+        lengths[vocabulary[" "]] = 0  # no text has a space any more
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
-    splits = _splits(pre_tokenizers)
-    can_spell = None if is_byte_level or len(fallback) == 256 else vocabulary.__contains__
+    replaces = any(part["type"] == "Replace" for part in _flat(config["normalizer"], "normalizers"))
+    splits = _splits(pre_tokenizers, has_spaces=not replaces)
+    can_spell: Callable[[str], bool] | None = None
+    if not is_byte_level and (len(fallback) < 256 or (marks_spaces and SPACE_MARK not in vocabulary)):
+        can_spell = _Spellable(vocabulary, len(fallback) == 256)
+    is_usual = can_spell is None and all(isinstance(rewrite, _Marking) for rewrite in rewrites)
     return Parts(
         size=size,
         merges=_merges(pieces, vocabulary),
         lengths=lengths,
         ignore_merges=bool(model.get("ignore_merges")),
         fallback=fallback,
-        is_piece=vocabulary.__contains__ if fallback else None,
-        splits=splits,
+        is_piece=_Pieces(vocabulary, marks_spaces) if fallback else None,
+        splits=splits or (Split(empty_pattern(), 0, "isolated"),),
+        never_cuts=not splits,
+        leads=(LEADS & ~(marks_spaces << SPACE_MARK.encode()[0])) * is_usual,
         memberships=_Memberships(splits, rewrites, can_spell),
         is_normal=is_normal,
-        added=_added(config["added_tokens"]),
+        added={token["id"]: token["content"] for token in config["added_tokens"] if token["content"]},
+        pieces={} if is_byte_level else vocabulary,
+        marks_spaces=marks_spaces,
     )
 
 
@@ -130,12 +157,34 @@ def _check_model(model: dict[str, Any]) -> None:
             raise VocabularyError(f"the tokenizer has {name}={model[name]!r}: that is not supported")
 
 
-def _added(tokens: list[dict[str, Any]]) -> dict[int, str]:
-    for token in tokens:
+def _check_added(config: dict[str, Any], normalizer: Any) -> None:
+    """Added tokens that stand for text have to be found wherever it occurs, and to leave what follows as it is."""
+    prefix = _prefix(config)
+    for token in config["added_tokens"]:
+        content = token["content"]
+        if token["special"] or not content:
+            continue
         for name in ("lstrip", "rstrip", "single_word"):
-            if token[name] and not token["special"]:
-                raise VocabularyError(f"the added token {token['content']!r} has {name}=True: that is not supported")
-    return {token["id"]: token["content"] for token in tokens if token["content"]}
+            if token[name]:
+                raise VocabularyError(f"the added token {content!r} has {name}=True: that is not supported")
+        if prefix:
+            raise VocabularyError(
+                f"the tokenizer's {prefix} and the added token {content!r} are not supported together"
+            )
+        if token["normalized"] and normalizer is not None and normalizer.normalize_str(content) != content:
+            raise VocabularyError(f"the added token {content!r} is normalized to another text: that is not supported")
+
+
+def _prefix(config: dict[str, Any]) -> str | None:
+    """What puts a space before the text behind an added token; None for nothing."""
+    if any(part["type"] == "Prepend" for part in _flat(config["normalizer"], "normalizers")):
+        return "normalizer 'Prepend'"
+    for part in _flat(config["pre_tokenizer"], "pretokenizers"):
+        if part["type"] == "Metaspace" and part.get("prepend_scheme", "always") == "always":
+            return "pre-tokenizer 'Metaspace' with prepend_scheme='always'"
+        if part["type"] == "ByteLevel" and part["add_prefix_space"]:
+            return "pre-tokenizer 'ByteLevel' with add_prefix_space=True"
+    return None
 
 
 def _flat(config: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:
@@ -150,11 +199,20 @@ def _flat(config: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:
 # -- pre-tokenizers ---------------------------------------------------------------------------------------------------
 
 
-def _splits(parts: list[dict[str, Any]]) -> tuple[Split, ...]:
+def _splits(parts: list[dict[str, Any]], has_spaces: bool) -> tuple[Split, ...]:
+    """All splits.
+
+    Args:
+        parts: the pre-tokenizer.
+        has_spaces: whether the normalizer leaves any. Where it does not, Gemma's split by them never cuts.
+    """
     splits: list[Split] = []
     first_leaf = 0
     for part in parts:
-        found = _split(part)
+        if part["type"] == "Metaspace" and splits:
+            raise VocabularyError("the tokenizer's 'Metaspace' behind other pre-tokenizers is not supported")
+        is_idle = part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
+        found = None if is_idle and not has_spaces else _split(part)
         if found is not None:
             program, behavior = found
             splits.append(Split(program, first_leaf, behavior))
@@ -171,6 +229,8 @@ def _split(part: dict[str, Any]) -> tuple[Program, str] | None:
         one = r"\p{N}"  # Rust's `char::is_numeric`
         return compile_pattern(one if part["individual_digits"] else one + "+"), "isolated"
     if kind == "Metaspace":
+        if part["replacement"] != SPACE_MARK:
+            raise VocabularyError(f"the tokenizer's 'Metaspace' with {part['replacement']!r} is not supported")
         return (literal_pattern(part["replacement"]), "merged_with_next") if part.get("split", True) else None
     if kind == "Split":
         behavior = part["behavior"]
@@ -238,6 +298,28 @@ class _Memberships:
         if character == SPACE_MARK and any(isinstance(rewrite, _Marking) for rewrite in self._rewrites):
             return None  # it would be read as a space
         return after if self._can_spell is None or self._can_spell(after) else None
+
+
+class _Pieces:
+    """Whether a character is a token itself."""
+
+    def __init__(self, vocabulary: dict[str, int], marks_spaces: bool) -> None:
+        self._vocabulary = vocabulary
+        self._marks_spaces = marks_spaces
+
+    def __call__(self, character: str) -> bool:
+        return (SPACE_MARK if character == " " and self._marks_spaces else character) in self._vocabulary
+
+
+class _Spellable:
+    """Whether a character, as the normalizer leaves it, is spelled by tokens that are decoded to it."""
+
+    def __init__(self, vocabulary: dict[str, int], has_bytes: bool) -> None:
+        self._vocabulary = vocabulary
+        self._has_bytes = has_bytes
+
+    def __call__(self, character: str) -> bool:
+        return character in self._vocabulary or (self._has_bytes and character != SPACE_MARK)
 
 
 class _Marking:

@@ -36,6 +36,8 @@ cdef class Scanner:
     cdef dict _blocks           # by number of a block: what `byte` returns for its characters
     cdef dict _cutting_bytes
     cdef dict _completed        # by state and partial character: see `can_complete`
+    cdef bint _has_borders
+    cdef object _leads
     cdef readonly tuple cuts
     cdef readonly int start
 
@@ -46,6 +48,7 @@ cdef class Scanner:
     @cython.locals(after=int)
     cpdef int step(self, int state, int kind) except -1
     cdef int _make_step(self, int state, int kind) except -1
+    cdef int _left(self, int state) except -1
     @cython.locals(sure=int)
     cpdef bint surely_cuts(self, int state, int cut) except -1
     @cython.locals(after=int)

@@ -80,6 +80,9 @@ class Scanner:
         memberships: for some characters, whether they are of each class of the splits; None for a character that no
             proper text holds.
         cuts: ASCII texts, at most KINDS.
+        has_borders: whether what is asked for is not a sure cut, but that all tokens before are proper if there is a
+            border between tokens, cut or not.
+        leads: first bytes of several, as bits of a number, of which that is so whatever the state.
 
     Attributes:
         start: the state at the beginning of a text, and behind an added token.
@@ -91,8 +94,12 @@ class Scanner:
         splits: Sequence[Split],
         memberships: Callable[[str], Iterable[tuple[bool, ...] | None]],
         cuts: tuple[bytes, ...],
+        has_borders: bool = False,
+        leads: int = 0,
     ) -> None:
         self.cuts = cuts
+        self._has_borders = has_borders
+        self._leads = leads
         self._splits = splits
         self._memberships = memberships
         self._kinds: dict[tuple[bool, ...], int] = {}
@@ -159,12 +166,12 @@ class Scanner:
         return number
 
     def surely_cuts(self, state: int, cut: int) -> bool:
-        """Whether the text `cuts[cut]`, if it comes next, makes sure that there is a cut before it, and that all tokens
-        before it are proper, whatever follows.
+        """Whether the text `cuts[cut]`, if it comes next, makes sure that there is a cut before it (or a border), and
+        that all tokens before it are proper, whatever follows.
         """
         sure = self._sure[state * KINDS + cut]
         if sure == UNKNOWN:
-            after = self.cut(state)
+            after = self._left(state)
             for byte in self.cuts[cut]:  # there may be any cuts within it
                 within, _ = self.follow(after, 0, bytes([byte]))
                 after = self.union(within, self.follow(self.cut(after), 0, bytes([byte]))[0])
@@ -172,14 +179,18 @@ class Scanner:
             self._sure[state * KINDS + cut] = sure
         return sure == SURE
 
+    def _left(self, state: int) -> int:
+        """The state in which a cut has been guessed at this place, or only a border."""
+        return self.union(self.cut(state), state) if self._has_borders else self.cut(state)
+
     def cutting_bytes(self, state: int) -> int:
-        """The ASCII characters of which each, if it comes next, makes sure of that, as bits of a number."""
+        """The bytes (ASCII, and `leads`) of which each, if it comes next, makes sure of that, as bits of a number."""
         known = self._cutting_bytes.get(state)
         if known is None:
-            known = 0
-            cut = self.cut(state)
+            known = self._leads
+            left = self._left(state)
             for byte in range(128):
-                after, _ = self.follow(cut, 0, bytes([byte]))
+                after, _ = self.follow(left, 0, bytes([byte]))
                 known |= _is_settled(self._splits, self._sets[after]) << byte
             self._cutting_bytes[state] = known
         return known

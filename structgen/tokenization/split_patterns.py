@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from structgen.errors import VocabularyError
 
-__all__ = ["Program", "Threads", "compile_pattern", "is_one_character", "literal_pattern"]
+__all__ = ["Program", "Threads", "compile_pattern", "empty_pattern", "is_one_character", "literal_pattern"]
 
 MOST_COPIES = 256  # of a repeated part
 
@@ -85,7 +85,8 @@ class Program:
     def __init__(self, node: _Node, pattern: str) -> None:
         self._pattern = pattern
         self.leaves: list[str] = []
-        # ("leaf" or "is" or "not", number of a leaf) or ("split", preferred place, other place) or ("match",)
+        # ("leaf" or "is" or "not", number of a leaf) or ("split", preferred place, other place) or ("match",) or
+        # ("never",)
         self._code: list[tuple[str, int, int]] = []
         self._emit(node)
         self._code.append(("match", 0, 0))
@@ -121,6 +122,8 @@ class Program:
                 return tuple(dict.fromkeys(after)), True
             if kind == "split":
                 stack += (second, first)
+            elif kind == "never":
+                continue
             elif kind == "leaf":
                 if members is not None and members[first]:
                     after.append(place + 1)
@@ -163,6 +166,9 @@ class Program:
             self._emit_repeat(node)
 
     def _emit_choice(self, options: tuple[_Node, ...]) -> None:
+        if not options:
+            self._code.append(("never", 0, 0))
+            return
         ends = []
         for option in options[:-1]:
             split = self._jump()
@@ -219,6 +225,11 @@ def compile_pattern(pattern: str) -> Program:
 def literal_pattern(text: str) -> Program:
     """The program of a text that is taken literally."""
     return Program(_Row(tuple(_Leaf(_quoted(character)) for character in text)), text)
+
+
+def empty_pattern() -> Program:
+    """The program of a pattern that matches nothing."""
+    return Program(_Choice(()), "")
 
 
 def _quoted(character: str) -> str:

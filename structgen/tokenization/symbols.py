@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from structgen.engine.vocabulary import Vocabulary
-from structgen.tokenization.reading import Parts
+from structgen.errors import VocabularyError
+from structgen.tokenization.reading import SPACE_MARK, Parts
 
-__all__ = ["Symbols"]
+__all__ = ["Symbols", "check_spellings"]
 
 
 class Symbols:
@@ -43,3 +44,21 @@ class Symbols:
     def _of_bytes(self, text: bytes) -> list[int]:
         found = [self._bytes.get(bytes([byte]), -1) for byte in text]
         return [] if -1 in found else found
+
+
+def check_spellings(parts: Parts, vocabulary: Vocabulary) -> None:
+    """Makes sure that each token stands for the text that it is made of.
+
+    Raises:
+        VocabularyError: one does not: the tokenizer's decoder is not the reverse of its normalizer.
+    """
+    for piece, token in parts.pieces.items():
+        text = vocabulary.token_bytes(token)
+        if text is None or token in parts.fallback or token in parts.added:
+            continue
+        made_of = piece.replace(SPACE_MARK, " ") if parts.marks_spaces else piece
+        if text != made_of.encode(errors="surrogatepass"):
+            raise VocabularyError(
+                f"the tokenizer makes the token {piece!r} of {made_of!r} and decodes it to {text!r}: that is not "
+                "supported for proper tokenization"
+            )

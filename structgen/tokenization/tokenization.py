@@ -17,29 +17,21 @@ from structgen.engine.arrays import zeros
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
 from structgen.tokenization.added_tokens import AddedTokens
+from structgen.tokenization.borders import Borders
 from structgen.tokenization.completions import Completions, composes
+from structgen.tokenization.cutting_texts import BEHIND_BORDERS, CUTS, CutterFinder
 from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import read_tokenizer
-from structgen.tokenization.scanner import Cutters, Scanner, TokenRows
-from structgen.tokenization.symbols import Symbols
-from structgen.tokenization.whole_words import WholeWords
+from structgen.tokenization.scanner import Scanner, TokenRows
+from structgen.tokenization.symbols import Symbols, check_spellings
+from structgen.tokenization.whole_words import OTHER, WholeWords
 
 __all__ = ["Branch", "Place", "ProperTokenization"]
 
-# What may come next and make sure that the token before it ends a pre-token, in two orders of preference: what texts
-# often go on with, and what stands between them.
-CUTS = (
-    *(b'"', b"0", b"n", b",", b"}", b" ", b"\n"),
-    *(b' "', b" ,", b" }", b" :", b" ]", b" {", b" [", b" n", b" t", b" f", b" -", b" 0"),
-)
-PREFERRED = (
-    (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),  # these mostly do not end a string of JSON
-    (b"0", b'"', b"n", b' "', b" n", b"\n"),
-)
 # Texts that may stand between a token and what cuts; the words stand behind a backslash in spite of its escapes.
 BRIDGES = (b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not")
 CLOSING = 256  # tokens with which a search begins
-SOME = 0.1
+SOME = 0.5
 KEPT_ROWS = 256  # of 100 kB each,
 KEPT_PARTIAL_ROWS = 4096  # or of 16
 KEPT_CONFLICTS = 4096
@@ -110,7 +102,7 @@ class ProperTokenization:
         parts = read_tokenizer(tokenizer)
         self.vocabulary = vocabulary
         self._parts = parts
-        self.scanner = Scanner(parts.splits, parts.memberships, CUTS)
+        check_spellings(parts, vocabulary)
         self.merges = MergeTable(parts.size, parts.merges, parts.lengths)
         self.added = AddedTokens(
             {token: content.encode() for token, content in parts.added.items()},
@@ -122,28 +114,21 @@ class ProperTokenization:
         )
         self.word_count = (vocabulary.size + 31) // 32
         begun = [self.added.behind(frozenset(), text) for text in vocabulary.spellings]
-        self._never = self._row_of(list(self._find_never(begun)))
+        never = set(self._find_never(begun))
+        self._never = self._row_of(list(never))
         self._opening = self._row_of([token for token, nodes in enumerate(begun) if nodes])
         self._only_whole = self._row_of(list(self.words.tokens))
         self._added_row = self._row_of(list(self.added.spelled))
         self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
         self._cuts: dict[int, list[int]] = {}
-        self.completions = Completions(
-            vocabulary,
-            self.merges,
-            self._is_piece if parts.is_piece else None,
-            self.scanner.kind_of,
-            may_compose=parts.is_normal is None,
-        )
         self.bridges = [
             token
             for token, text in enumerate(vocabulary.spellings[: parts.size])
-            if text in BRIDGES and self.merges.is_proper[token]
+            if text in BRIDGES and token not in never
         ]
-        ends = [self.scanner.follow(self.scanner.start, 0, text) for text in vocabulary.spellings]
-        made = [self._cutting_texts(ends, preferred, preferred is PREFERRED[-1]) for preferred in PREFERRED]
-        self._cutters = [cutters for cutters, _ in made]
-        self.cut_vocabularies = [cut_vocabulary for _, cut_vocabulary in made]
+        if parts.never_cuts or not self._is_cut_up():
+            self._cut_by_borders()
+        self._added_behind: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
         self._no_rows = TokenRows(self.word_count)
         self._rows: dict[tuple[int, int], TokenRows] = {}
         self._conflicts: dict[int, Conflicts] = {}
@@ -154,11 +139,6 @@ class ProperTokenization:
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
         self.start = Place((Branch(self.scanner.start, 0),))
-
-    @property
-    def cuts_texts(self) -> bool:
-        """Whether a fair part of the tokens can be cut off by what follows them."""
-        return len(self.cut_vocabularies[0].trie.tokens) > SOME * len(self.vocabulary.trie.tokens)
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> ProperTokenization:
@@ -171,16 +151,35 @@ class ProperTokenization:
         with _making:
             if vocabulary.proper is None:
                 with _without_collector():
-                    made = cls(_only_tokenizer(vocabulary), vocabulary)
-                if not made.cuts_texts:
-                    raise VocabularyError(
-                        "proper tokenization is not supported yet for tokenizers that hardly cut texts into "
-                        "pre-tokens: whether a proper way leads to an end would have to be searched up to there"
-                    )
-                vocabulary.proper = made
+                    vocabulary.proper = cls(_only_tokenizer(vocabulary), vocabulary)
             if not isinstance(vocabulary.proper, cls):
                 raise TypeError(f"{vocabulary!r} holds something else")
             return vocabulary.proper
+
+    def _is_cut_up(self) -> bool:
+        """Whether a fair part of the tokens can be cut off by a pre-tokenizer's cut behind them."""
+        self._use(Scanner(self._parts.splits, self._parts.memberships, CUTS), None)
+        return len(self.cut_vocabularies[0].trie.tokens) > SOME * len(self.vocabulary.trie.tokens)
+
+    def _cut_by_borders(self) -> None:
+        """Tokens are cut off by what no merge joins to them."""
+        parts = self._parts
+        scanner = Scanner(parts.splits, parts.memberships, BEHIND_BORDERS, True, parts.leads if parts.never_cuts else 0)
+        self._use(scanner, Borders(self.merges, self.vocabulary.spellings))
+
+    def _use(self, scanner: Scanner, borders: Borders | None) -> None:
+        vocabulary, parts = self.vocabulary, self._parts
+        self.scanner, self.borders = scanner, borders
+        self.completions = Completions(
+            vocabulary,
+            self.merges,
+            self._is_piece if parts.is_piece else None,
+            scanner.kind_of,
+            may_compose=parts.is_normal is None,
+        )
+        ends = [scanner.follow(scanner.start, 0, text) for text in vocabulary.spellings]
+        finder = CutterFinder(scanner, vocabulary, self.completions, ends, borders)
+        self._cutters, self.cut_vocabularies = finder.find()
 
     # -- tokens -----------------------------------------------------------------------------------------------------
 
@@ -227,51 +226,11 @@ class ProperTokenization:
         text = self.vocabulary.spellings[token]
         return not text[:1].isascii() and composes(text.decode(errors="ignore")[:1])
 
-    def _cutting_texts(
-        self, ends: Sequence[tuple[int, int]], preferred: tuple[bytes, ...], to_letter: bool
-    ) -> tuple[Cutters, Vocabulary]:
-        """What cuts off each token, and a vocabulary of what they spell together.
-
-        Args:
-            ends: by token, the scanner's state and its partial character behind a text of that token alone.
-            preferred: texts that may cut, the best ones first.
-            to_letter: whether unfinished characters had better be completed to letters.
-        """
-        cut_of = zeros(self.vocabulary.size, -1)
-        completions: dict[int, bytes] = {}
-        spelled = {}
-        scanner = self.scanner
-        order = [CUTS.index(text) for text in preferred]
-        cut_behind: dict[tuple[int, bool], int] = {}
-        for token, text in enumerate(self.vocabulary.spellings):
-            state, partial = ends[token]
-            if not state or not text:
-                continue
-            completion = b""
-            if partial:
-                texts = self.completions.of(token).texts
-                completion = texts[0 if to_letter else -1] if texts else b""
-                state, partial = scanner.follow(state, partial, completion)
-                if not state or partial:
-                    continue
-            key = (state, text.endswith(b"\\"))  # mostly an escape, and then few characters can follow
-            cut = cut_behind.get(key)
-            if cut is None:
-                wanted = [CUTS.index(b"n"), *order] if key[1] else order
-                cut = cut_behind[key] = next((cut for cut in wanted if scanner.surely_cuts(state, cut)), -1)
-            if cut >= 0:
-                cut_of[token] = cut
-                spelled[token] = text + completion + CUTS[cut]
-                if completion:
-                    completions[token] = completion
-        # Where nothing cuts, it is a vocabulary of one token that no text holds.
-        return Cutters(cut_of, completions), Vocabulary.from_bytes(spelled or {0: b"\xff"}, size=self.vocabulary.size)
-
     def cuts_of(self, state: int) -> list[int]:
-        """Which of CUTS surely make a cut behind a state."""
+        """Which of the scanner's cuts surely make a cut behind a state."""
         known = self._cuts.get(state)
         if known is None:
-            known = [cut for cut in range(len(CUTS)) if self.scanner.surely_cuts(state, cut)]
+            known = [cut for cut in range(len(self.scanner.cuts)) if self.scanner.surely_cuts(state, cut)]
             self._cuts[state] = known
         return known
 
@@ -323,15 +282,24 @@ class ProperTokenization:
         scanner.mark(state, partial, trie, cutters, rows.joins, rows.sure_joins)
         if partial:  # there are thousands of these, with few tokens each, that are looked at one by one
             rows.share(self._no_rows)
+            self._drop_pieces(rows.joins, scanner.text_of(partial))
         else:
             scanner.mark(scanner.cut(state), 0, trie, cutters, rows.begins, rows.sure_begins)
         joins, begins = np.asarray(rows.joins), np.asarray(rows.begins)
         joins &= ~self._never
         if not partial:
             begins &= ~self._never
-        if state != scanner.start:  # there, a token that follows begins a pre-token, too
+        if partial or state != scanner.start:  # there, a token that follows begins a pre-token, too
             joins &= ~self._only_whole
         return rows
+
+    def _drop_pieces(self, row: Any, partial: bytes) -> None:
+        """Takes away the tokens that complete a character to one that is a token itself."""
+        if self._parts.is_piece is not None:
+            bits = np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")
+            for token in np.flatnonzero(bits).tolist():
+                if self._is_piece(partial + self.vocabulary.spellings[token]):
+                    row[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
 
     def conflicts(self, token: int) -> Conflicts:
         """The tokens that cannot follow a token in the same pre-token."""
@@ -392,7 +360,7 @@ class ProperTokenization:
             words: uint32[words], the tokens.
         """
         start = self.scanner.start
-        if place.partial:
+        if place.partial or self._goes_on_with_added(place.added, words):
             return False
         begun = np.zeros_like(words)
         for branch in place.branches:
@@ -400,15 +368,46 @@ class ProperTokenization:
             if branch.state == start:
                 begun |= np.asarray(rows.joins)
             elif (np.asarray(rows.joins) & words).any():
-                return False
+                if not self._leaves_alone(place.token, branch, words):
+                    return False
+                begun |= np.asarray(rows.joins)
             elif not self.words.is_whole(branch.word):
                 begun |= np.asarray(rows.begins)
         fresh = np.asarray(self.rows(start, 0).joins)
         return not (fresh & words & ~begun).any()
 
+    def _goes_on_with_added(self, added: frozenset[int], words: NDArray[np.uint32]) -> bool:
+        """Whether one of some tokens may go on with an added token that a text is in the middle of."""
+        trie = self.vocabulary.trie
+        tokens = [*self.added.completing(added, trie), *self.added.within(added, trie)] if added else []
+        return bool((self._row_of(tokens) & words).any())
+
+    def _leaves_alone(self, token: int, branch: Branch, words: NDArray[np.uint32]) -> bool:
+        """Whether there is a sure border between a token and whatever begins as one of some tokens do."""
+        if self.borders is None or branch.word != OTHER:
+            return False
+        tokens = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist()
+        first_bytes = {byte for following in tokens for byte in (self.vocabulary.token_bytes(following) or b"")[:1]}
+        return all(self.borders.leaves(token, byte) for byte in first_bytes)
+
     def added_row(self) -> NDArray[np.uint32]:
         """uint32[words]: the added tokens that stand for text."""
         return self._added_row
+
+    def added_behind(self, added: frozenset[int]) -> tuple[NDArray[np.uint32], list[int]]:
+        """The added tokens that may follow where a text is in the middle of some.
+
+        Returns:
+            uint32[words], those behind which it is in the middle of none; and the others.
+        """
+        known = self._added_behind.get(added)
+        if known is None:
+            if len(self._added_behind) >= KEPT_ROWS:
+                self._added_behind.clear()
+            behind = {token: self.added.behind_added(added, token) for token in self.added.spelled}
+            sure = self._row_of([token for token, within in behind.items() if within == frozenset()])
+            known = self._added_behind[added] = (sure, [token for token, within in behind.items() if within])
+        return known
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
@@ -433,7 +432,7 @@ class ProperTokenization:
         scanner, words = self.scanner, self.words
         conflicts = place.token >= 0 and self._conflict(place.token, token)
         for branch in place.branches:
-            is_first = branch.state == scanner.start
+            is_first = branch.state == scanner.start and not place.partial
             if is_first or not (conflicts or words.is_alone(branch.word) or token in words.tokens):
                 state, partial = scanner.follow(branch.state, place.partial, text)
                 if state:

@@ -1,6 +1,7 @@
 """Byte-pair tokenizers made on the spot, with the pre-tokenizers, normalizers and added tokens of real ones."""
 
 import functools
+import json
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
@@ -54,10 +55,12 @@ def _bytes_only():
 
 def llama3():
     """With tokens that the merges do not make, as in the real one."""
-    import json
+    return _with_words(_bpe([_split(LLAMA3), _bytes_only()], ignore_merges=True))
 
-    tokenizer = _bpe([_split(LLAMA3), _bytes_only()], ignore_merges=True)
+
+def _with_words(tokenizer):
     config = json.loads(tokenizer.to_str())
+    config["model"]["ignore_merges"] = True
     vocabulary = config["model"]["vocab"]
     for word in ("ĠWilliamson", "there", "ab", "Ġ123", "ĠĠĠĠĠĠx", "Th"):
         vocabulary.setdefault(word, len(vocabulary))
@@ -92,13 +95,106 @@ def contiguous():
 
 
 CUTTING = [gpt2, smollm2_like, llama3, qwen3, deepseek, o200k, merged_with_next, contiguous]
-MADE = [*CUTTING, merged_with_previous]
+
+
+# -- without cuts ------------------------------------------------------------------------------------------------------
+
+
+def bytes_only():
+    return _trained_by_words(_bytes_only())
+
+
+def bytes_only_nfc():
+    """With added tokens, and tokens that stand for whole texts only."""
+    tokenizer = _with_words(_trained_by_words(_bytes_only(), normalizer=normalizers.NFC()))
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in ("<tool>", "<tool_call>", "lliam")])
+    return tokenizer
+
+
+def _trained_by_words(*splits, normalizer=None):
+    """Trained on words with the space before them, and used without pre-tokens."""
+    tokenizer = _bpe([_split(r" ?[^ ]+| +"), *splits], size=450, normalizer=normalizer)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(list(splits))
+    return tokenizer
+
+
+def _sentencepiece(*, size=330, fallback=True, newline=True, added=()):
+    """As converters make it of SentencePiece's: any two tokens that make up a third are merged, the best one first."""
+    trained = Tokenizer(models.BPE())
+    trained.normalizer = normalizers.Replace(" ", "▁")
+    trained.pre_tokenizer = pre_tokenizers.Split(Regex("▁"), "merged_with_next")
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=["<|end|>", "<unk>", *added], show_progress=False)
+    spelled_by_bytes = str.maketrans(dict.fromkeys("éïПивет字글“😀", "") if fallback else {})
+    texts = [text.replace("\n", " \n " if newline else " ").translate(spelled_by_bytes) for text in TEXTS]
+    trained.train_from_iterator(texts, trainer)
+    pieces = sorted(trained.get_vocab(), key=trained.get_vocab().get)
+    pieces += [f"<0x{byte:02X}>" for byte in range(256)] * fallback
+    pieces += [
+        piece for piece in ("▁▁", "▁▁▁", "▁▁▁▁", ',"', '":', '{"', '",', "s▁", '."', "▁The▁") if piece not in pieces
+    ]
+    vocabulary = {piece: token for token, piece in enumerate(pieces)}
+    whole = [piece for piece in pieces if not (piece.startswith("<0x") or piece in ("<|end|>", "<unk>", *added))]
+    splits = [(piece[:at], piece[at:]) for piece in whole for at in range(1, len(piece))]
+    merges = [(left, right) for left, right in splits if left in vocabulary and right in vocabulary]
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges, byte_fallback=fallback, unk_token="<unk>", fuse_unk=True))
+    tokenizer.add_special_tokens(["<|end|>", "<unk>"])
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in added])
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    return tokenizer
+
+
+def gemma_like():
+    tokenizer = _sentencepiece(added=["\n\n", "\n\n\n", "<tool>", "<tool_call>"])
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    return tokenizer
+
+
+def llama2_like():
+    tokenizer = _sentencepiece(newline=False)
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    return tokenizer
+
+
+def mistral_like():
+    tokenizer = _sentencepiece(size=500)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    return tokenizer
+
+
+def without_fallback():
+    tokenizer = _sentencepiece(fallback=False)
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    return tokenizer
+
+
+UNCUT = [merged_with_previous, bytes_only, bytes_only_nfc, gemma_like, llama2_like, mistral_like, without_fallback]
+MADE = [*CUTTING, *UNCUT]
+SPELLING_ALL = [make for make in MADE if make is not without_fallback]
+
+
+@functools.cache
+def behind_a_prompt(make):
+    """What `make` makes, but for what it puts before the first word of a text: text is encoded as behind a prompt."""
+    config = json.loads(tokenizer_of(make).to_str())
+    for part in (config["normalizer"] or {}).get("normalizers", []):
+        if part["type"] == "Prepend":
+            config["normalizer"]["normalizers"].remove(part)
+    pre_tokenizer = config["pre_tokenizer"] or {}
+    if pre_tokenizer.get("type") == "Metaspace":
+        pre_tokenizer["prepend_scheme"] = "never"
+    return Tokenizer.from_str(json.dumps(config))
 
 
 @functools.cache
 def tokenizer_of(make):
     """A tokenizer, made once."""
     return make()
+
+
+def encoded(make, text):
+    """The ids of a text that stands behind a prompt."""
+    return behind_a_prompt(make).encode(text, add_special_tokens=False).ids
 
 
 @functools.cache

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from support import bpe_tokenizers
-from support.bpe_tokenizers import tokenizer_of, vocabulary_of
+from support.bpe_tokenizers import vocabulary_of
 
 import structgen
 
@@ -17,6 +17,7 @@ PATTERNS = ["[ab1 ]{0,2}", r"( |\\n){1,2}", "(a|é|中)?", "[0-2]{1,2}", "it(em)
 VALUES = [["x", "it", 1], [True, None], ["中", "a b"], [12, 1, -1], ['"', "\\", "\n"]]
 KEYS = ["a", "it", "item", "Will", "1", "é", "the", "t"]
 MOST = 3000
+UNCUT = [make for make in bpe_tokenizers.UNCUT if make in bpe_tokenizers.SPELLING_ALL]
 BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 
 
@@ -79,18 +80,19 @@ def random_schema(rng):
     return {"type": "object", "propertyNames": {"enum": keys}, "additionalProperties": values, "maxProperties": 2}
 
 
+@pytest.mark.parametrize("makes", [bpe_tokenizers.CUTTING, UNCUT], ids=["with_cuts", "without"])
 @pytest.mark.parametrize("seed", range(60))
-def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed):
+def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed, makes):
     rng = random.Random(seed)
     paths = None
     while paths is None:  # until a language is small enough to look at all of it
         source = random_grammar(rng) if rng.random() < 0.6 else random_schema(rng)
         paths = sequences(structgen.compile(source, BYTES, whitespace="compact"))
-    make = rng.choice(bpe_tokenizers.CUTTING)
-    tokenizer, vocabulary = tokenizer_of(make), vocabulary_of(make)
+    make = rng.choice(makes)
+    vocabulary = vocabulary_of(make)
     expected = set()
     for text in {bytes(path).decode() for path in paths}:
-        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        ids = bpe_tokenizers.encoded(make, text)
         spelled = b"".join(vocabulary.token_bytes(token) or b"\xff" for token in ids)
         if spelled == text.encode() and not any(part in text for part in SPECIAL):
             expected.add(tuple(ids))
@@ -98,3 +100,48 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed):
     assert found is not None
     assert len(found) == len(set(found))
     assert set(found) == expected
+
+
+# -- invented encodings: a few characters, many merges -----------------------------------------------------------------
+
+
+def invented(rng):
+    """A tokenizer without pre-tokens, with merges in any order; `▁` is a space."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
+
+    pieces = ["a", "▁", "b", "c"][: rng.randint(2, 4)]
+    for _ in range(rng.randint(2, 14)):
+        piece = rng.choice(pieces) + rng.choice(pieces)
+        if piece not in pieces and len(piece) <= 6:
+            pieces.append(piece)
+    splits = [(piece[:at], piece[at:]) for piece in pieces for at in range(1, len(piece))]
+    merges = [(left, right) for left, right in splits if left in pieces and right in pieces]
+    if rng.random() < 0.6:
+        rng.shuffle(merges)
+        merges = merges[: rng.randint(len(merges) // 2, len(merges))]
+    named = {piece: token for token, piece in enumerate([*pieces, *[f"<0x{byte:02X}>" for byte in range(256)], "<e>"])}
+    tokenizer = Tokenizer(models.BPE(named, merges, byte_fallback=True, ignore_merges=rng.random() < 0.3))
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.add_special_tokens(["<e>"])
+    if rng.random() < 0.3:
+        texts = {"".join(rng.choices("ab", k=rng.randint(2, 3))) for _ in range(2)}
+        tokenizer.add_tokens([AddedToken(text, normalized=False) for text in sorted(texts)])
+    return tokenizer
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_invented_encodings_without_cuts(seed):
+    """The grammar is a random set of texts over a few characters."""
+    rng = random.Random(seed)
+    tokenizer = invented(rng)
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<e>"))
+    for _ in range(4):
+        alphabet = rng.choice(["ab", "abc", "ab é", "aaab"])
+        longest = rng.choice((3, 5, 9))
+        texts = {"".join(rng.choices(alphabet, k=rng.randint(1, longest))) for _ in range(rng.randint(1, 12))}
+        source = structgen.Grammar.regex("|".join(sorted(texts, key=lambda text: rng.random())))
+        found = sequences(structgen.compile(source, vocabulary, tokenization="proper"))
+        assert len(found) == len(set(found))
+        expected = {text: tuple(tokenizer.encode(text, add_special_tokens=False).ids) for text in texts}
+        assert set(found) == {ids for text, ids in expected.items() if tokenizer.decode(ids) == text}

@@ -1,0 +1,122 @@
+"""Of each token a text that surely cuts it off if it comes next: by a cut of the pre-tokenizer, or by a border that
+no merge crosses.
+
+Masks over the tokens that are extended by these texts tell for all tokens at once which of them lead on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from structgen.engine.arrays import zeros
+from structgen.engine.vocabulary import Vocabulary
+from structgen.tokenization.borders import Borders
+from structgen.tokenization.completions import Completions
+from structgen.tokenization.scanner import Cutters, Scanner
+
+__all__ = ["BEHIND_BORDERS", "CUTS", "CutterFinder"]
+
+# What may make a cut before it, in two orders of preference: what texts often go on with, and what stands between them.
+CUTS = (
+    *(b'"', b"0", b"n", b",", b"}", b" ", b"\n"),
+    *(b' "', b" ,", b" }", b" :", b" ]", b" {", b" [", b" n", b" t", b" f", b" -", b" 0"),
+)
+PREFERRED = (
+    (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),  # these mostly do not end a string of JSON
+    (b"0", b'"', b"n", b' "', b" n", b"\n"),
+)
+# What may come behind a border. Letters that begin few words are joined to few tokens.
+BEHIND_BORDERS = tuple(bytes([byte]) for byte in [*range(0x20, 0x7F), 0x0A])
+_LETTERS = b"qzjxkvwyfbhgpmuclnrtsdoiea"
+PREFERRED_BORDERS = tuple(
+    tuple(bytes([byte]) for byte in some)
+    for some in (
+        b" 0,}]:-_./" + _LETTERS + b'ETA"\n',
+        b'"' + _LETTERS + _LETTERS.upper() + b"0 -_/.:\n",
+    )
+)
+ESCAPES = (b"n", b'"', b"\\", b"/", b"t", b"r", b"b", b"f", b"u")
+
+
+@dataclass(frozen=True, slots=True)
+class CutterFinder:
+    """Finds the cutting texts of a tokenizer.
+
+    Attributes:
+        scanner: its pre-tokenizer; the texts are among its `cuts`.
+        vocabulary: its tokens.
+        completions: how their unfinished characters are completed.
+        ends: by token, the scanner's state and its partial character behind a text of that token alone.
+        borders: what the merges leave alone; None where only cuts count.
+    """
+
+    scanner: Scanner
+    vocabulary: Vocabulary
+    completions: Completions
+    ends: Sequence[tuple[int, int]]
+    borders: Borders | None
+
+    def find(self) -> tuple[list[Cutters], list[Vocabulary]]:
+        """Two cutting texts for each token, and vocabularies of what they spell together."""
+        preferred = PREFERRED if self.borders is None else PREFERRED_BORDERS
+        made = [self._find(texts, texts is preferred[-1]) for texts in preferred]
+        return [cutters for cutters, _ in made], [vocabulary for _, vocabulary in made]
+
+    def _find(self, preferred: tuple[bytes, ...], to_letter: bool) -> tuple[Cutters, Vocabulary]:
+        """One for each token.
+
+        Args:
+            preferred: texts that may cut, the best ones first.
+            to_letter: whether unfinished characters had better be completed to letters.
+        """
+        vocabulary, cuts = self.vocabulary, self.scanner.cuts
+        cut_of = zeros(vocabulary.size, -1)
+        completions: dict[int, bytes] = {}
+        spelled = {}
+        order = [cuts.index(text) for text in preferred]
+        escapes = [cuts.index(text) for text in (ESCAPES[:1] if self.borders is None else ESCAPES)]
+        known: dict[tuple[int, bool], list[int]] = {}
+        for token, text in enumerate(vocabulary.spellings):
+            if not text:
+                continue
+            state, completion, last = self._completed(token, to_letter)
+            if not state:
+                continue
+            is_escape = text.endswith(b"\\")  # mostly, and then few characters can follow
+            sure = known.get((state, is_escape))
+            if sure is None:
+                wanted = [*escapes, *order] if is_escape else order
+                sure = known[state, is_escape] = [cut for cut in wanted if self.scanner.surely_cuts(state, cut)]
+            cut = self._first(sure, last)
+            if cut >= 0:
+                cut_of[token] = cut
+                spelled[token] = text + completion + cuts[cut]
+                if completion:
+                    completions[token] = completion
+        # Where nothing cuts, it is a vocabulary of one token that no text holds.
+        return Cutters(cut_of, completions), Vocabulary.from_bytes(spelled or {0: b"\xff"}, size=vocabulary.size)
+
+    def _completed(self, token: int, to_letter: bool) -> tuple[int, bytes, int]:
+        """The state behind a token with its last character completed, by which bytes, and the last token of both.
+
+        The state is 0 where there is none.
+        """
+        state, partial = self.ends[token]
+        if not state or not partial:
+            return state, b"", token
+        completion = self.completions.of(token)
+        if not completion.texts:
+            return 0, b"", token
+        at = 0 if to_letter else -1
+        state, partial = self.scanner.follow(state, partial, completion.texts[at])
+        return 0 if partial else state, completion.texts[at], completion.last_tokens[at]
+
+    def _first(self, cuts: list[int], token: int) -> int:
+        """The first of some cuts that leaves a token alone; -1 for none."""
+        if self.borders is None:
+            return cuts[0] if cuts else -1
+        for cut in cuts:
+            if self.borders.leaves(token, self.scanner.cuts[cut][0]):
+                return cut
+        return -1

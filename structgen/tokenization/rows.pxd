@@ -1,0 +1,21 @@
+import cython
+
+from structgen.engine.arrays cimport zeros
+
+cdef unsigned int ALL_BITS
+
+
+@cython.locals(index="Py_ssize_t", word="unsigned int", found=int)
+cpdef int count(unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
+cpdef int without(unsigned int[::1] out, unsigned int[::1] row, int[::1] some) except -1
+@cython.locals(index="Py_ssize_t")
+cpdef int unite(unsigned int[::1] out, unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t")
+cpdef int intersect(unsigned int[::1] out, unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t")
+cpdef int remove(unsigned int[::1] out, unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t", word="unsigned int", bit=int, found=list)
+cpdef list ids(unsigned int[::1] row)
+@cython.locals(index="Py_ssize_t", made="int[::1]")
+cpdef int[::1] ints(list values)
