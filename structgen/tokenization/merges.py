@@ -250,7 +250,7 @@ class MergeTable:
             first_bytes: int32[size], the first byte of each token's text; -1 for none.
             out: uint32[8 * size], gets for byte b behind token t the bit b % 32 of word 8 * t + b // 32.
 
-        Cost: some nanoseconds for each merge with a symbol of a right spine. Gemma's 514,906 merges take 0.4 s.
+        Cost: some nanoseconds for each merge with a symbol of a right spine. Gemma's 514,906 merges take 0.2 to 0.6 s.
         """
         one = 1
         for token in range(len(self.is_proper)):
