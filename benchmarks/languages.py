@@ -34,7 +34,9 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -167,10 +169,12 @@ def row(language: str, engine: str, times: Times) -> list[Any]:
     ]
 
 
-def run(engines: dict[str, Any], languages: list[str], tokenizer: Any, most: int) -> list[list[Any]]:
-    """The rows of all languages; the rest goes to stderr."""
+def run(makers: dict[str, Callable[[Any], Any]], languages: list[str], folder: str, most: int) -> list[list[Any]]:
+    """The rows of all languages, each with a tokenizer and engines that know no other; the rest goes to stderr."""
     rows = []
     for language in languages:
+        tokenizer = load_tokenizer(folder)
+        engines = {name: make(tokenizer) for name, make in makers.items()}
         grammars = {name: grammar_of(name, language) for name in engines}
         found = {name: Times() for name in engines if grammars[name] is not None}
         for is_second in (False, True):
@@ -201,17 +205,16 @@ def main() -> None:
     chosen = options.parse_args()
     if chosen.syncode_python and not chosen.tokenizer:
         options.error("--syncode-python needs --tokenizer")
-    tokenizer = load_tokenizer(chosen.tokenizer)
-    width = logits_width(tokenizer)
-    makers = {"structgen": Structgen, "llguidance": LarkLlguidance}
-    engines: dict[str, Any] = {name: makers[name](tokenizer, width) for name in chosen.engines}
+    width = logits_width(load_tokenizer(chosen.tokenizer))
+    kinds = {"structgen": Structgen, "llguidance": LarkLlguidance}
+    makers: dict[str, Callable[[Any], Any]] = {name: partial(kinds[name], width=width) for name in chosen.engines}
     with tempfile.TemporaryDirectory() as folder:
         if chosen.syncode_python:
             cache = chosen.syncode_cache or folder
             limits = {"seconds": chosen.syncode_seconds, "tokens": chosen.syncode_tokens}
             syncode = Syncode(chosen.syncode_python, chosen.tokenizer, cache, **limits)
-            engines[syncode.name] = syncode
-        rows = run(engines, chosen.languages, tokenizer, chosen.tokens)
+            makers[syncode.name] = lambda _: syncode
+        rows = run(makers, chosen.languages, chosen.tokenizer, chosen.tokens)
         if chosen.syncode_python:
             syncode.close()
             print(*syncode.notes, sep="\n", file=sys.stderr)
