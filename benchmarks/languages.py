@@ -169,25 +169,26 @@ def row(language: str, engine: str, times: Times) -> list[Any]:
     ]
 
 
-def run(makers: dict[str, Callable[[Any], Any]], languages: list[str], folder: str, most: int) -> list[list[Any]]:
-    """The rows of all languages, each with a tokenizer and engines that know no other; the rest goes to stderr."""
+def run(makers: dict[str, Callable[[Any], Any]], language: str, folder: str, most: int) -> list[list[Any]]:
+    """The rows of a language, with a tokenizer and engines that know no other; the rest goes to stderr."""
+    structgen.clear_cache()
+    gc.collect()  # what was made for the language before
+    tokenizer = load_tokenizer(folder)
+    engines = {name: make(tokenizer) for name, make in makers.items()}
+    grammars = {name: grammar_of(name, language) for name in engines}
+    found = {name: Times() for name in engines if grammars[name] is not None}
+    for is_second in (False, True):
+        for name, ids in programs(language, tokenizer, most):
+            for engine_name, times in found.items():
+                measure(engines[engine_name], grammars[engine_name], name, ids, times, is_second)
     rows = []
-    for language in languages:
-        tokenizer = load_tokenizer(folder)
-        engines = {name: make(tokenizer) for name, make in makers.items()}
-        grammars = {name: grammar_of(name, language) for name in engines}
-        found = {name: Times() for name in engines if grammars[name] is not None}
-        for is_second in (False, True):
-            for name, ids in programs(language, tokenizer, most):
-                for engine_name, times in found.items():
-                    measure(engines[engine_name], grammars[engine_name], name, ids, times, is_second)
-        for engine_name, times in found.items():
-            for refused in times.refused:
-                print(f"{language}, {engine_name}: {refused}", file=sys.stderr)
-            if times.new:
-                worst = max(range(len(times.new)), key=times.new.__getitem__)
-                print(f"{language}, {engine_name}: slowest {times.places[worst]}", file=sys.stderr)
-                rows.append(row(language, engine_name, times))
+    for engine_name, times in found.items():
+        for refused in times.refused:
+            print(f"{language}, {engine_name}: {refused}", file=sys.stderr)
+        if times.new:
+            worst = max(range(len(times.new)), key=times.new.__getitem__)
+            print(f"{language}, {engine_name}: slowest {times.places[worst]}", file=sys.stderr)
+            rows.append(row(language, engine_name, times))
     return rows
 
 
@@ -214,7 +215,9 @@ def main() -> None:
             limits = {"seconds": chosen.syncode_seconds, "tokens": chosen.syncode_tokens}
             syncode = Syncode(chosen.syncode_python, chosen.tokenizer, cache, **limits)
             makers[syncode.name] = lambda _: syncode
-        rows = run(makers, chosen.languages, chosen.tokenizer, chosen.tokens)
+        rows = [
+            line for language in chosen.languages for line in run(makers, language, chosen.tokenizer, chosen.tokens)
+        ]
         if chosen.syncode_python:
             syncode.close()
             print(*syncode.notes, sep="\n", file=sys.stderr)

@@ -109,7 +109,8 @@ class Vocabulary:
         lives, and must not keep the tokenizer itself alive.
         """
         backend = getattr(tokenizer, "backend_tokenizer", None)
-        kept = weakref.ref(tokenizer) if backend is None and _is_weak(tokenizer) else lambda: backend or tokenizer
+        held = tokenizer if backend is None else backend
+        kept = weakref.ref(tokenizer) if backend is None and _is_weak(tokenizer) else lambda: held
         self._tokenizers = [*self._tokenizers, kept][-KEPT_PER_TOKENIZER:]
         self.proper = None  # which looks at all of them
 

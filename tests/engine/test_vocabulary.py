@@ -1,5 +1,6 @@
 """Vocabularies: what goes in, what is refused, and that the same one is made only once."""
 
+import copy
 import gc
 import subprocess
 import sys
@@ -228,3 +229,16 @@ def test_smollm2(smollm2):
     assert vocabulary.eos_token_ids == (2,)
     assert vocabulary.token_bytes(0) is None
     assert vocabulary.trie.node_count == 100_297
+
+
+def test_a_tokenizer_of_transformers_goes_when_nobody_else_holds_it(tiny_tokenizer):
+    tokenizer = copy.deepcopy(tiny_tokenizer)
+    vocabulary = Vocabulary.from_huggingface(tokenizer, 4567)
+    assert vocabulary.tokenizers  # what it wraps is kept, for proper tokenizations
+    gone = [weakref.ref(tokenizer), weakref.ref(vocabulary)]
+    del tokenizer
+    gc.collect()
+    assert gone[0]() is None
+    del vocabulary
+    gc.collect()
+    assert gone[1]() is None
