@@ -3,7 +3,12 @@
 Two words, of which the model likes one more. A mask that allows any split lets it also write the beginning of a word
 that it does not mean at all (` The` of ` Theodore`), and then there is no way back. Nothing is sampled here: all
 sequences of tokens that the masks allow are followed to their ends, up to a thousandth of the probability.
+
+    python examples/proper_tokenization.py                    # a table with bars
+    python examples/proper_tokenization.py picture.svg        # a plot, too; needs matplotlib
 """
+
+import sys
 
 import numpy as np
 
@@ -67,15 +72,37 @@ def bar(share):
     return "#" * round(30 * share)
 
 
+def plot(shares, path):
+    """Draws P(the likelier word) for each experiment; shares: by kind, in the order of the experiments."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    places = np.arange(len(EXPERIMENTS))
+    for number, (kind, values) in enumerate(shares.items()):
+        axes.bar(places + 0.27 * (number - 1), values, 0.25, label=kind)
+    axes.set_xticks(places, [f"{first}\nor {second}" for _, first, second in EXPERIMENTS])
+    axes.set_ylabel("probability of the first")
+    figure.legend(loc="outside upper center", ncols=3)
+    figure.savefig(path)
+
+
 model = structgen.load("smollm2")
+shares = {"unconstrained": [], "any": [], "proper": []}
 for prompt, *words in EXPERIMENTS:
     prompt_ids = model.encode_prompt(prompt, raw=True)
     grammar = structgen.Grammar.regex("|".join(f" {word}" for word in words))
     print(f"{prompt} … P({words[0]}), not {words[1]}")
     share = unconstrained(model, prompt_ids, words)
+    shares["unconstrained"].append(share)
     print(f"  unconstrained {share:.4f} {bar(share)}")
     for tokenization in ("any", "proper"):
         constraint = structgen.compile(grammar, model.vocabulary, tokenization=tokenization)
         found = probabilities(model, prompt_ids, constraint)
         share = of_word(found, model, words[0])
+        shares[tokenization].append(share)
         print(f"  {tokenization:13} {share:.4f} {bar(share)}")
+if len(sys.argv) > 1 and sys.argv[1].endswith((".svg", ".png")):
+    plot(shares, sys.argv[1])

@@ -14,16 +14,15 @@ needed), so this is for looking at a grammar, and for comparing with what is pub
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from structgen.analysis.contexts import Contexts
 from structgen.analysis.legality import LegalSpans
 from structgen.analysis.spans import Spans
 from structgen.analysis.terminals import Terminals
+from structgen.collector import without_collector
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.vocabulary import Vocabulary
@@ -114,7 +113,7 @@ def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limit
     found.states = sum(len(terminals.states(number)) for number in range(found.terminals))
     found.overlaps = list(_overlaps(contexts, terminals))
     if vocabulary is not None:
-        with _collector_at_rest():
+        with without_collector():
             _count_entries(found, contexts, terminals, vocabulary)
     return found
 
@@ -184,18 +183,6 @@ def _count_entries(found: Statistics, contexts: Contexts, terminals: Terminals, 
         found.legal += states * counted.legal
         found.conditional += states * counted.conditional
         found.joint += states * counted.joint
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Python's garbage collector would go through millions of objects again and again, and find nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _overlaps(contexts: Contexts, terminals: Terminals) -> Iterator[Overlap]:

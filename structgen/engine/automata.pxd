@@ -35,6 +35,10 @@ cdef class AutomatonStore(LivingTerms):
     cpdef int next(self, int state, int byte) except -1
     @cython.locals(only=int)
     cpdef bint leads_on(self, int state, int byte) except -1
+    @cython.locals(classes=list, start=int, number=int)
+    cpdef object first_bytes(self, int state)
+    @cython.locals(classes=list, number=int, target=int)
+    cpdef object inner_bytes(self, int state)
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(top=int, kind=int)
     cpdef bint _ends_repeating(self, int state, int repeated=*) except -1

@@ -208,6 +208,36 @@ class AutomatonStore(LivingTerms):
         at = self._place_of(state, byte)
         return (self.living(at) if self.hard[state] else self.target_pool[at]) != DEAD
 
+    def first_bytes(self, state: int) -> int:
+        """The bytes that lead on from a state, as bits of a number.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        self.derive(state)
+        classes = self._class_bytes(self.map_at[state])
+        start = self.targets_at[state]
+        found = 0
+        for number in range(len(classes)):
+            if (self.living(start + number) if self.hard[state] else self.target_pool[start + number]) != DEAD:
+                found |= classes[number]
+        return found
+
+    def inner_bytes(self, state: int) -> int:
+        """Those of them that lead to where others lead on.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        self.derive(state)
+        classes = self._class_bytes(self.map_at[state])
+        found = 0
+        for number in range(len(classes)):
+            target = self.living(self.targets_at[state] + number)
+            if target != DEAD and self.has_next(target):
+                found |= classes[number]
+        return found
+
     def step(self, state: int, byte: int) -> int:
         """The same as `next`."""
         return self.next(state, byte)

@@ -29,6 +29,7 @@ cdef class CompiledGrammar:
     cdef readonly SetMasks masks
     cdef readonly ItemSetStore previous
     cdef public object proper
+    cdef public object origin
     cdef object __weakref__
 
     cpdef int renew(self) except -1

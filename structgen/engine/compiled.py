@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from structgen.engine.automata import AutomatonStore
@@ -54,8 +54,8 @@ class SharedTables:
 
     @property
     def bytes_used(self) -> int:
-        """About how much memory the masks take."""
-        return self.terminals.bytes_used + sum([other.bytes_used for other in self._others.values()])
+        """About how much memory masks and the texts of substrings take."""
+        return self._masks_bytes() + self.automata.suffix_bytes()
 
     @property
     def is_worn(self) -> bool:
@@ -69,8 +69,11 @@ class SharedTables:
     def is_full(self) -> bool:
         """Whether the masks have grown past their limit."""
         if self._others:
-            return self.bytes_used > self.mask_bytes
+            return self._masks_bytes() > self.mask_bytes
         return self.terminals.bytes_used > self.mask_bytes
+
+    def _masks_bytes(self) -> int:
+        return self.terminals.bytes_used + sum([other.bytes_used for other in self._others.values()])
 
 
 class SharedState:
@@ -136,6 +139,7 @@ class CompiledGrammar:
         previous: the sets of the epoch before, from which places can still be adopted; None where the automata were
             dropped too.
         proper: what `structgen.tokenization` found out about the sets of this epoch.
+        origin: tells the rules that terminals come from, where the tables' names say less; for messages.
     """
 
     def __init__(
@@ -155,6 +159,7 @@ class CompiledGrammar:
         self.lock = SharedState.of(vocabulary).lock
         self.previous: ItemSetStore | None = None
         self.proper: Any = None
+        self.origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
         self._begin()
 
     def _begin(self) -> None:

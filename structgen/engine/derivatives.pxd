@@ -11,7 +11,7 @@ cdef int NESTED, NOT_MADE, NO_MAP, ONE_CLASS
 
 cdef class DerivativeTable(PartitionTable):
     cdef dict _class_partitions          # class of byte sequences -> partition
-    cdef public list _suffix_automata    # by suffix automaton, by its state: [(unit, state)]
+    cdef public list _suffix_automata    # of `SuffixAutomaton`
     cdef dict _suffix_automaton_of
     cdef int[::1] _later_term            # what is not made yet: the derivative of a term, or NOTHING for a union,
     cdef int[::1] _later_at              # by a byte, or where the union's members are,

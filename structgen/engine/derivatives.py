@@ -15,7 +15,7 @@ from bisect import bisect_left
 
 from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.partitions import PartitionTable
-from structgen.engine.suffix_automaton import suffix_automaton
+from structgen.engine.suffix_automaton import SuffixAutomaton
 from structgen.engine.term_kinds import (
     EMPTY,
     K_BOUNDED,
@@ -51,7 +51,7 @@ class DerivativeTable(PartitionTable):
     def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
         super().__init__(limits, capacity)
         self._class_partitions: dict[int, tuple[int, list[int]]] = {}  # by class: the class map, the targets
-        self._suffix_automata: list[list[list[tuple[bytes, int]]]] = []
+        self._suffix_automata: list[SuffixAutomaton] = []
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
         self._later_term = zeros(1024)
         self._later_at = zeros(1024)
@@ -552,10 +552,8 @@ class DerivativeTable(PartitionTable):
     def _of_substrings(self, payload: tuple[int, int], tail: int) -> int:
         """The derivatives of a suffix automaton: into the first byte of each unit that may come next."""
         number, state = payload
-        units = [
-            self.literal(unit, self.substrings(number, target, tail))
-            for unit, target in self._suffix_automata[number][state]
-        ]
+        automaton: SuffixAutomaton = self._suffix_automata[number]
+        units = [self.literal(unit, self.substrings(number, target, tail)) for unit, target in automaton.edges(state)]
         if units:
             return self._combine(units)
         self._push(NOTHING)
@@ -567,5 +565,20 @@ class DerivativeTable(PartitionTable):
         number = self._suffix_automaton_of.get(units)
         if number is None:
             number = self._suffix_automaton_of[units] = len(self._suffix_automata)
-            self._suffix_automata.append(suffix_automaton(units))
+            self._suffix_automata.append(SuffixAutomaton(units))
         return number
+
+    def runs(self, units: tuple[bytes, ...], skipped: tuple[int, ...], tail: int) -> int:
+        """Runs of one or more units of a text, then `tail`; of the first unit some bytes are left out."""
+        number = self.add_suffix_automaton(units)
+        automaton: SuffixAutomaton = self._suffix_automata[number]
+        left_out = dict(zip(units, skipped))
+        begun = [
+            self.literal(unit[left_out[unit] :], self.substrings(number, target, tail))
+            for unit, target in automaton.edges(0)
+        ]
+        return self.union(begun)
+
+    def suffix_bytes(self) -> int:
+        """About how much memory suffix automata take."""
+        return sum([automaton.bytes_used for automaton in self._suffix_automata])

@@ -110,6 +110,21 @@ class RuleSource(Protocol):
     def remaining(self, then: Hashable) -> Regex:
         """The terminal of a `Capture` that refuses texts, without those."""
 
+    def words(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
+        """What a symbol stands for, in words, for messages.
+
+        Args:
+            key: of the nonterminal.
+            body: one of its bodies.
+            at: which of the body's parts.
+
+        Returns:
+            What it is ("a string"; "a key"), and its text where it has only one; either may be empty.
+        """
+
+    def place(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> str | None:
+        """Where what a symbol stands for was asked for, for messages; None where whoever uses the nonterminal knows."""
+
 
 @dataclass(frozen=True, eq=False)
 class GrammarTables:
@@ -132,6 +147,8 @@ class GrammarTables:
         lookaheads: sets of characters that must not come next; see `engine/lookaheads.py`.
         before: int32, for each position the number (from 1) of the look-ahead that holds where the dot stands there,
             0 for none; empty where there are none.
+        text_units: how many units long the texts are that terminals hold as tables or suffix automata, where these are
+            long: what memory the grammar takes.
 
     Invariants: no body is empty; no terminal matches the empty text, or nothing at all; every nonterminal is reached
     from `start`, has a body, and (unless endless rules were kept) derives some text. The language of `start` here
@@ -150,6 +167,7 @@ class GrammarTables:
     source: RuleSource | None = None
     lookaheads: tuple[Regex, ...] = ()
     before: Sequence[int] = ()
+    text_units: int = 0
 
 
 def terminal_symbol(number: int) -> int:

@@ -70,6 +70,13 @@ class ItemPools:
         self._group_told[ROOT] = self._group_told_more[ROOT] = 0
         self.group_captures[ROOT] = 0
 
+    def waiting(self, group: int) -> list[tuple[int, int]]:
+        """The items that a group is made of, each as its position and its own group: what goes on when a nonterminal
+        ends. For messages.
+        """
+        first, last = self._group_first[group], self._group_last[group]
+        return [(self._wait_position[index], self._wait_group[index]) for index in range(first, last)]
+
     def _grow_sets(self, needed: int) -> None:
         used = self.set_count
         size = _room_for(needed)

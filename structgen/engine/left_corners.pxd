@@ -4,7 +4,6 @@ from structgen.engine.earley cimport ItemSetStore
 from structgen.engine.lookaheads cimport Lookaheads
 from structgen.engine.mask_tables cimport ByteSet
 from structgen.engine.rules cimport Rules
-from structgen.engine.terminal_masks cimport TerminalMasks
 
 cdef int END
 
@@ -31,20 +30,20 @@ cdef class LeftCorners:
     cdef ItemSetStore _sets
     cdef Rules _rules
     cdef Lookaheads _lookaheads
-    cdef TerminalMasks _terminals
     cdef dict _corners
     cdef readonly Corner body
-    cdef dict _firsts
     cdef dict _first_at
     cdef dict _byte_sets
-    cdef dict _alive
-    cdef set _compared
+    cdef set _met
+    cdef list _uncompared
+    cdef bint _is_comparing
     cdef readonly set covered
     cdef ByteSet _any_byte
 
     cdef ByteSet byte_set(self, object bits)
     @cython.locals(key="long long")
     cdef Corner corner(self, int nonterminal, int ahead)
+    cdef int _compare_bodies(self) except -1
     @cython.locals(rules=Rules, corner=Corner, node_of=dict, keys=list, node=int, head=int, ahead=int, rule=int, position=int, held=int, symbol=int, called="long long", begun=object, at="long long")
     cdef Corner _made(self, long long key)
     cdef int _prepare(self, int nonterminal) except -1
@@ -56,16 +55,12 @@ cdef class LeftCorners:
     cdef Climb _climbed(self, Corner corner, int node)
     @cython.locals(key="long long")
     cdef int _kernel(self, Corner corner, int position, int node) except -1
-    @cython.locals(symbol=int, found=ByteSet)
+    @cython.locals(symbol=int, found=ByteSet, first=ByteSet)
     cdef ByteSet first_at(self, int position)
     cdef ByteSet first_behind(self, int position)
-    @cython.locals(rules=Rules, seen=set, stack=list, head=int, rule=int, position=int, symbol=int)
-    cdef object _first(self, int nonterminal)
     @cython.locals(rules=Rules, first=int, last=int, rule=int, start=int, end=int, other=int)
     cdef int _find_covered(self, int nonterminal) except -1
     @cython.locals(rules=Rules, index=int, at=int, there=int, same=bint)
     cdef bint _goes_further(self, int start, int end, int other) except -1
-    @cython.locals(rules=Rules, symbol=int, key="long long")
+    @cython.locals(rules=Rules, symbol=int)
     cdef bint is_alive(self, int position, int ahead) except -1
-    @cython.locals(rules=Rules, seen=set, stack=list, before=int, head=int, rule=int, position=int, symbol=int, held=int, key="long long")
-    cdef bint _begins_under(self, int nonterminal, int ahead) except -1

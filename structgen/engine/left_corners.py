@@ -12,7 +12,6 @@ from __future__ import annotations
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.grammar import END
 from structgen.engine.mask_tables import ByteSet
-from structgen.engine.terminal_masks import TerminalMasks
 
 __all__ = ["Climb", "Corner", "LeftCorners"]
 
@@ -64,7 +63,6 @@ class LeftCorners:
 
     Args:
         sets: the grammar's Earley sets; its rules may grow.
-        terminals: the tables of the terminals' states.
 
     Attributes:
         body: of no nonterminal, for a body that is on its way: where it ends is where the whole ends.
@@ -72,18 +70,17 @@ class LeftCorners:
             after the same symbols: a word with and without white space behind it.
     """
 
-    def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
+    def __init__(self, sets: ItemSetStore) -> None:
         self._sets = sets
         self._rules = sets.rules
         self._lookaheads = sets.rules.lookaheads
-        self._terminals = terminals
         self._corners: dict[int, Corner] = {}
         self.body = Corner()
-        self._firsts: dict[int, int] = {}
         self._first_at: dict[int, ByteSet] = {}
         self._byte_sets: dict[int, ByteSet] = {}
-        self._alive: dict[int, bool] = {}
-        self._compared: set[int] = set()
+        self._met: set[int] = set()
+        self._uncompared: list[int] = []
+        self._is_comparing = False
         self.covered: set[int] = set()
         self._any_byte = self.byte_set(ANY_BYTE)
 
@@ -100,8 +97,8 @@ class LeftCorners:
         key = key << 6 | ahead
         found = self._corners.get(key)
         if found is None:
-            found = self._made(key)
-            self._corners[key] = found
+            found = self._corners[key] = self._made(key)
+            self._compare_bodies()
         return found
 
     def _made(self, key: int) -> Corner:
@@ -137,9 +134,19 @@ class LeftCorners:
         """Makes the bodies of a nonterminal ready, when it is first met."""
         if self._rules.first_rule[nonterminal] < 0:
             self._sets.expand(nonterminal)
-        if nonterminal not in self._compared:
-            self._compared.add(nonterminal)
-            self._find_covered(nonterminal)
+        if nonterminal not in self._met:
+            self._met.add(nonterminal)
+            self._uncompared.append(nonterminal)
+
+    def _compare_bodies(self) -> None:
+        """Finds what is covered in the nonterminals that were met, and in those that are met in looking for it."""
+        if not self._is_comparing:
+            self._is_comparing = True
+            try:
+                while self._uncompared:
+                    self._find_covered(self._uncompared.pop())
+            finally:
+                self._is_comparing = False
 
     def _add_terminal(self, corner: Corner, position: int, held: int, node: int) -> None:
         state = self._lookaheads.started(self._rules.start_state[position], held)
@@ -147,7 +154,7 @@ class LeftCorners:
             corner.states.append(state)
             corner.positions.append(position)
             corner.nodes.append(node)
-            corner.firsts.append(self.byte_set(self._terminals.first_bytes(state)))
+            corner.firsts.append(self.byte_set(self._sets.automata.first_bytes(state)))
 
     def climb(self, corner: Corner, node: int) -> Climb:
         """Where texts go on behind a node of a corner, whatever level up."""
@@ -191,36 +198,18 @@ class LeftCorners:
         found = self._first_at.get(position)
         if found is None:
             symbol = self._rules.symbols[position]
-            bits = self._terminals.first_bytes(self._rules.start_state[position]) if symbol < 0 else self._first(symbol)
-            found = self._first_at[position] = self.byte_set(bits)
+            if symbol < 0:
+                found = self.byte_set(self._sets.automata.first_bytes(self._rules.start_state[position]))
+            else:
+                found = ByteSet(0)
+                for first in self.corner(symbol, 0).firsts:
+                    found.add(first)
+            self._first_at[position] = found
         return found
 
     def first_behind(self, position: int) -> ByteSet:
         """The same, for a position behind a nonterminal; any byte, where that ends the body."""
         return self._any_byte if self._rules.symbols[position] == END else self.first_at(position)
-
-    def _first(self, nonterminal: int) -> int:
-        """A bit for each byte that the texts of a nonterminal begin with, whatever look-ahead holds."""
-        found = self._firsts.get(nonterminal)
-        if found is None:
-            found = 0
-            rules = self._rules
-            seen = {nonterminal}
-            stack = [nonterminal]
-            while stack:
-                head = stack.pop()
-                if rules.first_rule[head] < 0:
-                    self._sets.expand(head)
-                for rule in range(rules.first_rule[head], rules.last_rule[head]):
-                    position = rules.rule_starts[rule]
-                    symbol = rules.symbols[position]
-                    if symbol < 0:
-                        found |= self._terminals.first_bytes(rules.start_state[position])
-                    elif symbol not in seen:
-                        seen.add(symbol)
-                        stack.append(symbol)
-            self._firsts[nonterminal] = found
-        return found
 
     def _find_covered(self, nonterminal: int) -> None:
         """Adds to `covered`."""
@@ -255,33 +244,4 @@ class LeftCorners:
         symbol = rules.symbols[position]
         if symbol < 0:
             return self._lookaheads.started(rules.start_state[position], ahead) != 0
-        key = symbol << 6 | ahead
-        found = self._alive.get(key)
-        if found is None:
-            found = self._alive[key] = self._begins_under(symbol, ahead)
-        return found
-
-    def _begins_under(self, nonterminal: int, ahead: int) -> bool:
-        """Whether some text of a nonterminal begins as a look-ahead asks for."""
-        rules = self._rules
-        seen = {nonterminal << 6 | ahead}
-        stack = [nonterminal, ahead]
-        while stack:
-            before = stack.pop()
-            head = stack.pop()
-            if rules.first_rule[head] < 0:
-                self._sets.expand(head)
-            for rule in range(rules.first_rule[head], rules.last_rule[head]):
-                position = rules.rule_starts[rule]
-                symbol = rules.symbols[position]
-                held = self._lookaheads.united(before, rules.before[position])
-                if symbol < 0:
-                    if self._lookaheads.started(rules.start_state[position], held):
-                        return True
-                    continue
-                key = symbol << 6 | held
-                if key not in seen:
-                    seen.add(key)
-                    stack.append(symbol)
-                    stack.append(held)
-        return False
+        return len(self.corner(symbol, ahead).states) != 0

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from structgen.engine.bitmask import as_rows, as_words
 from structgen.engine.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
+
+if TYPE_CHECKING:
+    from structgen.engine.expectations import Expected
+    from structgen.engine.explaining import Explanation
 
 __all__ = ["Matcher", "fill_next_token_bitmask"]
 
@@ -128,6 +132,22 @@ class Matcher:
         bits = np.unpackbits(words.view(np.uint8), bitorder="little")
         return [int(token) for token in np.flatnonzero(bits)]
 
+    def allows_bytes(self, data: bytes) -> bool:
+        """Whether the text may go on with some bytes; the state stays as it is.
+
+        Raises:
+            LimitExceededError: a bound of `Limits` was passed.
+        """
+        if self._has_ended():
+            return not data
+        with self._compiled.lock:
+            self._refresh()
+            try:
+                return self._follow(data) == len(data)
+            except LimitExceededError as error:
+                self._renew_after(error)
+                return self._follow(data) == len(data)
+
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever the model thinks: up to where there is a choice, or an end."""
         compiled = self._compiled
@@ -183,6 +203,75 @@ class Matcher:
 
     def _has_ended(self) -> bool:
         return self._ended_by >= 0
+
+    # -- why --------------------------------------------------------------------------------------------------------
+
+    def explain(self, token_id: int) -> Explanation:
+        r"""Whether a token may come next, and if not, why not: at which byte it leaves the grammar, what could have
+        stood there instead, and which rules ask for that.
+
+        It is for people: it takes some tenths of a millisecond, and nothing is kept for it.
+
+        Example:
+            >>> vocabulary = Vocabulary.from_bytes({0: b"tea", 1: b"toffee", 2: b"</s>"}, eos_token_ids=[2])
+            >>> grammar = structgen.Grammar.kbnf('start ::= "one " drink; drink ::= "tea" | "coffee";')
+            >>> matcher = structgen.compile(grammar, vocabulary).matcher()
+            >>> matcher.accept_bytes(b"one ")
+            >>> print(matcher.explain(1))
+            token 1 ("toffee") is refused at its byte 1, "o", after "one t". Expected there: "ea" (drink).
+
+        Raises:
+            LimitExceededError: a bound of `Limits` was passed.
+        """
+        from structgen.engine.explaining import explain  # for messages only
+
+        compiled = self._compiled
+        with compiled.lock:
+            self._refresh()
+            try:
+                return explain(compiled, self._set, b"".join(self._texts), token_id, has_ended=self._has_ended())
+            except LimitExceededError as error:
+                self._renew_after(error)
+                return explain(compiled, self._set, b"".join(self._texts), token_id, has_ended=self._has_ended())
+
+    def expected(self) -> tuple[Expected, ...]:
+        """What may come next, in words; see `structgen.engine.expectations.Expected`.
+
+        Example:
+            >>> schema = {"properties": {"age": {"type": "integer", "minimum": 0}}, "required": ["age"]}
+            >>> vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+            >>> matcher = structgen.compile({"type": "object"} | schema, vocabulary).matcher()
+            >>> matcher.accept_bytes(b'{"age":')
+            >>> print(*matcher.expected())
+            an integer from 0 up (#/properties/age)
+        """
+        from structgen.engine.expectations import THE_END, Outlook
+
+        compiled = self._compiled
+        if self._has_ended():
+            return (THE_END,)
+        with compiled.lock:
+            self._refresh()
+            try:
+                return Outlook(compiled).expected(self._set)
+            except LimitExceededError as error:
+                self._renew_after(error)
+                return Outlook(compiled).expected(self._set)
+
+    def open_rules(self) -> tuple[str, ...]:
+        """The rules of the grammar, or the places in the schema, that are under way, the outermost first."""
+        from structgen.engine.expectations import Outlook
+
+        compiled = self._compiled
+        if self._has_ended():
+            return ()
+        with compiled.lock:
+            self._refresh()
+            try:
+                return Outlook(compiled).open_rules(self._set)
+            except LimitExceededError as error:
+                self._renew_after(error)
+                return Outlook(compiled).open_rules(self._set)
 
     # -- moving -----------------------------------------------------------------------------------------------------
 

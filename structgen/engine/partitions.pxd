@@ -19,6 +19,7 @@ cdef class PartitionTable(Terms):
     cdef int[::1] _width_of              # by class map: how many classes it has
     cdef int _map_count
     cdef dict _number_of_map             # class map -> its number
+    cdef dict _bytes_of_map                # by class map: see `_class_bytes`
     cdef dict _number_of_set             # bytes of class 1 as a mask -> number of the class map
     cdef int[::1] _map_of_byte           # the same by the one byte of class 1
     cdef PairTable _products             # by two class maps: their common refinement
@@ -29,6 +30,8 @@ cdef class PartitionTable(Terms):
 
     @cython.locals(first=int, number=int, byte=int, place=int, width=int)
     cdef int _map_number(self, bytes classes) except -1
+    @cython.locals(found=list, byte=int, one=object)
+    cdef list _class_bytes(self, int number)
     @cython.locals(count=int, byte=int)
     cdef bint _has_one_byte(self, int number, int place) noexcept
     cdef int _map_of_set(self, mask) except -1

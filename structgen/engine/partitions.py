@@ -51,6 +51,7 @@ class PartitionTable(Terms):
         self._width_of = zeros(len(self.class_of) // 256)
         self._map_count = 1  # there is none with the number NO_MAP
         self._number_of_map: dict[bytes, int] = {}
+        self._bytes_of_map: dict[int, list[int]] = {}
         self._number_of_set: dict[int, int] = {}
         self._map_of_byte = zeros(256)
         self._products = PairTable()
@@ -90,6 +91,16 @@ class PartitionTable(Terms):
                 width = place + 1
         self._width_of[number] = width
         return number
+
+    def _class_bytes(self, number: int) -> list[int]:
+        """By class, the bytes that are in it, as bits of a number."""
+        found = self._bytes_of_map.get(number)
+        if found is None:
+            found = self._bytes_of_map[number] = [0] * self._width_of[number]
+            one = 1
+            for byte in range(256):
+                found[self.class_of[number * 256 + byte]] |= one << byte
+        return found
 
     def _has_one_byte(self, number: int, place: int) -> bool:
         """Whether only one byte is in a class."""

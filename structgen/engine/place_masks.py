@@ -101,7 +101,7 @@ class PlaceMasks:
         self._rules = sets.rules
         self._lookaheads = sets.rules.lookaheads
         self._terminals = terminals
-        self.corners = LeftCorners(sets, terminals)
+        self.corners = LeftCorners(sets)
         self._rests: dict[int, Place] = {}
         self._nonterminals: dict[int, Place] = {}
         self._climbs: dict[int, GroupClimb] = {}

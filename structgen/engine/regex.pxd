@@ -31,5 +31,8 @@ cdef class LiteralSet:
 cdef class Substrings:
     cdef readonly object units
 
+cdef class Runs:
+    cdef readonly object units, skipped
+
 cdef class Multiple:
     cdef readonly object divisor, remainder

@@ -26,6 +26,7 @@ __all__ = [
     "Multiple",
     "Regex",
     "Repeat",
+    "Runs",
     "Sequence",
     "Substrings",
     "choice",
@@ -124,6 +125,20 @@ class Substrings:
 
 
 @dataclass(unsafe_hash=True)
+class Runs:
+    """Any run of one or more units of the text.
+
+    Attributes:
+        units: the text, such as a word each with the white space before it.
+        skipped: for each unit, how many of its bytes are left out where it begins a run: that white space. Equal units
+            have equal numbers, less than their lengths.
+    """
+
+    units: tuple[bytes, ...]
+    skipped: tuple[int, ...]
+
+
+@dataclass(unsafe_hash=True)
 class Multiple:
     """Decimal digits whose number, read on from `remainder`, is a multiple of `divisor`. A point among them is skipped.
 
@@ -147,6 +162,7 @@ Regex = (
     | LiteralSet
     | Multiple
     | Substrings
+    | Runs
 )
 
 NOTHING: Regex = ByteSet(0)

@@ -41,6 +41,10 @@ cdef class Rules:
     cdef dict _continuations
     cdef dict _goes_on_endless
 
+    @cython.locals(low=int, high=int, middle=int, rule=int, at=int)
+    cpdef int rule_at(self, int position) except -2
+    @cython.locals(nonterminal=int)
+    cpdef int head_of(self, int rule) except -2
     @cython.locals(start=int)
     cpdef int expand(self, int nonterminal) except -1
     @cython.locals(captured=Captured)

@@ -197,6 +197,54 @@ class Rules:
                 symbol = self.symbols[position]
         return False
 
+    # -- where a position is, for messages --------------------------------------------------------------------------
+
+    def rule_at(self, position: int) -> int:
+        """The rule in whose body a position is; -1 for what is in none."""
+        low, high = 0, self._rule_count
+        while low < high:
+            middle = (low + high) // 2
+            if self.rule_starts[middle] <= position:
+                low = middle + 1
+            else:
+                high = middle
+        rule = low - 1
+        for at in range(self.rule_starts[rule] if rule >= 0 else position, position):
+            if self.symbols[at] == END:
+                return NOT_MADE
+        return rule
+
+    def head_of(self, rule: int) -> int:
+        """The nonterminal that a rule is of."""
+        for nonterminal in range(self._nonterminals):
+            if self.first_rule[nonterminal] <= rule < self.last_rule[nonterminal]:
+                return nonterminal
+        return NOT_MADE
+
+    def key_of(self, nonterminal: int) -> Hashable | None:
+        """The key of a nonterminal that its source made; None for others."""
+        return self._keys.get(nonterminal)
+
+    def bodies_of(self, nonterminal: int) -> list[Sequence[Symbol | Lookahead]]:
+        """The bodies of a nonterminal that its source made, as it made them, in the order of their rules."""
+        if self._source is None:
+            return []
+        return [body for body in self._source.bodies(self._keys[nonterminal]) if self._is_kept(body)]
+
+    def _is_kept(self, body: Sequence[Symbol | Lookahead]) -> bool:
+        """Whether every terminal of a body matches something; else no rule was made of it."""
+        for part in body:
+            if isinstance(part, (Lazy, Lookahead)):
+                continue
+            of: Regex | Lazy
+            if isinstance(part, Capture):
+                of = self._remaining(part) if part.refuses and not self._is_ever_endless(part.of) else part.of
+            else:
+                of = part
+            if not isinstance(of, Lazy) and self.automata.add(of) == 0:
+                return False
+        return True
+
     def _load(self, tables: GrammarTables) -> int:
         """Writes the rules of the tables, the first of all; returns the number of their start."""
         states = [self.automata.add(regex) for regex in tables.terminals]

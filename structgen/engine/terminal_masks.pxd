@@ -16,7 +16,6 @@ cdef class TerminalMasks(CountedMasks):
     cdef PairTable _behind          # by number of exits and state: index in _records
     cdef int _exits_numbered
     cdef int _rounds
-    cdef dict _first_of
     cdef dict _counted
     cdef readonly Marks seen_states, states_behind, refused_tokens
     cdef readonly set suspects
@@ -44,8 +43,6 @@ cdef class TerminalMasks(CountedMasks):
     @cython.locals(record=int)
     cpdef TerminalMask get(self, int state)
     @cython.locals(made=TerminalMask, record=int)
-    @cython.locals(byte=int)
-    cdef object first_bytes(self, int state)
     @cython.locals(trie=Trie, at=int, node=int, stop=int)
     cdef object bytes_of(self, Exits exits)
     cdef int new_round(self) noexcept

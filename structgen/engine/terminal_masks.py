@@ -75,7 +75,6 @@ class TerminalMasks(CountedMasks):
         self._behind = PairTable(PLACES_BEHIND)
         self._exits_numbered = 0
         self._rounds = 0
-        self._first_of: dict[int, int] = {}
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}
         # By the identities of parts, which are kept alive here: another part must not get the identity of one of them.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
@@ -277,17 +276,6 @@ class TerminalMasks(CountedMasks):
             self._add_exits(made, exits)
         self.bytes_used += RECORD_BYTES
         return made
-
-    def first_bytes(self, state: int) -> int:
-        """A bit for each byte that leads on from a state."""
-        found = self._first_of.get(state)
-        if found is None:
-            found = 0
-            for byte in range(256):
-                if self.automata.leads_on(state, byte):
-                    found |= ONE << byte
-            self._first_of[state] = found
-        return found
 
     def bytes_of(self, exits: Exits) -> int:
         """A bit for each byte that some of what is left behind exits begins with."""

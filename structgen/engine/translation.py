@@ -17,6 +17,7 @@ from structgen.engine.regex import (
     Multiple,
     Regex,
     Repeat,
+    Runs,
     Sequence,
     Substrings,
     literal_set,
@@ -106,6 +107,8 @@ def _leaf(table: DerivativeTable, regex: Regex, values: list[int]) -> bool:
         term = table.multiple(regex.divisor, regex.remainder, values.pop())
     elif isinstance(regex, Substrings):
         term = table.substrings(table.add_suffix_automaton(regex.units), 0, values.pop())
+    elif isinstance(regex, Runs):
+        term = table.runs(regex.units, regex.skipped, values.pop())
     else:
         return False
     values.append(term)

@@ -10,7 +10,7 @@ import hashlib
 import operator
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -65,7 +65,7 @@ class Vocabulary:
     trie: TokenTrie
     max_token_bytes: int
     fingerprint: str
-    _tokenizers: list[Callable[[], Any]]
+    _tokenizers: list[tuple[Callable[[], Any], tuple[Hashable, ...]]]
     proper: object  # of `structgen.tokenization`: how its tokenizer splits texts
     shared: object  # of `engine.compiled`: what the grammars compiled for this vocabulary share
 
@@ -111,13 +111,14 @@ class Vocabulary:
         backend = getattr(tokenizer, "backend_tokenizer", None)
         held = tokenizer if backend is None else backend
         kept = weakref.ref(tokenizer) if backend is None and _is_weak(tokenizer) else lambda: held
-        self._tokenizers = [*self._tokenizers, kept][-KEPT_PER_TOKENIZER:]
+        self._tokenizers = [*self._tokenizers, (kept, tokenizer_state(held))][-KEPT_PER_TOKENIZER:]
         self.proper = None  # which looks at all of them
 
     @property
     def tokenizers(self) -> list[Any]:
-        """The tokenizers that it was read out of, as far as they are still there."""
-        return [tokenizer for kept in self._tokenizers if (tokenizer := kept()) is not None]
+        """The tokenizers that it was read out of, as far as they are still there, and what they were."""
+        found = [(kept(), state) for kept, state in self._tokenizers]
+        return [one for one, state in found if one is not None and tokenizer_state(one) == state]
 
     @classmethod
     def from_bytes(

@@ -8,13 +8,14 @@ the same beginning may stand there, nor one that began before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from structgen.engine.token_trie import TokenTrie
 
 __all__ = ["AddedTokens"]
 
 ROOT = 0
+_NONE: frozenset[int] = frozenset()
 
 
 class AddedTokens:
@@ -65,6 +66,13 @@ class AddedTokens:
                 return None
             nodes = after
         return nodes
+
+    def begun_by(self, texts: Iterable[bytes]) -> list[frozenset[int] | None]:
+        """Of each text by itself, which added tokens it is in the middle of; None where one occurs in it."""
+        if self._may_begin is None:
+            return [_NONE for _ in texts]
+        may_begin = self._may_begin.search
+        return [_NONE if may_begin(text) is None else self.behind(_NONE, text) for text in texts]
 
     def behind_added(self, nodes: frozenset[int], token: int) -> frozenset[int] | None:
         """The same behind an added token, in which no other one begins."""

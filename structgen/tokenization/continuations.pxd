@@ -31,7 +31,6 @@ cdef class Continuations:
     cdef int follow_within(self, int at, bytes text) except -1
     @cython.locals(sets=ItemSetStore, scan=int)
     cdef object next_bytes(self, int set_id)
-    @cython.locals(byte=int, one=object)
     cdef object bytes_within(self, int at)
     @cython.locals(sets=ItemSetStore)
     cdef bint may_follow(self, int set_id, int byte) except -1
@@ -41,6 +40,5 @@ cdef class Continuations:
     cdef Endings _find_endings(self, int at, int state, int kind)
     cdef object _cutting_bytes(self, int state, bytes text)
     @cython.locals(byte=int, one=object)
-    cdef bint _are_taken(self, int at, some, int kind) except -1
-    @cython.locals(byte=int, one=object)
+    cdef bint are_taken(self, int at, some, int kind) except -1
     cdef object _leading_from(self, int at)

@@ -22,6 +22,7 @@ KEPT = 65_536  # answers of each kind
 MOST_ENDINGS = 64  # of a pre-token, in characters of all of them
 LONGEST_ENDING = 64
 MOST_BYTES = 16  # of more that may come next they are not followed
+ASCII = 2**128 - 1
 _BYTES = [bytes([byte]) for byte in range(256)]
 
 
@@ -98,13 +99,7 @@ class Continuations:
         if known is None:
             if len(self._within) >= KEPT:
                 self._within.clear()
-            known = 0
-            one = 1
-            following = self._leading_from(at)
-            for byte in range(128):
-                if following >> byte & 1 and self._sets.automata.has_next(self._sets.automata.next(at, byte)):
-                    known |= one << byte
-            self._within[at] = known
+            known = self._within[at] = self._sets.automata.inner_bytes(at) & ASCII
         return known
 
     def may_follow(self, set_id: int, byte: int) -> bool:
@@ -148,7 +143,7 @@ class Continuations:
                 continue
             following = self.next_bytes(at) if kind == IN_SET else self._leading_from(at)
             cutting = 0 if partial else following & self._cutting_bytes(state, text)
-            if self._are_taken(at, cutting, kind):
+            if self.are_taken(at, cutting, kind):
                 endings.add(tokenization.spell(text))
             elif cutting:
                 endings.are_all = False
@@ -180,12 +175,14 @@ class Continuations:
             cutting = cutting & self._borders.of(spelled[len(spelled) - 1]) if spelled else 0
         return cutting
 
-    def _are_taken(self, at: int, some: int, kind: int) -> bool:
+    def are_taken(self, at: int, some: int, kind: int) -> bool:
         """Whether one of some bytes, of those that lead on, is not refused; for the kinds see `endings`."""
         if kind == IN_TERMINAL:
             return some != 0
         if kind == IN_CAPTURE:
             return bool(some & self.bytes_within(at))
+        if not self._sets.captures[at]:
+            return some != 0
         one = 1
         while some:
             byte = some.bit_length() - 1
@@ -200,10 +197,5 @@ class Continuations:
         if known is None:
             if len(self._leading) >= KEPT:
                 self._leading.clear()
-            known = 0
-            one = 1
-            for byte in range(256):
-                if self._sets.automata.leads_on(at, byte):
-                    known |= one << byte
-            self._leading[at] = known
+            known = self._leading[at] = self._sets.automata.first_bytes(at)
         return known

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from structgen.engine.arrays import zeros
 from structgen.engine.vocabulary import Vocabulary
+from structgen.tokenization.added_tokens import AddedTokens
 from structgen.tokenization.borders import Borders
 from structgen.tokenization.completions import Completions
 from structgen.tokenization.scanner import Cutters, Scanner
@@ -36,6 +37,7 @@ PREFERRED_BORDERS = tuple(
         b'"' + _LETTERS + _LETTERS.upper() + b"0 -_/.:\n",
     )
 )
+BACKSLASH = ord("\\")
 ESCAPES = (b"n", b'"', b"\\", b"/", b"t", b"r", b"b", b"f", b"u")
 
 
@@ -47,47 +49,57 @@ class CutterFinder:
         scanner: its pre-tokenizer; the texts are among its `cuts`.
         vocabulary: its tokens.
         completions: how their unfinished characters are completed.
-        ends: by token, the scanner's state and its partial character behind a text of that token alone.
         borders: what the merges leave alone; None where only cuts count.
+        added: the added tokens, which a cutting text must not go on with.
+        begun: by token, which of them its text is in the middle of; None where one occurs in it.
     """
 
     scanner: Scanner
     vocabulary: Vocabulary
     completions: Completions
-    ends: Sequence[tuple[int, int]]
     borders: Borders | None
+    added: AddedTokens
+    begun: Sequence[frozenset[int] | None]
 
     def find(self) -> tuple[list[Cutters], list[Vocabulary]]:
         """Two cutting texts for each token, and vocabularies of what they spell together."""
         preferred = PREFERRED if self.borders is None else PREFERRED_BORDERS
-        made = [self._find(texts, texts is preferred[-1]) for texts in preferred]
+        ends = self.scanner.ends(self.vocabulary.trie, self.vocabulary.size)
+        made = [self._find(ends, texts, texts is preferred[-1]) for texts in preferred]
         return [cutters for cutters, _ in made], [vocabulary for _, vocabulary in made]
 
-    def _find(self, preferred: tuple[bytes, ...], to_letter: bool) -> tuple[Cutters, Vocabulary]:
+    def _find(
+        self, ends: Sequence[tuple[int, int]], preferred: tuple[bytes, ...], to_letter: bool
+    ) -> tuple[Cutters, Vocabulary]:
         """One for each token.
 
         Args:
+            ends: where the tokens lead, see `Scanner.ends`.
             preferred: texts that may cut, the best ones first.
             to_letter: whether unfinished characters had better be completed to letters.
         """
-        vocabulary, cuts = self.vocabulary, self.scanner.cuts
+        vocabulary, cuts, surely_cuts = self.vocabulary, self.scanner.cuts, self.scanner.surely_cuts
         cut_of = zeros(vocabulary.size, -1)
         completions: dict[int, bytes] = {}
         spelled = {}
         order = [cuts.index(text) for text in preferred]
         escapes = [cuts.index(text) for text in (ESCAPES[:1] if self.borders is None else ESCAPES)]
-        known: dict[tuple[int, bool], list[int]] = {}
-        for token, text in enumerate(vocabulary.spellings):
-            if not text:
-                continue
-            state, completion, last = self._completed(token, to_letter)
+        usual: dict[int, list[int]] = {}
+        for token, (text, (state, partial), begun) in enumerate(
+            zip(vocabulary.spellings, ends, self.begun, strict=False)
+        ):
+            completion, last = b"", token
+            if partial:
+                state, completion, last = self._completed(token, state, partial, to_letter)
             if not state:
                 continue
-            is_escape = text.endswith(b"\\")  # mostly, and then few characters can follow
-            sure = known.get((state, is_escape))
+            sure = usual.get(state)
             if sure is None:
-                wanted = [*escapes, *order] if is_escape else order
-                sure = known[state, is_escape] = [cut for cut in wanted if self.scanner.surely_cuts(state, cut)]
+                sure = usual[state] = [cut for cut in order if surely_cuts(state, cut)]
+            if text[-1] == BACKSLASH:  # an escape mostly, and then few characters can follow
+                sure = [*(cut for cut in escapes if surely_cuts(state, cut)), *sure]
+            if begun:
+                sure = [cut for cut in sure if self.added.behind(begun, completion + cuts[cut]) == frozenset()]
             cut = self._first(sure, last)
             if cut >= 0:
                 cut_of[token] = cut
@@ -97,14 +109,11 @@ class CutterFinder:
         # Where nothing cuts, it is a vocabulary of one token that no text holds.
         return Cutters(cut_of, completions), Vocabulary.from_bytes(spelled or {0: b"\xff"}, size=vocabulary.size)
 
-    def _completed(self, token: int, to_letter: bool) -> tuple[int, bytes, int]:
+    def _completed(self, token: int, state: int, partial: int, to_letter: bool) -> tuple[int, bytes, int]:
         """The state behind a token with its last character completed, by which bytes, and the last token of both.
 
         The state is 0 where there is none.
         """
-        state, partial = self.ends[token]
-        if not state or not partial:
-            return state, b"", token
         completion = self.completions.of(token)
         if not completion.texts:
             return 0, b"", token
@@ -114,9 +123,7 @@ class CutterFinder:
 
     def _first(self, cuts: list[int], token: int) -> int:
         """The first of some cuts that leaves a token alone; -1 for none."""
-        if self.borders is None:
-            return cuts[0] if cuts else -1
         for cut in cuts:
-            if self.borders.leaves(token, self.scanner.cuts[cut][0]):
+            if self.borders is None or self.borders.leaves(token, self.scanner.cuts[cut][0]):
                 return cut
         return -1

@@ -9,9 +9,10 @@ from structgen.tokenization.continuations cimport Continuations, Endings
 from structgen.tokenization.merges cimport MergeTable
 from structgen.tokenization.rows cimport count, ids, intersect, ints, remove, unite, without
 from structgen.tokenization.scanner cimport Scanner, TokenRows
+from structgen.tokenization.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, FEW, GOOD, KEPT, KEPT_ROWS, UNKNOWN
+cdef int BAD, GOOD, KEPT, KEPT_ROWS, UNKNOWN
 
 
 cdef class Unsure:
@@ -25,6 +26,7 @@ cdef class ProperMasks:
     cdef readonly object tokenization
     cdef Scanner _scanner
     cdef MergeTable _merges
+    cdef WholeWords _words
     cdef object _borders        # None where only cuts count
     cdef CompiledGrammar _compiled
     cdef ItemSetStore _sets
@@ -35,6 +37,7 @@ cdef class ProperMasks:
     cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
     cdef Continuations _ahead
     cdef dict _good_added       # by set and beginnings of added tokens: those that lead on, of those looked at one by one
+    cdef bint _depends_on_tail
     cdef dict _quick
     cdef dict _surely_first     # by set and state: see `_has_sure_way`
     cdef dict _found
@@ -72,7 +75,6 @@ cdef class ProperMasks:
     @cython.locals(unsure=Unsure)
     cdef object _find_surely_first(self, int set_id, int state)
     cdef bint _may_stop(self, int set_id, int state) except -1
-    @cython.locals(likely=object, byte=int)
     cdef bint _may_be_left(self, int set_id, cutting) except -1
     @cython.locals(following=object)
     cdef bint _may_cut(self, int set_id, int state) except -1

@@ -15,6 +15,7 @@ taken away afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,6 @@ UNKNOWN = 0
 GOOD = 1
 BAD = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
-FEW = 100  # tokens that are looked at one by one in the time in which a mask is made
 KEPT_TOKENS = 1 << 21  # of masks over longer tokens, which list many
 KEPT = 65_536  # answers of each kind
 KEPT_ROWS = 256  # of 32 kB each
@@ -71,6 +71,7 @@ class ProperMasks:
         self.tokenization = tokenization
         self._scanner = tokenization.scanner
         self._merges = tokenization.merges
+        self._words = tokenization.words
         self._borders = tokenization.borders
         self._compiled = compiled
         self._sets = compiled.sets
@@ -82,6 +83,7 @@ class ProperMasks:
         self._ahead = Continuations(compiled, tokenization)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
+        self._depends_on_tail = False
         self._quick: dict[tuple[int, int], bool] = {}
         self._found: dict[tuple[int, Place], bool] = {}
         words = tokenization.word_count
@@ -111,7 +113,7 @@ class ProperMasks:
         if tokenization.added.spelled and tokenization.may_end(place):
             self._allow_added(words, set_id, place)
         intersect(words, self._allowed)
-        for token in tokenization.clashes(place):
+        for token in tokenization.clashes(place, words):
             words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
 
     def _allow_added(self, words: Any, set_id: int, place: Place) -> None:
@@ -147,14 +149,14 @@ class ProperMasks:
         for branch in place.branches:
             rows = tokenization.rows(branch.state, place.partial)
             is_first = branch.state == scanner.start and not place.partial
-            if is_first or not tokenization.words.is_alone(branch.word):
+            if is_first or not self._words.is_alone(branch.word):
                 without(way, rows.joins, conflicts.listed)
                 if conflicts.row is not None:
                     remove(way, conflicts.row)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, True)
                 unite(out, way)
-            if not is_first and not place.partial and not tokenization.words.is_whole(branch.word):
+            if not is_first and not place.partial and not self._words.is_whole(branch.word):
                 without(way, rows.begins, _NOTHING)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, False)
@@ -170,10 +172,12 @@ class ProperMasks:
         for index in range(len(unsure.tokens)):
             token = unsure.tokens[index]
             if way[token >> 5] >> (token & 31) & 1:
-                if unsure.verdicts[index] == UNKNOWN:
-                    is_good = self._leads_on(set_id, branch, place, joined, token, unsure)
-                    unsure.verdicts[index] = GOOD if is_good else BAD
-                if unsure.verdicts[index] == BAD:
+                verdict = unsure.verdicts[index]
+                if verdict == UNKNOWN:
+                    verdict = GOOD if self._leads_on(set_id, branch, place, joined, token, unsure) else BAD
+                    if not self._depends_on_tail:
+                        unsure.verdicts[index] = verdict
+                if verdict == BAD:
                     way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
     def _unsure_of(self, set_id: int, branch: Branch, place: Place) -> tuple[Unsure, Unsure]:
@@ -192,13 +196,13 @@ class ProperMasks:
         base = np.zeros(tokenization.word_count, dtype=np.uint32)
         self._compiled.masks.fill(set_id, base)
         joins, begins = base & np.asarray(rows.joins), base & np.asarray(rows.begins)
-        following = [t for t in tokenization.words.following(branch.word) if joins[t >> 5] >> np.uint32(t & 31) & 1]
+        following = [t for t in self._words.following(branch.word) if joins[t >> 5] >> np.uint32(t & 31) & 1]
         # Of the cutting texts first those that told most of the tokens last time: of others than keys, say.
         first = self._best_cutters.get(branch.state, 0)
         most = 0
         for cutters in (first, 1 - first):
             left = count(joins) + count(begins)
-            if left > FEW:
+            if left > self.tokenization.few:
                 cut = self._cuttable(cutters, set_id)
                 joins &= ~(rows.sure_joins[cutters] & cut)
                 begins &= ~(rows.sure_begins[cutters] & cut)
@@ -206,8 +210,8 @@ class ProperMasks:
                 if told > most:
                     most = told
                     self._best_cutters[branch.state] = cutters
-        # What is in the middle of an added token may have to be completed to it.
-        opening = tokenization.opening(place.added)
+        # The cutting texts go on with no added token that the token itself begins, but may with one begun before it.
+        going_on = tokenization.going_on(place.added)
         key = (self._sets.unknown(set_id), branch.state, branch.word, place.partial, place.added)
         proven = self._proven.get(key)
         if proven is None:
@@ -215,8 +219,8 @@ class ProperMasks:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
         return (
-            Unsure(sorted({*ids(joins | (base & np.asarray(rows.joins) & opening)), *following}), proven[0]),
-            Unsure(ids(begins | (base & np.asarray(rows.begins) & opening)), proven[1]),
+            Unsure(sorted({*ids(joins | (base & np.asarray(rows.joins) & going_on)), *following}), proven[0]),
+            Unsure(ids(begins | (base & np.asarray(rows.begins) & going_on)), proven[1]),
         )
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:
@@ -235,16 +239,18 @@ class ProperMasks:
         return row
 
     def _leads_on(self, set_id: int, branch: Branch, place: Place, joined: bool, token: int, unsure: Unsure) -> bool:
-        """Whether a proper way leads to an end behind a token."""
+        """Whether a proper way leads to an end behind a token; `_depends_on_tail` tells if that is so only behind the
+        same last characters.
+        """
+        self._depends_on_tail = False
         tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
         state = branch.state if joined else scanner.cut(branch.state)
         behind, partial = scanner.follow(state, place.partial, text)
         if partial and unfinished(text) and not tokenization.completions.of(token).exists:
             return False
-        words = tokenization.words
         is_first = not joined or (branch.state == scanner.start and not place.partial)
-        word = words.begun_by(token) if is_first else words.behind(branch.word, token)
-        added = tokenization.added.behind(place.added, text)
+        word = self._words.begun_by(token) if is_first else self._words.behind(branch.word, token)
+        added = tokenization.added.behind(place.added, text) if place.added else tokenization.begun[token]
         if added is None:
             return False
         if self._is_good_within(set_id, behind, partial, word, token, added):
@@ -272,6 +278,7 @@ class ProperMasks:
             if self._borders is not None and self._has_sure_way(after, behind, word, token):
                 return True
         tail = tokenization.tail(place, text)
+        self._depends_on_tail = place.tail != "" and tail != tokenization.tail(replace(place, tail=""), text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
 
     def _is_good_within(
@@ -351,7 +358,7 @@ class ProperMasks:
         """
         if self._borders is not None:  # a pre-token may go on behind a border
             return self._scanner.cutting_bytes(state) & self._borders.of(token) if word == OTHER else 0
-        return 0 if self.tokenization.words.is_whole(word) else self._scanner.cutting_bytes(state)
+        return 0 if self._words.is_whole(word) else self._scanner.cutting_bytes(state)
 
     def _may_leave(self, likely: int, set_id: int, added: frozenset[int]) -> bool:
         """Whether a character may come next that surely cuts, and ends the beginnings of added tokens.
@@ -375,7 +382,7 @@ class ProperMasks:
 
         It can if its first token can: what follows a token in a pre-token is what the tokenizer makes of it alone.
         """
-        words = self.tokenization.words
+        words = self._words
         if words.is_alone(word) or not self._merges.is_proper[token]:
             return UNKNOWN
         is_told = endings.are_all
@@ -393,7 +400,7 @@ class ProperMasks:
         """Whether the text may end, or a character may come next that surely cuts."""
         if state == self._scanner.start:
             return True  # a pre-token begins here anyway
-        if self.tokenization.words.is_whole(word):
+        if self._words.is_whole(word):
             return False
         if self._borders is not None:
             return self._may_stop(set_id, state) or self._may_be_left(set_id, self._cutting(state, word, token))
@@ -461,15 +468,7 @@ class ProperMasks:
         """Whether one of some bytes, as bits of a number, may come next."""
         if self._compiled.eager and self._sets.accepting[set_id]:
             return False  # nothing follows
-        likely = self._ahead.next_bytes(set_id) & cutting
-        if likely:
-            for byte in COMMON:
-                if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
-                    return True
-            for byte in range(256):
-                if likely >> byte & 1 and self._ahead.may_follow(set_id, byte):
-                    return True
-        return False
+        return self._ahead.are_taken(set_id, self._ahead.next_bytes(set_id) & cutting, IN_SET)
 
     def _may_cut(self, set_id: int, state: int) -> bool:
         if self._may_be_left(set_id, self._scanner.cutting_bytes(state)):

@@ -5,7 +5,7 @@ from structgen.engine.matcher cimport Matcher
 
 
 cdef unsigned int ALL_BITS
-cdef int NOWHERE
+cdef int NOWHERE, TEXTS_SHOWN
 
 
 cdef class ProperMatcher(Matcher):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +14,15 @@ from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.proper_masks import ProperMasks
 from structgen.tokenization.tokenization import Place, ProperTokenization
 
+if TYPE_CHECKING:
+    from structgen.engine.explaining import Explanation
+
 __all__ = ["ProperMatcher", "healed"]
 
 # Declared as C integers in the .pxd.
 ALL_BITS = 0xFFFFFFFF  # of a word
 NOWHERE = -1
+TEXTS_SHOWN = 64  # tokens before one that is explained, which the tokenizer is asked about
 MOST_HEALED = 32  # tokens of a prompt's last pre-token; in a longer one nothing is healed
 
 
@@ -70,6 +75,20 @@ class ProperMatcher(Matcher):
                 words[token >> 5] |= one << (token & 31)
         self._mask[:] = words
         self._mask_at = len(self._places_before)
+
+    def explain(self, token_id: int) -> Explanation:
+        """See `Matcher.explain`; a token that the grammar allows, and the tokenizer would not write, says so."""
+        found = Matcher.explain(self, token_id)
+        if not found.allowed:
+            return found
+        if self._mask_at != len(self._places_before):
+            self.fill_next_token_bitmask(np.zeros((1, self._tokenization.word_count), dtype=np.uint32))
+        if self._is_in_mask(token_id):
+            return found
+        ends = token_id in self._compiled.vocabulary.eos_token_ids
+        instead = () if ends else self._tokenization.written([*self._texts[-TEXTS_SHOWN:], found.text or b""])
+        behind = b"".join(self._texts)
+        return replace(found, allowed=False, reason="tokenizer", position=None, behind=behind, instead=instead)
 
     def accept_token(self, token_id: int) -> None:
         """See `Matcher.accept_token`; a token that is not proper is rejected, too."""

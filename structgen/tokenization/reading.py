@@ -22,6 +22,7 @@ from structgen.tokenization.split_patterns import (
     empty_pattern,
     is_one_character,
     literal_pattern,
+    union_of,
 )
 
 __all__ = ["Parts", "read_tokenizer"]
@@ -260,9 +261,10 @@ class _Memberships:
             return pre_tokenizers.Split(Regex(f"(?:{leaf})+"), "removed")  # neighbours at once: each piece takes time
 
         self._leaves = [leaf for split in splits for leaf in split.program.leaves]
-        self._removers = {leaf: remover(leaf) for leaf in self._leaves}
+        self._unions = {leaf: union_of(leaf) for leaf in self._leaves}  # each class that is asked for takes time
+        self._removers = {part: remover(part) for _, parts in self._unions.values() for part in parts}
         # Most blocks of characters hold none of those that a pattern names one by one.
-        self._named = {leaf for leaf in self._leaves if is_one_character(leaf)}
+        self._named = {part for part in self._removers if is_one_character(part)}
         self._remover_of_named = remover("|".join(self._named)) if self._named else None
         self._rewrites = rewrites
         self._can_spell = can_spell
@@ -271,20 +273,22 @@ class _Memberships:
         """For each character: whether it is of each class; None if no proper text holds it."""
         seen = [self._rewritten(character) for character in characters]
         text = "".join(character or "\0" for character in seen)
-        none = [False] * len(text)
-        has_named = self._remover_of_named is not None and any(self._column(self._remover_of_named, text))
+        none = np.zeros(len(text), dtype=np.bool_)
+        has_named = self._remover_of_named is not None and self._column(self._remover_of_named, text).any()
         columns = {
-            leaf: self._column(remover, text) if has_named or leaf not in self._named else none
-            for leaf, remover in self._removers.items()
+            part: self._column(remover, text) if has_named or part not in self._named else none
+            for part, remover in self._removers.items()
         }
-        rows = zip(*[columns[leaf] for leaf in self._leaves], strict=True) if self._leaves else iter([()] * len(text))
+        unions = [self._unions[leaf] for leaf in self._leaves]
+        classes = [np.any([columns[part] for part in parts], axis=0) ^ negative for negative, parts in unions]
+        rows = zip(*[members.tolist() for members in classes], strict=True) if classes else iter([()] * len(text))
         return [None if character is None else row for character, row in zip(seen, rows, strict=True)]
 
     @staticmethod
-    def _column(remover: Any, text: str) -> list[bool]:
-        members = [True] * len(text)
+    def _column(remover: Any, text: str) -> NDArray[np.bool_]:
+        members = np.ones(len(text), dtype=np.bool_)
         for _, (first, last) in remover.pre_tokenize_str(text):
-            members[first:last] = [False] * (last - first)
+            members[first:last] = False
         return members
 
     def _rewritten(self, character: str) -> str | None:

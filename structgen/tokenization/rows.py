@@ -37,9 +37,12 @@ def count(row: Any) -> int:
     found = 0
     for index in range(len(row)):
         word = row[index]
-        while word:
-            word &= word - 1
-            found += 1
+        if word:  # two bits are counted at once, then four, then bytes
+            word -= word >> 1 & 0x55555555
+            word = (word & 0x33333333) + (word >> 2 & 0x33333333)
+            word = (word + (word >> 4)) & 0x0F0F0F0F
+            word += word >> 8  # no multiplication: uncompiled, it would leave 32 bits, and warn
+            found += (word + (word >> 16)) & 0xFF
     return found
 
 

@@ -61,7 +61,11 @@ cdef class Scanner:
     cdef bint _find_completed(self, int state, int partial)
     @cython.locals(index="Py_ssize_t", after=int)
     cpdef tuple follow(self, int state, int partial, bytes text)
-    @cython.locals(states="int[::1]", partials="int[::1]", node=int, depth=int, after=int, index=int, token=int, one="unsigned int", first=Cutters, second=Cutters, sure_first="unsigned int[::1]", sure_second="unsigned int[::1]")
+    @cython.locals(states="int[::1]", partials="int[::1]", node=int, depth=int, index=int, token=int, one="unsigned int", first=Cutters, second=Cutters, sure_first="unsigned int[::1]", sure_second="unsigned int[::1]")
     cpdef int mark(self, int state, int partial, TokenTrie trie, cutters, unsigned int[::1] row, sure) except -1
+    @cython.locals(found=list, states="int[::1]", partials="int[::1]", node=int, depth=int, index=int)
+    cpdef list ends(self, TokenTrie trie, int size)
+    @cython.locals(after=int)
+    cdef int _descend(self, int[::1] states, int[::1] partials, int depth, int byte) except -1
     @cython.locals(completion=bytes, cut=int)
     cdef bint _is_cut_off(self, int state, int partial, int token, Cutters cutters) except -1

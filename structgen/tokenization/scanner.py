@@ -320,20 +320,9 @@ class Scanner:
         node = 0
         while node < trie.node_count:
             depth = trie.node_depth[node]
-            after = self.byte(partials[depth - 1], trie.node_byte[node])
-            state = states[depth - 1]
-            partial = 0
-            if after >= 0:
-                partial = after
-            elif after == NO_TEXT:
-                state = 0
-            else:
-                state = self.step(state, FIRST_KIND - after)
-            if not state:
-                node = trie.node_end[node]
-                continue
-            states[depth], partials[depth] = state, partial
-            if partial and not self.can_complete(state, partial):
+            state = self._descend(states, partials, depth, trie.node_byte[node])
+            partial = partials[depth]
+            if not state or (partial and not self.can_complete(state, partial)):
                 node = trie.node_end[node]
                 continue
             for index in range(trie.token_start[node], trie.token_start[node + 1]):
@@ -344,6 +333,42 @@ class Scanner:
                 if self._is_cut_off(state, partial, token, second):
                     sure_second[token >> 5] |= one << (token & 31)
             node += 1
+
+    def ends(self, trie: TokenTrie, size: int) -> list[tuple[int, int]]:
+        """Walks the vocabulary for where its tokens lead, each by itself.
+
+        Args:
+            trie: the tokens,
+            size: and how many there are.
+
+        Returns:
+            By token the state behind it, 0 if no proper text holds it, and the character that it leaves unfinished.
+        """
+        found = [(0, 0)] * size
+        states = zeros(trie.max_depth + 1)
+        partials = zeros(trie.max_depth + 1)
+        states[0] = self.start
+        node = 0
+        while node < trie.node_count:
+            depth = trie.node_depth[node]
+            if not self._descend(states, partials, depth, trie.node_byte[node]):
+                node = trie.node_end[node]
+                continue
+            for index in range(trie.token_start[node], trie.token_start[node + 1]):
+                found[trie.tokens[index]] = (states[depth], partials[depth])
+            node += 1
+        return found
+
+    def _descend(self, states: array[int], partials: array[int], depth: int, byte: int) -> int:
+        """Follows a byte to a depth of a trie; the state there, 0 if no proper text holds it."""
+        after = self.byte(partials[depth - 1], byte)
+        states[depth] = states[depth - 1]
+        partials[depth] = 0
+        if after >= 0:
+            partials[depth] = after
+        else:
+            states[depth] = 0 if after == NO_TEXT else self.step(states[depth], FIRST_KIND - after)
+        return states[depth]
 
     def _is_cut_off(self, state: int, partial: int, token: int, cutters: Cutters) -> bool:
         """Whether a token's cutting text surely cuts it off, where it leads to a state."""

@@ -17,13 +17,16 @@ from typing import TypeAlias
 
 from structgen.errors import VocabularyError
 
-__all__ = ["Program", "Threads", "compile_pattern", "empty_pattern", "is_one_character", "literal_pattern"]
+__all__ = ["Program", "Threads", "compile_pattern", "empty_pattern", "is_one_character", "literal_pattern", "union_of"]
 
 MOST_COPIES = 256  # of a repeated part
 
 Threads: TypeAlias = tuple[int, ...]
 """Places of a program, the preferred one first; what may match an empty text from there is not followed yet."""
 
+_PART = re.compile(r"\\[pP]\{\w+\}|\\[sdrn]")
+_UNION = re.compile(rf"\[(\^?)((?:{_PART.pattern})+)\]")
+_NAMED = {r"\r": r"\x{d}", r"\n": r"\x{a}"}
 _TOKEN = re.compile(
     r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
     |(?P<repeat>(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^]|\\[bBAzZGKXRkg1-9])
@@ -234,6 +237,16 @@ def empty_pattern() -> Program:
 
 def _quoted(character: str) -> str:
     return f"\\x{{{ord(character):x}}}"
+
+
+def union_of(leaf: str) -> tuple[bool, list[str]]:
+    """A class of characters as a union of others, or as all that is not in one: whether it is the latter, and which."""
+    if leaf in (r"\S", r"\D"):
+        return True, [leaf.lower()]
+    found = _UNION.fullmatch(leaf)
+    if found is None:
+        return False, [leaf]
+    return bool(found[1]), [_NAMED.get(part, part) for part in _PART.findall(found[2])]
 
 
 def is_one_character(leaf: str) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import gc
+import json
+import re
 import threading
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.collector import without_collector
 from structgen.engine.arrays import zeros
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
@@ -22,6 +23,7 @@ from structgen.tokenization.completions import Completions, composes
 from structgen.tokenization.cutting_texts import BEHIND_BORDERS, CUTS, CutterFinder
 from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import read_tokenizer
+from structgen.tokenization.rows import ids
 from structgen.tokenization.scanner import Scanner, TokenRows
 from structgen.tokenization.symbols import Symbols, check_spellings
 from structgen.tokenization.whole_words import OTHER, WholeWords
@@ -94,9 +96,15 @@ class ProperTokenization:
         tokenizer: of transformers (fast) or `tokenizers`, a byte-pair encoding.
         vocabulary: its tokens.
 
+    Attributes:
+        begun: by token, which added ones its text is in the middle of; None where one occurs in it.
+        few: so many tokens are looked at one by one, in about the time in which a mask is made.
+
     Raises:
         VocabularyError: the tokenizer splits texts in a way that is not supported; named.
     """
+
+    few = 40
 
     def __init__(self, tokenizer: Any, vocabulary: Vocabulary) -> None:
         parts = read_tokenizer(tokenizer)
@@ -113,10 +121,9 @@ class ProperTokenization:
             WholeWords.of(parts, self.merges, vocabulary, self._symbols) if parts.ignore_merges else WholeWords({})
         )
         self.word_count = (vocabulary.size + 31) // 32
-        begun = [self.added.behind(frozenset(), text) for text in vocabulary.spellings]
-        never = set(self._find_never(begun))
+        self.begun = self.added.begun_by(vocabulary.spellings)
+        never = set(self._find_never())
         self._never = self._row_of(list(never))
-        self._opening = self._row_of([token for token, nodes in enumerate(begun) if nodes])
         self._only_whole = self._row_of(list(self.words.tokens))
         self._added_row = self._row_of(list(self.added.spelled))
         self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
@@ -134,8 +141,9 @@ class ProperTokenization:
         self._conflicts: dict[int, Conflicts] = {}
         self._clashes: dict[str, list[int]] = {}
         self._going_on: dict[tuple[int, int, int], bool] = {}
+        self._copy: Any = None  # of the tokenizer, once it was asked for
         # What ends a value of JSON, the shorter the sooner: where a search had better begin.
-        closers = [t for t, text in enumerate(vocabulary.spellings) if b'"' in text or b"}" in text or b"]" in text]
+        closers = [token for token, text in enumerate(vocabulary.spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
         self.start = Place((Branch(self.scanner.start, 0),))
@@ -150,7 +158,7 @@ class ProperTokenization:
         """
         with _making:
             if vocabulary.proper is None:
-                with _without_collector():
+                with without_collector():
                     vocabulary.proper = cls(_only_tokenizer(vocabulary), vocabulary)
             if not isinstance(vocabulary.proper, cls):
                 raise TypeError(f"{vocabulary!r} holds something else")
@@ -177,8 +185,7 @@ class ProperTokenization:
             scanner.kind_of,
             may_compose=parts.is_normal is None,
         )
-        ends = [scanner.follow(scanner.start, 0, text) for text in vocabulary.spellings]
-        finder = CutterFinder(scanner, vocabulary, self.completions, ends, borders)
+        finder = CutterFinder(scanner, vocabulary, self.completions, borders, self.added, self.begun)
         self._cutters, self.cut_vocabularies = finder.find()
 
     # -- tokens -----------------------------------------------------------------------------------------------------
@@ -192,24 +199,16 @@ class ProperTokenization:
         bits[np.asarray(tokens, dtype=np.intp)] = True
         return np.packbits(bits, bitorder="little").view(np.uint32)
 
-    def _find_never(self, begun: Sequence[frozenset[int] | None]) -> Iterator[int]:
-        """The tokens that no proper sequence holds, whatever stands beside them; and the added ones.
-
-        Args:
-            begun: by token, which added ones its text is in the middle of; None where one occurs in it.
-        """
-        parts, proper, spellings = self._parts, self.merges.is_proper, self.vocabulary.spellings
-        for token in self._texts():
-            text = spellings[token]
-            is_made = token < parts.size and (proper[token] or token in self.words.tokens)
+    def _find_never(self) -> Iterator[int]:
+        """The tokens that no proper sequence holds, whatever stands beside them; and the added ones."""
+        parts, spellings = self._parts, self.vocabulary.spellings
+        made = np.zeros(max(len(spellings), parts.size), dtype=np.bool_)
+        made[: parts.size] = self.merges.is_proper
+        made[list(self.words.tokens)] = True
+        for token, (text, begun, is_made) in enumerate(zip(spellings, self.begun, made.tolist(), strict=False)):
+            is_usual = is_made and begun is not None and (parts.is_normal is None or self._is_normal(text))
             is_needless = token in parts.fallback and self._is_piece(text)
-            if (
-                token in self.added.spelled
-                or not is_made
-                or is_needless
-                or begun[token] is None
-                or not self._is_normal(text)
-            ):
+            if text and (not is_usual or is_needless or token in self.added.spelled):
                 yield token
 
     def _is_piece(self, text: bytes) -> bool:
@@ -265,6 +264,31 @@ class ProperTokenization:
         symbols = self._symbols.of(text)
         return tuple(self.merges.merged(symbols)) if symbols or not text else None
 
+    def written(self, texts: Sequence[bytes]) -> tuple[bytes, ...]:
+        """How the tokenizer writes the text of some tokens, from where it does otherwise; for messages.
+
+        Args:
+            texts: what the tokens spell.
+
+        Returns:
+            What its tokens spell; nothing where it would write the same, cannot be asked, or changes the text.
+        """
+        try:
+            text = b"".join(texts).decode()
+        except UnicodeDecodeError:
+            return ()
+        if self._copy is None:  # other threads may use the tokenizer itself, which is not safe
+            original = _only_tokenizer(self.vocabulary)
+            self._copy = type(original).from_str(original.to_str()) if hasattr(original, "to_str") else None
+        if self._copy is None:
+            return ()
+        tokens = self._copy.encode(text, add_special_tokens=False).ids
+        spelled = [self.vocabulary.token_bytes(token) or b"" for token in tokens]
+        same = 0
+        while same < min(len(spelled), len(texts)) and spelled[same] == texts[same]:
+            same += 1
+        return tuple(spelled[same:]) if b"".join(spelled) == text.encode() else ()
+
     # -- what may follow --------------------------------------------------------------------------------------------
 
     def rows(self, state: int, partial: int) -> TokenRows:
@@ -316,14 +340,20 @@ class ProperTokenization:
             return Conflicts(found, None)
         return Conflicts(zeros(0), self._row_of(found))
 
-    def clashes(self, place: Place) -> list[int]:
+    def clashes(self, place: Place, words: Any) -> list[int]:
         """Tokens that cannot follow for other reasons: with what stands before they would spell an added token, or be
         composed to another character.
+
+        Args:
+            place: what stands before.
+            words: uint32[words], the tokens that might follow otherwise.
         """
         found: list[int] = []
         if place.added:
             found += self.added.completing(place.added, self.vocabulary.trie)
-        if self._parts.is_normal is not None and not place.partial and place.tail:
+        if self._parts.is_normal is not None and place.partial:  # few tokens go on with a character
+            found += [token for token in ids(words) if not self._fits(place, self.vocabulary.spellings[token])]
+        elif self._parts.is_normal is not None and place.tail:
             known = self._clashes.get(place.tail)
             if known is None:
                 if len(self._clashes) >= KEPT_CONFLICTS:
@@ -340,11 +370,9 @@ class ProperTokenization:
         is_normal = self._parts.is_normal
         return is_normal is None or is_normal(tail + text.decode(errors="ignore"))
 
-    def opening(self, added: frozenset[int]) -> NDArray[np.uint32]:
-        """uint32[words]: tokens behind which a text may be in the middle of an added token."""
-        if not added:
-            return self._opening
-        return self._opening | self._row_of(self.added.within(added, self.vocabulary.trie))
+    def going_on(self, added: frozenset[int]) -> NDArray[np.uint32]:
+        """uint32[words]: tokens that only go on with added tokens that a text is in the middle of."""
+        return self._row_of(self.added.within(added, self.vocabulary.trie) if added else [])
 
     def may_end(self, place: Place) -> bool:
         """Whether the text may end here, or an added token follow."""
@@ -420,7 +448,7 @@ class ProperTokenization:
         if not text or self._never[token >> 5] >> np.uint32(token & 31) & np.uint32(1):
             return None
         added = self.added.behind(place.added, text)
-        if added is None or not self._fits(place, token, text):
+        if added is None or not self._fits(place, text):
             return None
         found = list(self._branches(place, token, text))
         if not found:
@@ -457,8 +485,8 @@ class ProperTokenization:
             states[branch.word] = self.scanner.union(states.get(branch.word, 0), branch.state)
         return tuple(Branch(state, word) for word, state in sorted(states.items()))
 
-    def _fits(self, place: Place, token: int, text: bytes) -> bool:
-        """Whether a token's characters may stand here: they stay what they are, and are spelled by bytes if need be."""
+    def _fits(self, place: Place, text: bytes) -> bool:
+        """Whether some characters may stand here: they stay what they are, and are spelled by bytes if need be."""
         parts = self._parts
         if not place.partial:
             return parts.is_normal is None or text[:1].isascii() or self._fits_tail(place.tail, text)
@@ -495,20 +523,7 @@ class ProperTokenization:
 
 
 _making = threading.Lock()
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Python's garbage collector rests: half a million short-lived lists, none of them in a circle, would have it go
-    through all that the process holds, and again, for longer than they take to make.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+_closing = re.compile(rb'["}\]]').search
 
 
 def _only_tokenizer(vocabulary: Vocabulary) -> Any:
@@ -528,4 +543,8 @@ def _only_tokenizer(vocabulary: Vocabulary) -> Any:
 
 
 def _written(tokenizer: Any) -> Any:
-    return tokenizer.to_str() if hasattr(tokenizer, "to_str") else id(tokenizer)
+    """What a tokenizer does to texts; without what it does to batches, which calls change."""
+    if not hasattr(tokenizer, "to_str"):
+        return id(tokenizer)
+    config = json.loads(tokenizer.to_str())
+    return json.dumps({key: part for key, part in config.items() if key not in ("padding", "truncation")})

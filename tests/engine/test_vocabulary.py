@@ -184,6 +184,8 @@ def test_tokens_added_later_are_seen(tiny_tokenizer):
     after = Vocabulary.from_huggingface(copy)
     assert after.size == before.size + 1
     assert after.token_bytes(before.size) == b"<tool>"
+    # It says nothing any more of how the texts of the other vocabulary are split.
+    assert {tokenizer.get_vocab_size() for tokenizer in before.tokenizers} <= {before.size}
 
 
 def test_a_decoder_set_later_is_seen():

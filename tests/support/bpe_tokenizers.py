@@ -69,7 +69,8 @@ def _with_words(tokenizer):
 
 def qwen3():
     tokenizer = _bpe([_split(LLAMA3.replace("{1,3}", "")), _bytes_only()], normalizer=normalizers.NFC())
-    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in ("<tool>", "<tool_call>", "</tool>", "lliam")])
+    added = ("<tool>", "<tool_call>", "</tool>", "lliam", "it x", "23 4")
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in added])
     tokenizer.add_special_tokens([AddedToken("<|im_end|>", normalized=False)])
     return tokenizer
 

@@ -105,6 +105,7 @@ LANGUAGES = [
     (r'\{"name": ?"(Bob|Alice)","(age|ages)":(7|34)\}', None),
     ('"[a-c"]{0,2}",?"', None),
     ("a<tool(_call)?>b?|<tool", None),
+    ("it x1|in|23 41|5", None),  # what mostly cuts a token off goes on with an added one
 ]
 
 
@@ -119,8 +120,10 @@ def texts_of(pattern, texts):
 
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
-def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, texts):
+@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, texts, few, monkeypatch):
     vocabulary = vocabulary_of(make)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
     special = {"<|end|>", "<|im_end|>"}
     expected = set()
     for text in texts_of(pattern, texts):
@@ -209,6 +212,24 @@ def test_a_token_that_is_not_proper_is_rejected_and_changes_nothing(matcher):
         with pytest.raises(TokenRejectedError):
             matcher.accept_token(token)
     assert matcher.allowed_token_ids() == before
+
+
+@pytest.mark.parametrize("make", [bpe_tokenizers.qwen3, bpe_tokenizers.bytes_only_nfc])
+def test_characters_that_come_in_pieces_are_not_composed_with_those_before(make):
+    """The accents of "ȓ" would be one character with the letter, those of "u̸֢" stand in another order."""
+    vocabulary = vocabulary_of(make)
+    grammar = structgen.Grammar.regex("[ru\u0311\u05a2\u0338]{0,3}")
+    matchers = [structgen.compile(grammar, vocabulary, tokenization="proper").matcher()]
+    places = 0
+    while matchers:
+        matcher = matchers.pop()
+        for token in matcher.allowed_token_ids():
+            after = matcher.fork()
+            after.accept_token(token)
+            places += 1
+            if token not in vocabulary.eos_token_ids:
+                matchers.append(after)
+    assert places > 50
 
 
 def test_going_back_copying_and_beginning_anew(matcher):
@@ -331,6 +352,18 @@ def test_two_tokenizers_of_the_same_tokens_that_split_differently_are_refused():
     assert structgen.Vocabulary.from_huggingface(second, vocab_size=500) is vocabulary
     with pytest.raises(VocabularyError, match="several"):
         structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")
+
+
+def test_what_a_tokenizer_does_to_batches_does_not_matter():
+    from tokenizers import Tokenizer
+
+    first = bpe_tokenizers.gpt2()
+    second = Tokenizer.from_str(first.to_str())
+    second.enable_padding(length=8)
+    second.enable_truncation(max_length=8)
+    vocabulary = structgen.Vocabulary.from_huggingface(first, vocab_size=501)
+    assert structgen.Vocabulary.from_huggingface(second, vocab_size=501) is vocabulary
+    structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")
 
 
 # -- generation --------------------------------------------------------------------------------------------------------
