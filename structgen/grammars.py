@@ -1,36 +1,52 @@
-"""Grammars that are not JSON Schemas, as values that `compile` and `generate` take; and schemas as KBNF text."""
+"""Grammars that are not JSON Schemas, as values that `compile` and `generate` take."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Unpack
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
+from structgen.errors import GrammarError
 from structgen.limits import Limits
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
-    from structgen.schema.options import SchemaArguments
+    from structgen.kbnf.lark_parser import LarkDialect
+    from structgen.schema.substrings import Unit
 
-__all__ = ["Grammar", "to_kbnf"]
+__all__ = ["Grammar"]
+
+
+_SHOWN = 60
+
+
+def _as_written(text: str) -> Any:
+    return text
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A language of texts, by a KBNF grammar or a regex. What is generated under it is the text itself.
+    """A language of texts, by a KBNF grammar, a regex or texts. What is generated under it is the text itself, or what
+    a choice says that it stands for.
 
-    Made by `Grammar.kbnf` and `Grammar.regex`, which check the syntax at once.
+    Made by `Grammar.kbnf`, `gbnf`, `lark`, `language`, `regex`, `choice` and `substring`, which check what they are
+    given at once.
 
     Attributes:
-        kind: "kbnf" or "regex".
+        kind: "kbnf", "gbnf", "lark" (of the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring".
         source: the text it was made of.
         eager: whether the text ends at the first token after which it can.
         tree: the KBNF syntax tree.
+        parse: from a whole text to its value.
     """
 
     kind: str
     source: str
     eager: bool
     tree: ast.Grammar = field(compare=False, repr=False)
+    parse: Callable[[str], Any] = field(default=_as_written, compare=False, repr=False)
 
     @classmethod
     def kbnf(cls, text: str, *, eager: bool = True, limits: Limits | None = None) -> Grammar:
@@ -57,6 +73,53 @@ class Grammar:
         tree = parse(text, limits=limits)
         validate(tree)
         return cls("kbnf", text, eager, tree)
+
+    @classmethod
+    def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
+        """A grammar of llama.cpp; it begins at the rule `root`. The model decides between ending and going on.
+
+        Args:
+            text: the grammar, for instance `root ::= "yes" | "no"`.
+            limits: bounds on its size.
+
+        Raises:
+            GrammarError: it does not parse, makes no sense, or speaks of tokens (`<[1000]>`, `<think>`); with line and
+                column.
+            LimitExceededError: it is larger than `limits` allow.
+
+        Example:
+            >>> Grammar.gbnf('root ::= [a-z]{1,8} ("-" [0-9]+)?').kind
+            'gbnf'
+        """
+        from structgen.kbnf.gbnf_parser import parse_gbnf
+
+        return cls("gbnf", text, False, parse_gbnf(text, limits=limits))
+
+    @classmethod
+    def lark(cls, text: str, *, dialect: LarkDialect = "llguidance", limits: Limits | None = None) -> Grammar:
+        r"""A grammar in Lark's syntax; it begins at the rule `start`. The model decides between ending and going on.
+
+        A text belongs to it if it can be divided into terminals as the rules say, in any way: no lexer takes the
+        longest one. Texts of `%ignore` may stand behind each terminal. docs/other-engines.md tells what is read, and
+        what refused.
+
+        Args:
+            text: the grammar.
+            dialect: "llguidance": regexes are in Rust's syntax. "lark": the Python toolkit's; they are in Python's.
+            limits: bounds on its size.
+
+        Raises:
+            GrammarError: it does not parse, makes no sense, or has what is not context-free; with line and column.
+            LimitExceededError: it is larger than `limits` allow.
+
+        Example:
+            >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
+            'llguidance'
+        """
+        from structgen.kbnf.lark_parser import parse_lark
+
+        tree = parse_lark(text, dialect=dialect, limits=limits)
+        return cls(dialect, text, False, tree)
 
     @classmethod
     def language(cls, name: str) -> Grammar:
@@ -99,39 +162,96 @@ class Grammar:
         regex = parse_regex(pattern, "python", limits=limits or Limits())
         return cls("regex", pattern, False, ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
 
+    @classmethod
+    def choice(cls, options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> Grammar:
+        """One of some texts, however many; the model decides between one and a longer one that begins with it.
+
+        Args:
+            options: the texts, which are the values; or what each stands for, as a mapping. An `Enum` of strings gives
+                its members.
+
+        Raises:
+            GrammarError: there are none; or one is no text, or half a surrogate pair.
+
+        Example:
+            >>> Grammar.choice(["left", "right"]).parse("left")
+            'left'
+            >>> Grammar.choice({"yes": True, "no": False}).parse("no")
+            False
+        """
+        from structgen.engine.regex import literal_set
+        from structgen.kbnf import ast
+
+        values = _values(options)
+        if not values:
+            raise GrammarError("a choice of no texts")
+        try:
+            regex = literal_set(text.encode() for text in values)
+        except UnicodeEncodeError as error:
+            raise GrammarError(f"half a surrogate pair cannot be written: {error.object!r}") from error
+        tree = ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))
+        # As JSON: whatever stands in the texts, no two choices are written alike.
+        return cls("choice", json.dumps(sorted(values)), False, tree, _Chosen(values))
+
+    @classmethod
+    def substring(cls, text: str, *, unit: Unit = "character", max_length: int | None = None) -> Grammar:
+        """A piece of a text, never empty: what is quoted cannot be invented. `SubstringOf` is the same for a field of a
+        model.
+
+        Args:
+            text: the source.
+            unit: "character": any run of code points. "word": whole words only.
+            max_length: how many code points the piece may have.
+
+        Raises:
+            SchemaError: there is nothing in the text, or an unknown unit.
+            GrammarError: no piece is short enough.
+
+        Example:
+            >>> Grammar.substring("The cat sat.", unit="word").kind
+            'substring'
+        """
+        from structgen.engine import regex as rx
+        from structgen.kbnf import ast
+        from structgen.schema.substrings import read_keyword, shortest_unit, substring_regex, units_of
+
+        read_keyword({"text": text, "unit": unit})
+        units = units_of(text, unit)
+        regex = substring_regex(units, unit)
+        if max_length is not None:
+            if max_length < shortest_unit(units, unit):
+                raise GrammarError(f"no {unit} of the text has at most {max_length} characters")
+            regex = rx.intersection(regex, rx.repeat(rx.ANY_CHAR, 1, max_length))
+        tree = ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))
+        return cls("substring", json.dumps([text, unit, max_length]), False, tree)
+
     def __repr__(self) -> str:
-        return f"Grammar.{self.kind}({self.source!r})"
+        source = self.source if len(self.source) <= _SHOWN else self.source[:_SHOWN] + "…"
+        return f"Grammar.{self.kind}({source!r})"
 
 
-def to_kbnf(schema: Any, *, end: str = "", limits: Limits | None = None, **options: Unpack[SchemaArguments]) -> str:
-    r"""Writes a schema or a type as KBNF text, for engines that read it.
+class _Chosen:
+    """Reads the texts of a choice."""
 
-    The published `kbnf` engine accepts the text with the same language, up to one thing: it ends *eagerly*, at the
-    first token after which the text can end, so that of the integers it gives only those of one token. A caller
-    closes that gap by making the end visible: `end="\\n"`, which cannot belong to a value, has to follow it; cut it off
-    the output.
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
 
-    Args:
-        schema: a Pydantic model, a type, or a JSON Schema.
-        end: what has to follow the value.
-        limits: bounds on the schema's size.
-        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
-            `lenient`, `registry`.
+    def __call__(self, text: str) -> Any:
+        if text not in self._values:
+            raise ValueError(f"{text!r} is none of the choices")
+        return self._values[text]
 
-    Raises:
-        SchemaError: the schema cannot be used; with its JSON pointer.
 
-    Example:
-        >>> to_kbnf({"const": 1}).startswith("start ::=")
-        True
-    """
-    from structgen.kbnf import ast
-    from structgen.kbnf.printer import print_grammar
-    from structgen.schema import schema_to_kbnf
-
-    limits = limits or Limits()
-    grammar = schema_to_kbnf(schema, start="value" if end else "start", limits=limits, **options)
-    if end:
-        whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
-        grammar = ast.Grammar((ast.Rule("start", whole), *grammar.rules))
-    return print_grammar(grammar, limits=limits)
+def _values(options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> dict[str, Any]:
+    """What each of the texts of a choice stands for."""
+    if isinstance(options, str):
+        raise GrammarError("a choice is among several texts, not one", hint=f"write [{options!r}]")
+    values: dict[str, Any]
+    if isinstance(options, type) and issubclass(options, Enum):
+        values = {member.value: member for member in options}
+    else:
+        values = dict(options) if isinstance(options, Mapping) else {text: text for text in options}
+    for text in values:
+        if not isinstance(text, str):
+            raise GrammarError(f"{text!r} is no text", hint="give a mapping from texts to what they stand for")
+    return values

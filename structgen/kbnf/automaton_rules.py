@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
-from structgen.errors import GrammarError
+from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.regex_text import chars_to_rust
 from structgen.limits import Limits
@@ -14,6 +14,7 @@ from structgen.limits import Limits
 __all__ = ["automaton_rules"]
 
 _TEXT = rx.star(rx.ANY_CHAR)
+_MOST_STATES = 20_000  # a rule each: megabytes of text, and seconds to write it
 
 # Code points whose UTF-8 form begins with a byte of each group: first byte, last byte, continuation bytes, first bits.
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))
@@ -37,7 +38,7 @@ def automaton_rules(
 
     Raises:
         GrammarError: the regex matches bytes that are not UTF-8.
-        LimitExceededError: there are too many states.
+        LimitExceededError: there are more than 20,000 states, or than `limits` allow.
     """
     store = AutomatonStore(limits)
     start = store.add(regex)
@@ -53,6 +54,10 @@ def automaton_rules(
     walk = _CharacterWalk(store)
     names = {start: new_name()}
     for state in (order := [start]):
+        if len(order) > _MOST_STATES:
+            limit = limits.grammar_symbols
+            message = f"a regex needs more than {_MOST_STATES} rules to be written down"
+            raise LimitExceededError("grammar_symbols", limit, message=message, hint="loosen its conditions")
         alternatives: list[ast.Expression] = []
         for target, ranges in walk.edges(state).items():
             if target not in names and store.has_next(target):

@@ -55,6 +55,7 @@ class IndentedRules:
 
     def __init__(self, productions: Productions) -> None:
         self._bodies = productions.bodies
+        self._names = productions.names
         self._terminals = productions.terminals
         self._literals: dict[bytes, rx.Regex] = {}
         self._indented = _reaching_marks(productions)
@@ -110,6 +111,15 @@ class IndentedRules:
     def remaining(self, then: Hashable) -> rx.Regex:
         """The same."""
         raise NotImplementedError
+
+    def words(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
+        """See `RuleSource`: terminals speak for themselves."""
+        return "", ""
+
+    def place(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> str:
+        """See `RuleSource`: the rule's name."""
+        name: str = self._names[key[0]]
+        return name
 
 
 def _reaching_marks(productions: Productions) -> set[int]:

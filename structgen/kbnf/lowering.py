@@ -10,24 +10,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from structgen.engine import regex as rx
-from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.automaton_rules import automaton_rules
-from structgen.kbnf.flattening import group_rules
+from structgen.kbnf.naming import FreshNames, without_extensions, written_names
 from structgen.kbnf.regex_facts import is_nullable, post_order
 from structgen.kbnf.regex_text import regex_texts, regex_to_rust
-from structgen.kbnf.regular import regular
 from structgen.kbnf.repetition import CountedRules
-from structgen.kbnf.rewriting import rewrite
+from structgen.kbnf.rewriting import rewrite, sequence
 from structgen.limits import Limits
 
 __all__ = ["lower"]
 
-_OURS = {ast.NotFollowedBy: "look-ahead '!'", ast.Margin: "'margin!'", ast.Indented: "'indented!'"}
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # The published package makes a dense automaton of each regex, without a bound: a counted repetition of this many
 # nodes in all is left to rules instead.
@@ -41,53 +37,17 @@ def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
         GrammarError: a regex matches bytes that are not UTF-8, or there is a look-ahead or an indentation.
         LimitExceededError: a regex needs too many states.
     """
-    grammar = _without_ours(grammar)
-    names = _written_names(grammar)
+    grammar = without_extensions(grammar, "the published KBNF")
+    names = written_names(grammar, start="start", clean=_identifier)
     lowering = _Lowering(names, limits or Limits())
     rules = [ast.Rule(names[rule.name], lowering.expression(rule.body, names[rule.name])) for rule in grammar.rules]
     return ast.Grammar(tuple(rules + lowering.rules))
 
 
-def _without_ours(grammar: ast.Grammar) -> ast.Grammar:
-    """The grammar with differences as terminals; what else is ours and not of the published package is refused."""
-    grouped = group_rules(grammar)
-    known: dict[int, ast.Expression] = {}
-    rules: list[ast.Rule] = []
-
-    def translate(node: ast.Expression) -> ast.Expression:
-        if isinstance(node, ast.Difference):
-            return ast.RegexTerminal(regular(node, grouped))
-        if type(node) in _OURS:
-            name = grammar.rules[len(rules)].name
-            raise GrammarError(f"the published KBNF has no word for the {_OURS[type(node)]} in the rule {name!r}")
-        return node
-
-    for rule in grammar.rules:
-        rules.append(ast.Rule(rule.name, rewrite(rule.body, translate, known)))
-    return ast.Grammar(tuple(rules), grammar.start)
-
-
-def _written_names(grammar: ast.Grammar) -> dict[str, str]:
-    """For each name an identifier, itself where it is one; the start becomes `start`."""
-    names = dict.fromkeys(rule.name for rule in grammar.rules)
-    written = {name: name for name in names if _IDENTIFIER.fullmatch(name) and (name != "start")}
-    if grammar.start in names:
-        written[grammar.start] = "start"
-    taken = set(written.values()) | {"start"}
-    for name in names:
-        if name not in written:
-            written[name] = _unique(re.sub(r"[^A-Za-z0-9_]", "_", name) or "_", taken)
-    return written
-
-
-def _unique(wish: str, taken: set[str]) -> str:
-    """The wish, or the wish with a number, as an identifier that is not taken; it is taken then."""
-    base = wish if _IDENTIFIER.fullmatch(wish) else "_" + wish
-    name, count = base, 2
-    while name in taken:
-        name, count = f"{base}_{count}", count + 1
-    taken.add(name)
-    return name
+def _identifier(name: str) -> str:
+    """The name, or what of it can stand in a name."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
+    return "_" + name if name[0].isdigit() else name
 
 
 class _Lowering:
@@ -101,8 +61,7 @@ class _Lowering:
         self.rules: list[ast.Rule] = []
         self._names = names
         self._limits = limits
-        self._taken = set(names.values())
-        self._counts: dict[str, int] = {}
+        self._fresh = FreshNames(names.values(), "_")
         self._owner = ""
         self._counted: CountedRules[ast.Expression] = CountedRules(self._rule_of_bodies, ast.ZeroOrMore)
         self._known: dict[int, ast.Expression] = {}
@@ -122,7 +81,7 @@ class _Lowering:
             self._spliced[id(repeated)] = repeated
             return repeated
         if isinstance(node, ast.Sequence) and any(id(part) in self._spliced for part in node.parts):
-            return _sequence(
+            return sequence(
                 symbol
                 for part in node.parts
                 for symbol in (part.parts if isinstance(part, ast.Sequence) and id(part) in self._spliced else (part,))
@@ -141,12 +100,7 @@ class _Lowering:
         return node if written == node.name else ast.Reference(written)
 
     def _new_name(self) -> str:
-        count = self._counts.get(self._owner, 0) + 1
-        while (name := f"{self._owner}_{count}") in self._taken:
-            count += 1
-        self._counts[self._owner] = count
-        self._taken.add(name)
-        return name
+        return self._fresh.name(self._owner)
 
     def _rule(self, body: ast.Expression) -> ast.Reference:
         name = self._new_name()
@@ -154,7 +108,7 @@ class _Lowering:
         return ast.Reference(name)
 
     def _rule_of_bodies(self, bodies: list[tuple[ast.Expression, ...]]) -> ast.Expression:
-        alternatives = [_sequence(body) for body in bodies if body]
+        alternatives = [sequence(body) for body in bodies if body]
         body = alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
         return self._rule(body if all(bodies) else ast.Option(body))
 
@@ -189,7 +143,7 @@ class _Lowering:
     ) -> ast.Expression:
         """A regex that is too heavy for one terminal or has no text; its parts, if it is made of such, are known."""
         if isinstance(node, rx.Sequence):
-            return _sequence(_runs(node, known))
+            return sequence(_runs(node, known))
         if isinstance(node, rx.Choice):
             return ast.Choice(tuple(known[id(part)] for part in node.parts))
         if isinstance(node, rx.Repeat):
@@ -210,14 +164,7 @@ class _Lowering:
         }
         if (minimum, maximum) in operators:
             return operators[minimum, maximum](body)
-        return _sequence(self._counted.between(self._symbol(body), minimum, maximum))
-
-
-def _sequence(symbols: Iterable[ast.Expression]) -> ast.Expression:
-    parts = tuple(symbols)
-    if not parts:
-        return ast.Literal(b"")
-    return parts[0] if len(parts) == 1 else ast.Sequence(parts)
+        return sequence(self._counted.between(self._symbol(body), minimum, maximum))
 
 
 def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expression]:

@@ -20,6 +20,7 @@ from structgen.kbnf.literals import merge_adjacent_literals, unite_literal_alter
 from structgen.kbnf.lookaheads import without_refused
 from structgen.kbnf.nullables import eliminate_nullables
 from structgen.kbnf.productions import Productions, TerminalTable
+from structgen.kbnf.regex_facts import text_units
 from structgen.kbnf.simplification import (
     deduplicate_alternatives,
     inline_single_uses,
@@ -168,14 +169,16 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
             symbols.append(END)
         first_rule.append(len(rule_starts))
     regexes = productions.terminals.regexes
+    terminals = tuple([regexes[terminal_number(symbol)] for symbol in terminal_of])
     return GrammarTables(
         symbols=array("i", symbols),
         first_rule=array("i", first_rule),
         rule_starts=array("i", rule_starts),
-        terminals=tuple([regexes[terminal_number(symbol)] for symbol in terminal_of]),
+        terminals=terminals,
         names=tuple([productions.names[head] for head in reached]),
         start=0,
         accepts_empty=accepts_empty,
         lookaheads=tuple(lookaheads)[1:],
         before=array("i", before) if any(before) else (),
+        text_units=sum(map(text_units, terminals)),
     )

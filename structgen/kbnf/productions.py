@@ -12,7 +12,7 @@ from itertools import count
 
 from structgen.engine import regex as rx
 from structgen.engine.grammar import terminal_number, terminal_symbol
-from structgen.kbnf.regex_facts import survey, without_empty
+from structgen.kbnf.regex_facts import survey, text_units, without_empty
 
 __all__ = ["Body", "Mark", "Productions", "TerminalTable"]
 
@@ -62,24 +62,27 @@ class _Facts:
         nullable: whether it matches the empty text.
         stripped, stripped_number: what else it matches, and the number of that.
         can_match: whether `stripped` matches anything; None when the tree does not tell and nobody has searched.
+        is_large: whether it holds so many texts that nothing should keep it.
     """
 
-    __slots__ = ("can_match", "nullable", "number", "regex", "stripped", "stripped_number")
+    __slots__ = ("can_match", "is_large", "nullable", "number", "regex", "stripped", "stripped_number")
 
     def __init__(self, regex: rx.Regex) -> None:
         nullable, self.can_match, key = survey(regex)
+        self.is_large = text_units(regex) > 0
         self.regex = self.stripped = regex
-        self.number = self.stripped_number = _number_of(key)
+        self.number = self.stripped_number = next(_next_number) if self.is_large else _number_of(key)
         self.nullable = nullable[id(regex)]
         if self.nullable:
             self.stripped = without_empty(regex)
             _, self.can_match, key = survey(self.stripped)
-            self.stripped_number = _number_of(key)
+            self.stripped_number = next(_next_number) if self.is_large else _number_of(key)
 
 
 # Regexes by identity: the translation of schemas uses the same objects for strings and numbers in every schema, and
 # computing their facts costs more than the rest of the normal form. Emptied when full; the numbers go on, so that
-# equal regexes that were met before and after it have two, which costs a terminal and nothing else.
+# equal regexes that were met before and after it have two, which costs a terminal and nothing else. So have those that
+# hold many texts, which most likely are of one request, and are not kept.
 _FACTS: dict[int, _Facts] = {}
 _NUMBERS: dict[tuple[object, ...], int] = {}
 _FACTS_KEPT = 2048
@@ -99,7 +102,9 @@ def _facts_of(regex: rx.Regex) -> _Facts:
         if len(_FACTS) >= _FACTS_KEPT:
             _FACTS.clear()
             _NUMBERS.clear()
-        facts = _FACTS[id(regex)] = _Facts(regex)
+        facts = _Facts(regex)
+        if not facts.is_large:
+            _FACTS[id(regex)] = facts
     return facts
 
 

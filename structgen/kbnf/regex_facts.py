@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from structgen.engine import regex as rx
 
-__all__ = ["can_match", "is_nullable", "post_order", "survey", "without_empty"]
+__all__ = ["can_match", "is_nullable", "post_order", "survey", "text_units", "without_empty"]
 
 # Taking the empty text out of a sequence of n nullable parts writes n(n+1)/2 parts; past this a difference is smaller.
 _LONGEST_REWRITTEN_SEQUENCE = 4
+_MANY_UNITS = 1000
 
 
 def post_order(regex: rx.Regex) -> list[rx.Regex]:
@@ -91,6 +92,8 @@ def _facts(
         return b"" in node.texts, bool(node.texts), node.texts
     if isinstance(node, rx.Substrings):
         return True, True, node.units
+    if isinstance(node, rx.Runs):
+        return False, bool(node.units), (*node.units, *node.skipped)
     if isinstance(node, rx.Multiple):
         return node.remainder == 0, True, (node.divisor, node.remainder)
     if isinstance(node, rx.Complement):
@@ -103,6 +106,17 @@ def _facts(
         return any(empties), True if True in found else None if None in found else False, len(found)
     unsure = None in found or isinstance(node, rx.Intersection)
     return all(empties), False if False in found else None if unsure else True, len(found)
+
+
+def text_units(regex: rx.Regex) -> int:
+    """How many texts the tables in the regex have, and how many units its texts, where these are many."""
+    found = 0
+    for node in post_order(regex):
+        if isinstance(node, rx.LiteralSet):
+            found += len(node.texts)
+        elif isinstance(node, (rx.Runs, rx.Substrings)):
+            found += len(node.units)
+    return found if found > _MANY_UNITS else 0
 
 
 def without_empty(regex: rx.Regex) -> rx.Regex:

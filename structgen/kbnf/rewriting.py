@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from structgen.kbnf import ast
 
-__all__ = ["children_of", "rewrite", "with_children"]
+__all__ = ["children_of", "rewrite", "sequence", "with_children"]
 
 _UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
 
@@ -20,6 +20,14 @@ def children_of(node: ast.Expression) -> tuple[ast.Expression, ...]:
     if isinstance(node, ast.Difference):
         return (node.left, node.right)
     return ()
+
+
+def sequence(symbols: Iterable[ast.Expression]) -> ast.Expression:
+    """One after the other; of none it is the empty text."""
+    parts = tuple(symbols)
+    if not parts:
+        return ast.Literal(b"")
+    return parts[0] if len(parts) == 1 else ast.Sequence(parts)
 
 
 def with_children(node: ast.Expression, children: list[ast.Expression]) -> ast.Expression:

@@ -8,8 +8,8 @@ import random
 from typing import Any
 
 import pytest
-from support.kbnf_process import KbnfProcess
-from support.models import TYPES
+from support.engine_process import EngineProcess
+from support.export_schemas import SCHEMAS
 from support.walks import Sampler, Walk, byte_vocabulary
 
 import structgen
@@ -23,30 +23,6 @@ FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"
 WALKS = 12 if FULL else 3
 SECONDS = 20.0  # for kbnf to answer to one grammar
 BYTES = {byte: bytes([byte]) for byte in range(256)}
-
-_NAMES = """
-    string:plain string:short string:whole string:bounded_pattern string:words string:quotes string:stripped
-    string:astral integer:plain integer:bounded integer:multiple_bounded integer:signed_64 number:plain number:near
-    number:unit number:halves number:decimal_digits scalar:bool scalar:none scalar:any scalar:date scalar:datetime
-    scalar:uuid scalar:ipv4 scalar:enum scalar:mixed_enum choice:union choice:models choice:tagged collection:list
-    collection:list_bounded collection:list_long collection:matrix collection:tuple collection:dict
-    collection:dict_bounded collection:dict_pattern_keys collection:dict_enum_keys collection:recursive_alias
-    model:Person model:OddNames model:ManyOptional model:Allowing model:Tree model:Calculation model:Wide model:Series
-"""
-SCHEMAS: dict[str, Any] = {name: TYPES[name] for name in _NAMES.split()} | {
-    "pattern and length": {"type": "string", "pattern": "^(ab|c)*d?$", "minLength": 3, "maxLength": 6},
-    "pattern somewhere and length": {"type": "string", "pattern": "ab", "maxLength": 4},
-    "two patterns": {"type": "string", "allOf": [{"pattern": "^a"}, {"pattern": "b$"}], "maxLength": 5},
-    "not one of": {"type": "string", "not": {"enum": ["a", "b"]}, "maxLength": 2},
-    "counts": {"properties": {"a": {}, "b": {}}, "additionalProperties": False, "minProperties": 1},
-    "names of rules": {
-        "type": "object",
-        "properties": {"start": {"$ref": "#"}, "value": {"type": "array", "items": {"$ref": "#"}}},
-        "required": ["value"],
-        "additionalProperties": False,
-    },
-    "open": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
-}
 
 KBNF_DIFFERS: dict[str, str] = {}
 """Schemas for which the published engine does not answer, or allows other tokens, with the cause."""
@@ -62,7 +38,7 @@ def _walks(compiled: CompiledGrammar, seed: str) -> list[Walk]:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_text_read_back_is_the_same_language(name, whitespace):
     vocabulary = byte_vocabulary()
-    text = structgen.to_kbnf(SCHEMAS[name], whitespace=whitespace)
+    text = structgen.export(SCHEMAS[name], "kbnf", whitespace=whitespace)
     printed = schema_to_kbnf(SCHEMAS[name], whitespace=whitespace)
     direct = CompiledGrammar(normalize(printed), vocabulary, eager=False)
     read_back = CompiledGrammar(normalize(parse(text)), vocabulary, eager=False)
@@ -80,7 +56,7 @@ def test_the_text_read_back_is_the_same_language(name, whitespace):
 def published():
     if importlib.util.find_spec("kbnf") is None:
         pytest.skip("the oracle, kbnf, is not installed")
-    process = KbnfProcess(BYTES, SECONDS)
+    process = EngineProcess("kbnf_worker.py", BYTES, SECONDS)
     yield process
     process.close()
 
@@ -98,7 +74,7 @@ def _eager_steps(compiled: CompiledGrammar, text: bytes) -> list[list[int]]:
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_published_engine_allows_the_same_tokens(name, published):
-    text = structgen.to_kbnf(SCHEMAS[name], whitespace="single", end="\n")
+    text = structgen.export(SCHEMAS[name], "kbnf", whitespace="single", end="\n")
     direct = CompiledGrammar(
         normalize(schema_to_kbnf(SCHEMAS[name], whitespace="single")), byte_vocabulary(), eager=False
     )

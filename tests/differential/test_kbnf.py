@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import pytest
 from support.cycles import has_endless_rules, is_cyclic
+from support.engine_process import EngineProcess
 from support.grammars import random_grammar
 from support.kbnf_grammars import BY_HAND, realistic_grammar
-from support.kbnf_process import KbnfProcess
 from support.naive import NaiveRecognizer
 from support.smollm2 import smollm2_tokens
 
@@ -206,7 +206,7 @@ def random_walk(compiled: CompiledGrammar, rng: random.Random) -> Walk:
 
 
 def first_disagreement(
-    text: str, vocabulary: Vocabulary, process: KbnfProcess, rng: random.Random
+    text: str, vocabulary: Vocabulary, process: EngineProcess, rng: random.Random
 ) -> Disagreement | str:
     """Where the engines first differ on a grammar; or "agree", or "no answer" where kbnf hangs or crashes."""
     grammar = parse(text)
@@ -249,7 +249,7 @@ def token_ids(bits: str) -> list[int]:
 def agreement(texts: list[str], tokens: dict[int, bytes]) -> Counter[str]:
     """How often the engines agree; fails at a disagreement whose cause is not known."""
     vocabulary = Vocabulary.from_bytes(tokens)
-    process = KbnfProcess(tokens, SECONDS)
+    process = EngineProcess("kbnf_worker.py", tokens, SECONDS)
     counts: Counter[str] = Counter()
     try:
         for index, text in enumerate(texts):

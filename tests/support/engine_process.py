@@ -1,4 +1,4 @@
-"""The published `kbnf` engine behind a process that is ended when it does not answer in time."""
+"""Other engines behind a process that is ended when it does not answer in time."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import subprocess
 import sys
 import time
 
-WORKER = pathlib.Path(__file__).with_name("kbnf_worker.py")
+SUPPORT = pathlib.Path(__file__).parent
 START_SECONDS = 60.0  # for reading a vocabulary on a busy machine
 
 
-class KbnfProcess:
+class EngineProcess:
     """One worker for any number of grammars over one vocabulary, begun anew after a hang or a crash.
 
     Args:
+        worker: its script and arguments: "kbnf_worker.py", or "engine_worker.py" and the engine's name.
         tokens: the bytes of each token id.
         seconds: how long one grammar with all its walks may take.
     """
 
-    def __init__(self, tokens: dict[int, bytes], seconds: float) -> None:
+    def __init__(self, worker: str, tokens: dict[int, bytes], seconds: float) -> None:
+        script, *arguments = worker.split()
+        self._command = [sys.executable, str(SUPPORT / script), *arguments]
         self._hello = json.dumps({"tokens": [[token, text.hex()] for token, text in tokens.items()]})
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
@@ -30,7 +33,7 @@ class KbnfProcess:
         self._is_fresh = True
 
     def ask(self, grammar: str, walks: list[list[int]]) -> dict:
-        """What kbnf says to a grammar and token walks over it: see `kbnf_worker`; or `{"error": "hang" | "crash"}`."""
+        """What the engine says to a grammar and walks over it: see the worker; or `{"error": "hang" | "crash"}`."""
         if self._process is None:
             self._start()
         self._send({"grammar": grammar, "walks": walks})
@@ -50,7 +53,7 @@ class KbnfProcess:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self._unread = b""
         self._is_fresh = True

@@ -1,0 +1,63 @@
+"""Writes the body of a rule in the notation that GBNF, xgrammar's EBNF and Lark share: `a b | (c | d)+ e?`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from structgen.errors import LimitExceededError
+from structgen.kbnf import ast
+from structgen.limits import Limits
+
+__all__ = ["infix"]
+
+_CHOICE, _SEQUENCE, _ATOM = range(3)  # what may stand somewhere without parentheses
+_REPEATED = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)
+
+
+def infix(
+    body: ast.Expression,
+    *,
+    atom: Callable[[ast.Expression], str],
+    count: Callable[[int, int | None], str],
+    limits: Limits,
+) -> str:
+    """The text of one body.
+
+    Args:
+        body: the tree.
+        atom: the text of a name or a terminal, and of an empty sequence.
+        count: the text of the bounds of a repetition.
+        limits: `grammar_symbols` bounds what is written.
+
+    Raises:
+        LimitExceededError: it is too large.
+    """
+    out: list[str] = []
+    # Written from left to right; the stack holds what is still to come, the next on top.
+    stack: list[str | tuple[ast.Expression, int]] = [(body, _CHOICE)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            out.append(item)
+            continue
+        if len(out) > 2 * limits.grammar_symbols:
+            raise LimitExceededError("grammar_symbols", limits.grammar_symbols)
+        node, level = item
+        if isinstance(node, (ast.Choice, ast.Sequence)) and node.parts:
+            own, separator = (_CHOICE, " | ") if isinstance(node, ast.Choice) else (_SEQUENCE, " ")
+            pieces: list[str | tuple[ast.Expression, int]] = []
+            for part in node.parts:
+                pieces += (separator, (part, _SEQUENCE))
+            pieces[0] = "(" if level > own else ""
+            stack += [")" if level > own else "", *reversed(pieces)]
+        elif isinstance(node, _REPEATED):
+            # A second operator would be read, but as one of the first: `("a"?)*` keeps its parentheses.
+            closing, opening = (")", "(") if level == _ATOM else ("", "")
+            mark = count(node.min, node.max) if isinstance(node, ast.Bounded) else _MARKS[type(node)]
+            stack += [closing, mark, (node.body, _ATOM), opening]
+        else:
+            out.append(atom(node))
+    return "".join(out)
+
+
+_MARKS: dict[type[ast.Expression], str] = {ast.Option: "?", ast.ZeroOrMore: "*", ast.OneOrMore: "+"}

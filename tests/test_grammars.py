@@ -1,0 +1,120 @@
+"""`Grammar.choice` and `Grammar.substring`."""
+
+import enum
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.texts import allowed_by, constraint_of, language
+from support.vocabularies import BYTES
+
+import structgen
+from structgen import Grammar
+
+TOKENS = {0: b"a", 1: b"b", 2: b"ab", 3: b"ba", 4: b"abb", 5: b"c", 6: "é".encode()[:1], 7: "é".encode()[1:], 9: b""}
+VOCABULARY = structgen.Vocabulary.from_bytes(TOKENS, eos_token_ids=[9])
+some_texts = st.lists(st.text("abé", max_size=4), min_size=1, max_size=8)
+
+
+@given(some_texts)
+def test_masks_of_a_choice_by_brute_force(texts):
+    """Prefixes of one another, the empty text, and the same text twice among them."""
+    matcher = structgen.compile(Grammar.choice(texts), VOCABULARY).matcher()
+    for text in texts:
+        for end in range(len(text) + 1):
+            matcher.reset()
+            matcher.accept_bytes(text[:end].encode())
+            assert matcher.allowed_token_ids() == allowed_by(set(texts), text[:end], TOKENS, [9])
+
+
+@given(some_texts)
+def test_a_choice_is_its_texts(texts):
+    """All of them, and nothing else."""
+    assert language(Grammar.choice(texts), "abé", 5) == set(texts)
+
+
+def test_a_choice_gives_what_its_texts_stand_for():
+    """Themselves, or the values of a mapping, or the members of an enumeration."""
+
+    class Colour(enum.Enum):
+        RED = "red"
+        DARK = "dark red"
+
+    assert constraint_of(Grammar.choice(["red", "blue"])).parse("blue") == "blue"
+    assert constraint_of(Grammar.choice({"yes": True, "no": [0]})).parse("no") == [0]
+    assert constraint_of(Grammar.choice(Colour)).parse("dark red") is Colour.DARK
+    with pytest.raises(ValueError, match="none of the choices"):
+        constraint_of(Grammar.choice({"yes": True})).parse("maybe")
+
+
+def test_choices_of_the_same_texts_share_a_grammar_and_not_their_values():
+    """The order does not matter, nor does what they stand for."""
+    first, second = constraint_of(Grammar.choice({"a": 1, "b": 2})), constraint_of(Grammar.choice({"b": 3, "a": 4}))
+    assert first.grammar is second.grammar
+    assert (first.parse("a"), second.parse("a")) == (1, 4)
+    assert constraint_of(Grammar.choice(["a", "b,"])).grammar is not constraint_of(Grammar.choice(["a,", "b"])).grammar
+
+
+@pytest.mark.parametrize("texts", [[], {}, "yes", [1], {1: "a"}, ["\ud800"], enum.Enum("Number", {"ONE": 1})])
+def test_what_is_no_choice(texts):
+    """No texts, or something else."""
+    with pytest.raises(structgen.GrammarError):
+        Grammar.choice(texts)
+
+
+def test_a_choice_of_very_many_texts_is_one_table():
+    """Compiled in little time; a mask costs what its tokens do."""
+    texts = [f"{number:05d} {number * 7919 % 100003}" for number in range(50_000)]
+    began = time.perf_counter()
+    constraint = constraint_of(Grammar.choice(texts))
+    matcher = constraint.matcher()
+    for byte in texts[777].encode():
+        assert byte in matcher.allowed_token_ids()
+        matcher.accept_token(byte)
+    assert matcher.is_terminated
+    assert time.perf_counter() - began < 10
+    assert constraint.grammar.sets.rules.size < 20
+
+
+def test_a_choice_is_not_eager():
+    """Behind `ab`, the model may go on to `abc`."""
+    matcher = constraint_of(Grammar.choice(["ab", "abc"])).matcher()
+    matcher.accept_bytes(b"ab")
+    assert matcher.allowed_token_ids() == [ord("c"), 256]
+
+
+@given(st.text("ab é", min_size=1, max_size=8), st.integers(1, 4))
+def test_substrings_are_pieces_of_their_text(text, most):
+    """By all pairs of borders."""
+    every = {text[low:high] for low in range(len(text)) for high in range(low + 1, len(text) + 1)}
+    assert language(Grammar.substring(text), "ab é", 9) == every
+    short = {piece for piece in every if len(piece) <= most}
+    assert language(Grammar.substring(text, max_length=most), "ab é", 9) == short
+
+
+def test_substrings_of_words():
+    """White space at neither end, and no half words."""
+    grammar = Grammar.substring("a ab  b.", unit="word")
+    whole = {"a", "ab", "b", "b.", ".", "a ab", "ab  b", "ab  b.", "a ab  b", "a ab  b."}
+    assert language(grammar, "ab .", 9) == whole
+    assert language(Grammar.substring("a ab  b.", unit="word", max_length=2), "ab .", 9) == {"a", "ab", "b", "b.", "."}
+
+
+def test_substrings_that_cannot_be():
+    """Of nothing, or shorter than any word."""
+    with pytest.raises(structgen.SchemaError):
+        Grammar.substring("")
+    with pytest.raises(structgen.SchemaError):
+        Grammar.substring(" ", unit="word")
+    with pytest.raises(structgen.GrammarError, match="no word"):
+        Grammar.substring("word", unit="word", max_length=3)
+    with pytest.raises(structgen.GrammarError, match="no character"):
+        Grammar.substring("word", max_length=0)
+
+
+def test_what_a_grammar_shows():
+    """Its kind, and the beginning of its source."""
+    assert repr(Grammar.regex("[0-9]+")) == "Grammar.regex('[0-9]+')"
+    assert len(repr(Grammar.substring("word " * 1000))) < 100
+    assert structgen.compile(Grammar.choice(["a"]), BYTES).is_json is False
