@@ -7,6 +7,7 @@ options         what a caller chooses about the reading of a schema
 space           subschemas combined: nodes, and their shapes
 emptiness, exploration    which have a value; what a root reaches
 algebra         sets of JSON values: intersection, union, complement
+substrings      what stands in a source text
 strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
 layout, values, objects, arrays, lazy   rules, by what was written before
 to_rules        a schema's rules for the engine, made in use
@@ -23,7 +24,7 @@ from structgen.limits import Deadline, Limits
 from structgen.schema.keywords import SchemaWarning
 from structgen.schema.options import SchemaArguments, SchemaOptions
 from structgen.schema.sources import Source, resolve
-from structgen.schema.to_rules import begins_with_bracket, json_schema_to_rules
+from structgen.schema.to_rules import begins_with_bracket, json_schema_to_rules, strings_of_schema
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
@@ -37,6 +38,7 @@ __all__ = [
     "resolve",
     "schema_to_kbnf",
     "schema_to_rules",
+    "strings_of_schema",
 ]
 
 

@@ -14,6 +14,7 @@ from structgen.schema.dialects import Dialect
 from structgen.schema.keywords import OWN_KEYWORDS
 from structgen.schema.options import Formats
 from structgen.schema.refs import REFERENCES
+from structgen.schema.substrings import SUBSTRING_OF
 
 __all__ = ["Content", "common_shapes", "flat_content", "remember"]
 
@@ -28,12 +29,16 @@ _shapes: dict[tuple[Dialect, Formats], dict[Content, Shape]] = {}
 
 
 def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
-    """The keywords of a subschema that assert something; None where one of them may hold a schema, or many values."""
+    """The keywords of a subschema that assert something; None where one of them may hold a schema, many values, or a
+    long text.
+    """
     keywords = dialect.keywords
     found: list[Any] = []
     for key, value in schema.items():
         if key in keywords or key in OWN_KEYWORDS:
             kind = type(value)
+            if key == SUBSTRING_OF:  # it holds a text of one request
+                return None
             if kind not in _FLAT_VALUES or key in REFERENCES:
                 if key != "type" or kind is not list or not all(type(name) is str for name in value):
                     return None

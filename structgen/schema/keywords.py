@@ -36,6 +36,7 @@ from structgen.schema.algebra.numbers import ANY_FORM
 from structgen.schema.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.scopes import Place, pointer
+from structgen.schema.substrings import SUBSTRING_OF, substring_language
 
 __all__ = [
     "OWN_KEYWORDS",
@@ -51,8 +52,8 @@ __all__ = [
 REGEX_DIALECT = "x-structgen-regex"
 """The keyword by which `sources` says in which dialect a `pattern` is written; ECMA-262 without it."""
 
-OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM})
-"""Keywords of no draft, by which `sources` says what a type means."""
+OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF})
+"""Keywords of no draft: those by which `sources` says what a type means, and `x-substring-of`."""
 
 _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
 _TYPES = {
@@ -66,7 +67,7 @@ _TYPES = {
 }
 _ALL_TYPES = (1 << 7) - 1
 
-_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format"})
+_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF})
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"})
 _OBJECT_KEYS = frozenset(
     {
@@ -185,6 +186,8 @@ def _strings(schema: dict[str, Any], place: Place, options: SchemaOptions, limit
         language = _format(schema["format"], place, options.formats)
         if language is not None:
             within.append(language)
+    if SUBSTRING_OF in schema:
+        within.append(substring_language(schema[SUBSTRING_OF], place, limits))
     found = StringSet(low, high, tuple(within))
     return () if found.is_empty() else (found,)
 

@@ -1,5 +1,5 @@
 cdef class Layout:
-    cdef bint _free
+    cdef object _gap
     cdef bytes _comma
     cdef bytes _colon
     cdef readonly object open_object

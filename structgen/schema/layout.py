@@ -1,7 +1,8 @@
 """White space: the punctuation of JSON text, with the gaps that a mode allows folded into it.
 
 Modes: "compact", none; "single", as `json.dumps` writes it; "any", up to `GAP` characters at every gap inside of the
-value. Before and after the top-level value there is none in any mode: it would cost tokens and say nothing.
+value; "line", the same without line breaks. Before and after the top-level value there is none in any mode: it would
+cost tokens and say nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ __all__ = ["GAP", "LAYOUTS", "Layout"]
 GAP = 64
 
 _SPACE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D), 0, GAP)
+_SPACE_IN_LINE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09), 0, GAP)
 
 
 class Layout:
@@ -26,8 +28,8 @@ class Layout:
         comma, colon: with the gaps on both sides.
     """
 
-    def __init__(self, comma: str, colon: str, free: bool) -> None:
-        self._free = free
+    def __init__(self, comma: str, colon: str, gap: Regex | None = None) -> None:
+        self._gap = gap
         self._comma = comma.encode()
         self._colon = colon.encode()
         self.open_object = self._after(b"{")
@@ -40,13 +42,13 @@ class Layout:
         self.colon = self._around(self._colon)
 
     def _after(self, sign: bytes) -> Regex:
-        return Sequence((Literal(sign), _SPACE)) if self._free else Literal(sign)
+        return Sequence((Literal(sign), self._gap)) if self._gap else Literal(sign)
 
     def _before(self, sign: bytes) -> Regex:
-        return Sequence((_SPACE, Literal(sign))) if self._free else Literal(sign)
+        return Sequence((self._gap, Literal(sign))) if self._gap else Literal(sign)
 
     def _around(self, sign: bytes) -> Regex:
-        return Sequence((_SPACE, Literal(sign), _SPACE)) if self._free else Literal(sign)
+        return Sequence((self._gap, Literal(sign), self._gap)) if self._gap else Literal(sign)
 
     def key(self, name: str) -> Regex:
         """A known key and its colon as one terminal.
@@ -55,7 +57,7 @@ class Layout:
             UnicodeEncodeError: the name holds a lone surrogate.
         """
         text = canonical(name)
-        return Sequence((Literal(text), self.colon)) if self._free else Literal(text + self._colon)
+        return Sequence((Literal(text), self.colon)) if self._gap else Literal(text + self._colon)
 
     def key_after(self, lead: str, name: str) -> tuple[Regex, ...]:
         """The same after `lead`: "" nothing, "{" or ",". One text is one terminal; with gaps, the lead is a terminal of
@@ -66,13 +68,14 @@ class Layout:
         """
         if not lead:
             return (self.key(name),)
-        if self._free:
+        if self._gap:
             return (self.open_object if lead == "{" else self.comma, self.key(name))
         return (Literal((self._comma if lead == "," else b"{") + canonical(name) + self._colon),)
 
 
 LAYOUTS = {
-    "compact": Layout(",", ":", free=False),
-    "single": Layout(", ", ": ", free=False),
-    "any": Layout(",", ":", free=True),
+    "compact": Layout(",", ":"),
+    "single": Layout(", ", ": "),
+    "any": Layout(",", ":", _SPACE),
+    "line": Layout(",", ":", _SPACE_IN_LINE),
 }

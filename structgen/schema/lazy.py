@@ -33,6 +33,10 @@ _NO_VALUES: frozenset[Value] = frozenset()
 class Places(Protocol):
     """The rules of one set of arrays or of objects, by place: a state says what was written before."""
 
+    @property
+    def part(self) -> ArraySet | ObjectSet:
+        """The set."""
+
     def start(self, avoid: frozenset[Value]) -> Any:
         """The state before the first member; values in `avoid` are left out of the set."""
 
@@ -117,6 +121,18 @@ class LazyRules:
         """See `RuleSource`."""
         places: Places = self._places[then[0]]
         return places.remaining(then[1])
+
+    def words(self, key: Any, body: Sequence[Any], at: int) -> tuple[str, str]:
+        """See `RuleSource`."""
+        from structgen.schema.wording import words_of  # for messages only
+
+        return words_of(self, key, body, at)
+
+    def place(self, key: Any, body: Sequence[Any], at: int) -> str | None:
+        """See `RuleSource`."""
+        from structgen.schema.wording import place_of
+
+        return place_of(self, key, body, at)
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ cdef _taken(tuple then)
 @cython.final
 cdef class ObjectPlaces:
     cdef LazyRules _lazy
-    cdef ObjectSet _part
+    cdef readonly ObjectSet part
     cdef object _number
     cdef Layout _layout
     cdef bint any_order
@@ -31,7 +31,7 @@ cdef class ObjectPlaces:
     cdef tuple properties
     cdef tuple _sorted_names
     cdef dict _names_begun
-    cdef tuple classes
+    cdef readonly tuple classes
     cdef dict _keys
     cdef tuple _first_keys
     cdef bint counts

@@ -89,11 +89,15 @@ class _Pair(NamedTuple):
 class ObjectPlaces:
     """The rules of a set of objects by `ObjectState`. Kinds of places: "first", before the object; "pair", where a pair
     must follow; "then", after a pair; the number of a class, after one of its keys.
+
+    Attributes:
+        part: the set.
+        classes: the keys that the schema does not name.
     """
 
     def __init__(self, lazy: LazyRules, part: ObjectSet, number: int) -> None:
         self._lazy = lazy
-        self._part = part
+        self.part = part
         self._number = number
         self._layout = lazy.layout
         self.any_order = lazy.options.property_order == "any"

@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Draft", "Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
 
-Whitespace = Literal["any", "compact", "single"]
+Whitespace = Literal["any", "compact", "single", "line"]
 PropertyOrder = Literal["schema", "any"]
 Formats = Literal["assert", "strict", "annotate"]
 Draft = Literal["draft4", "draft6", "draft7", "2019-09", "2020-12"]
 
 
 class SchemaArguments(TypedDict, total=False):
-    """How a schema is read and written: keyword arguments of `compile`, `generate`, `Generator`, `@fn`, `to_kbnf`.
+    """How a schema is read and written: keyword arguments of `compile`, `generate`, `Generator`, `@fn`, `export`.
 
     Attributes:
-        whitespace: white space in JSON: "any" (at most 64 characters a gap), "compact" (none), or "single" (as
-            `json.dumps` writes it: keys and punctuation are forced, and cost no step of a model). `compile` and
-            `to_kbnf` take "any" by default, what runs a model "single".
+        whitespace: white space in JSON: "any" (at most 64 characters a gap), "line" (the same without line breaks),
+            "compact" (none), or "single" (as `json.dumps` writes it: keys and punctuation are forced, and cost no step
+            of a model). `compile` and `export` take "any" by default, what runs a model "single".
         property_order: "schema", the default: keys come in the schema's order. "any": in every order.
         formats: "assert", the default: the `format`s that are known are enforced, unknown ones are comments, with a
             warning each. "strict": a format that cannot be enforced is an `UnsupportedSchemaError`. "annotate": none

@@ -27,13 +27,21 @@ class Source:
         json_schema: the JSON Schema whose texts are generated.
         options: how it is read: what the caller chose, but that a type's own validator enforces formats whatever the
             caller says, and that the registry holds only what the schema may reach.
-        parse: from JSON text to the value: an instance for models and types, JSON data for a JSON Schema. Raises the
-            validator's own error (`pydantic.ValidationError`, `jsonschema.ValidationError`, `json.JSONDecodeError`).
+        parse: from JSON text, and what validators find as `info.context`, to the value: an instance for models and
+            types, JSON data for a JSON Schema. Raises the validator's own error (`pydantic.ValidationError`,
+            `jsonschema.ValidationError`, `json.JSONDecodeError`).
+        adapter: Pydantic's reader of the type; None for a JSON Schema.
     """
 
     json_schema: dict[str, Any] | bool
     options: SchemaOptions
-    parse: Callable[[str], Any]
+    parse: Callable[..., Any]
+    adapter: pydantic.TypeAdapter[Any] | None = None
+
+    @property
+    def plain_schema(self) -> dict[str, Any] | bool:
+        """The JSON Schema as its author would write it: for a type that of Pydantic, for a model to read."""
+        return self.json_schema if self.adapter is None else self.adapter.json_schema()
 
 
 def resolve(schema_or_type: Any, *, limits: Limits | None = None, options: SchemaOptions | None = None) -> Source:
@@ -72,11 +80,11 @@ def _read(text: str | bytes, limits: Limits) -> Any:
     return value
 
 
-def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Callable[[str], Any]:
+def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Callable[..., Any]:
     """Reads and validates JSON data; the validator is made at the first call, once."""
     validators: list[jsonschema.protocols.Validator] = []
 
-    def parse(text: str) -> Any:
+    def parse(text: str, context: Any = None) -> Any:
         if not validators:
             from structgen.schema.validation import validator_for  # with jsonschema; masks need neither
 
@@ -102,4 +110,8 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
         name = getattr(given, "__name__", None) or repr(given)
         raise UnsupportedSchemaError(f"no schema can be made of {name}: {error}", pointer="", keyword="type") from error
     formats = "assert" if options.formats == "annotate" else options.formats
-    return Source(json_schema, replace(options, formats=formats, draft=None), adapter.validate_json)
+
+    def parse(text: str, context: Any = None) -> Any:
+        return adapter.validate_json(text, context=context)
+
+    return Source(json_schema, replace(options, formats=formats, draft=None), parse, adapter)

@@ -62,6 +62,9 @@ class Space:
         options: how `format` is read, and what becomes of the unsupported.
         limits: `schema_nodes` bounds the parts made, `schema_depth` how deep subschemas of one value may nest.
         deadline: checked once in a while.
+
+    Attributes:
+        text_units: see `GrammarTables`.
     """
 
     def __init__(self, document: Document, options: SchemaOptions, limits: Limits, deadline: Deadline) -> None:
@@ -69,6 +72,7 @@ class Space:
         self.options = options
         self.limits = limits
         self.deadline = deadline
+        self.text_units = 0
         self._scope = document.start
         self._atoms = [Subschema(True, ROOT, self._scope)] * 2
         self._contents: dict[int, Content] = {}  # of atoms whose schemas are flat
@@ -164,6 +168,14 @@ class Space:
                 return self._atoms[abs(atom)].place
             node = atom.nodes[0]
         return ROOT
+
+    def subschema(self, atom: int) -> Subschema:
+        """The subschema of an atom."""
+        return self._atoms[abs(atom)]
+
+    def is_flat(self, atom: int) -> bool:
+        """Whether an atom stands for all subschemas of its content, wherever they are."""
+        return (abs(atom),) in self._flat.values()
 
     # --- shapes ------------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from structgen.engine.regex import (
     LiteralSet,
     Regex,
     Repeat,
+    Runs,
     Sequence,
     choice,
     difference,
@@ -309,9 +310,19 @@ def _leaf(regex: Regex, every: bool) -> Regex:
     if isinstance(regex, LiteralSet):
         texts = [text.decode() for text in regex.texts]
         return choice(*map(every_form, texts)) if every else literal_set(map(_unquoted, texts))
+    if isinstance(regex, Runs) and not every:
+        return _escaped_runs(regex)
     if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
         return _ascii(regex.mask, every)
     raise ValueError(f"{type(regex).__name__} is about bytes, not characters")
+
+
+def _escaped_runs(runs: Runs) -> Regex:
+    forms: dict[bytes, tuple[bytes, int]] = {}
+    for unit, skipped in zip(runs.units, runs.skipped):
+        if unit not in forms:
+            forms[unit] = _unquoted(unit.decode()), len(_unquoted(unit[:skipped].decode()))
+    return Runs(tuple([forms[unit][0] for unit in runs.units]), tuple([forms[unit][1] for unit in runs.units]))
 
 
 def _rebuilt(regex: Regex, children: list[Regex]) -> Regex:
@@ -330,8 +341,9 @@ def escaped(regex: Regex, *, every: bool = False) -> Regex:
     """The JSON-escaped form of a regex over decoded text, without quotes. Trees of any depth; shared parts stay shared.
 
     Args:
-        regex: a tree over characters: no `Early`, no `Substrings`, no bytes beyond ASCII but in `Chars` and `Literal`.
-        every: every legal form of every character, as is needed under a complement.
+        regex: a tree over characters: no `Early`, no `Substrings`, no bytes beyond ASCII but in `Chars`, `Runs` and
+            literals.
+        every: every legal form of every character, as is needed under a complement. `Runs` have no such form.
 
     Raises:
         ValueError: the tree is about bytes that are no characters.

@@ -36,6 +36,7 @@ from structgen.schema.strings import (
     quoted,
     texts_regex,
 )
+from structgen.schema.substrings import SUBSTRING_OF
 
 __all__ = [
     "INTEGER",
@@ -51,9 +52,17 @@ __all__ = [
 # --- strings ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
 def _quoted_language(language: Language, outside: bool) -> Regex:
     """The texts of a language, or all others. One object each, which the engine translates once."""
+    return _made_of(language, outside) if language.is_large else _quoted_once(language, outside)
+
+
+@lru_cache(maxsize=1024)
+def _quoted_once(language: Language, outside: bool) -> Regex:
+    return _made_of(language, outside)
+
+
+def _made_of(language: Language, outside: bool) -> Regex:
     if outside:
         return Complement(quoted(escaped(language.widest, every=True)))
     return quoted(escaped(language.regex))
@@ -89,7 +98,8 @@ def _quoted(strings: StringSet) -> Regex:
             parts.append(any_string(strings.low, strings.high))
         parts += [_quoted_language(language, True) for language in strings.outside]
     except (ValueError, UnicodeDecodeError) as error:
-        raise Inexpressible("pattern") from error
+        is_source = any(language.name.startswith(SUBSTRING_OF) for language in strings.outside)
+        raise Inexpressible(SUBSTRING_OF if is_source else "pattern") from error
     excluded = [every_form(text) for text in strings.excluded if text.isascii() or _is_scalar(text)]
     if excluded:
         parts.append(Complement(quoted(choice(*excluded))))

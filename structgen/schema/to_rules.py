@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from structgen.engine.grammar import END, GrammarTables
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
-from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape
+from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.exploration import explore
 from structgen.schema.keywords import unsupported
@@ -26,7 +26,7 @@ from structgen.schema.scopes import ROOT, Place, pointer
 from structgen.schema.space import Space
 from structgen.schema.terminals import are_surely_expressible, is_surely_expressible, scalar_terminals
 
-__all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema"]
+__all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema", "strings_of_schema"]
 
 _T = TypeVar("_T")
 
@@ -64,12 +64,30 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
         first_rule=_FIRST_RULE,
         rule_starts=_RULE_STARTS,
         terminals=(),
-        names=("start",),
+        names=("#",),  # the schema
         start=0,
         accepts_empty=False,
         lazy=(("value", root),),
         source=lazy,
+        text_units=lazy.space.text_units,
     )
+
+
+def strings_of_schema(
+    json_schema: Any, options: SchemaOptions | None = None, *, limits: Limits | None = None
+) -> tuple[StringSet, ...]:
+    """The values of a schema, where all of them are strings; else nothing.
+
+    Raises:
+        SchemaError, LimitExceededError: as `json_schema_to_rules`.
+    """
+    return read_schema(json_schema, _only_strings, options, limits=limits)
+
+
+def _only_strings(lazy: LazyRules, root: Node) -> tuple[StringSet, ...]:
+    shape = lazy.shapes[root]
+    is_more = shape.null or shape.booleans or shape.numbers or shape.arrays or shape.objects
+    return () if is_more else shape.strings
 
 
 def begins_with_bracket(tables: GrammarTables) -> bool:
@@ -145,6 +163,7 @@ def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     """Makes sure that nothing about a node is refused later, while masks are made."""
     if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
+        lazy.space.text_units += sum(part.text_units for part in shape.strings)
         expressed(lambda: scalar_terminals(shape), lazy.space, node)
     for items in shape.arrays:
         if items.contains or items.unique:

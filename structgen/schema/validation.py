@@ -30,6 +30,7 @@ from structgen.schema.numbers import exact
 from structgen.schema.options import SchemaOptions
 from structgen.schema.resources import Library
 from structgen.schema.scopes import ROOT
+from structgen.schema.substrings import SUBSTRING_OF, is_substring, read_keyword
 
 __all__ = ["validator_for"]
 
@@ -75,6 +76,7 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
         "format": _format,
+        SUBSTRING_OF: _substring_of,
     }
     if not dialect.name:
         keywords |= _OLDER_FORMS
@@ -154,6 +156,11 @@ def _format(validator: Validator, name: Any, instance: Any, schema: Any) -> Iter
         yield from jsonschema.Draft202012Validator.VALIDATORS["format"](validator, name, instance, schema)
     elif not language.matches(instance):
         yield jsonschema.ValidationError(f"{instance!r} is not a {name!r}")
+
+
+def _substring_of(validator: Validator, source: Any, instance: Any, schema: Any) -> Errors:
+    if validator.is_type(instance, "string") and not is_substring(instance, *read_keyword(source)):
+        yield jsonschema.ValidationError(f"{instance!r} does not stand in the source text")
 
 
 def _annotation(validator: Validator, value: Any, instance: Any, schema: Any) -> Errors:

@@ -16,6 +16,7 @@ from typing import Any
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema.algebra import ALL_ARRAYS, ALL_NUMBERS, ALL_OBJECTS, ALL_STRINGS, EVERYTHING, Node, Shape
 from structgen.schema.keywords import SchemaWarning
+from structgen.schema.substrings import SUBSTRING_OF
 
 __all__ = ["Widening", "without_limits"]
 
@@ -29,7 +30,7 @@ _WITH = {
 """Keywords that would say more, were the one before them dropped alone."""
 
 _OF_NUMBERS = frozenset({"multipleOf"})
-_OF_STRINGS = frozenset({"enum", "const", "pattern", "format"})
+_OF_STRINGS = frozenset({"enum", "const", "pattern", "format", SUBSTRING_OF})
 _OF_ARRAYS = frozenset({"uniqueItems"})
 _OF_OBJECTS = frozenset({"minProperties", "not", "properties"})
 

@@ -210,7 +210,7 @@ ENDLESS = {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1}
 )
 def test_arrays_end_before_items_that_have_no_value(items: Any, sizes: set[int]) -> None:
     schema = {"$schema": DRAFT, "$defs": {"endless": ENDLESS}, "type": "array", **items}
-    printed = structgen.Grammar.kbnf(structgen.to_kbnf(schema, whitespace="compact"), eager=False)
+    printed = structgen.Grammar.kbnf(structgen.export(schema, "kbnf", whitespace="compact"), eager=False)
     made = structgen.compile(schema, VOCABULARY, whitespace="compact")
     for constraint in (made, structgen.compile(printed, VOCABULARY)):
         found = {size for size in range(5) if accepts(constraint, json.dumps([None] * size, separators=(",", ":")))}

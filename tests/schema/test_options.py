@@ -34,7 +34,7 @@ def test_words_are_checked_at_the_door(byte_vocabulary: Vocabulary, arguments: d
     name = next(iter(arguments))
     for entrance in (
         lambda: structgen.compile({}, byte_vocabulary, **arguments),
-        lambda: structgen.to_kbnf({}, **arguments),
+        lambda: structgen.export({}, "kbnf", **arguments),
         lambda: schema_to_rules({}, **arguments),
     ):
         with pytest.raises(error, match=name):
@@ -174,7 +174,7 @@ def test_lenient_drops_a_reference_that_lies_outside(accepts: Callable[..., Any]
 )
 def test_what_no_written_grammar_says_is_refused_or_dropped(schema: dict[str, Any], pointer: str, keyword: str) -> None:
     with pytest.raises(UnsupportedSchemaError) as caught:
-        structgen.to_kbnf(schema)
+        structgen.export(schema, "kbnf")
     assert (caught.value.pointer, caught.value.keyword) == (pointer, keyword)
     with pytest.warns(SchemaWarning, match=f"{keyword} is dropped"):
-        assert structgen.to_kbnf(schema, lenient=True).startswith("start ::=")
+        assert structgen.export(schema, "kbnf", lenient=True).startswith("start ::=")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from typing import TypeVar
 
 from structgen.engine.automata import AutomatonStore
@@ -21,6 +22,8 @@ from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
+_LARGE = 4_096  # characters in a name
+
 
 @dataclass
 class Language:
@@ -31,14 +34,24 @@ class Language:
         regex: over the characters of the text, as a whole.
         outer: what may belong to it too, if `regex` is not all of it (a format that readers read differently). Texts
             in `outer` and not in `regex` are neither members nor members of the complement.
+        sizes: where the regex's tree does not tell: the length of the shortest text in code points, up to which length
+            all occur, and a number that is not above that of the texts.
     """
 
     name: str
     regex: Regex = field(compare=False, repr=False)
     outer: Regex | None = field(default=None, compare=False, repr=False)
+    sizes: tuple[int, float, float] | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is about a whole text, most likely that of one request: nothing that outlives the request should
+        hold it.
+        """
+        return len(self.name) > _LARGE
 
     @property
     def widest(self) -> Regex:
@@ -147,7 +160,7 @@ class StringSet:
         if self.texts is not None:
             return min(len(self.texts), at_most)
         is_simple = self.high is None and not self.outside and len(self.within) < 2
-        if is_simple and (not self.within or _lengths(self.within[0])[1]):  # there are longer ones than those left out
+        if is_simple and (not self.within or _lengths(self.within[0])[1] == inf):  # some are longer than those left out
             return at_most
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
             return at_most
@@ -164,6 +177,11 @@ class StringSet:
         if not self.outside and not self.excluded and len(self.within) == 1 and _surely_holds(self):
             return False
         return _is_empty(self)
+
+    @property
+    def text_units(self) -> int:
+        """About how long the source texts are that it is about."""
+        return sum([len(language.name) for language in self.within if language.is_large])
 
     def regex(self, *, widest: bool = False) -> Regex:
         """The set as a regex over decoded text; with `widest`, whatever may be a member to some reader."""
@@ -222,36 +240,60 @@ def _of_length(low: int, high: int | None) -> Regex:
     return Repeat(ANY_CHAR, low, high)
 
 
-@lru_cache(maxsize=1024)
 def _is_empty(strings: StringSet) -> bool:
+    if any(language.is_large for language in (*strings.within, *strings.outside)):
+        return _state(AutomatonStore(), strings) == DEAD
+    return _is_empty_of_small(strings)
+
+
+@lru_cache(maxsize=1024)
+def _is_empty_of_small(strings: StringSet) -> bool:
     return _state(_store(), strings) == DEAD
 
 
-@lru_cache(maxsize=1024)
 def _count(strings: StringSet, at_most: int) -> int:
-    store = _store()
+    if any(language.is_large for language in (*strings.within, *strings.outside)):
+        return _counted(AutomatonStore(), strings, at_most)
+    return _count_of_small(strings, at_most)
+
+
+@lru_cache(maxsize=1024)
+def _count_of_small(strings: StringSet, at_most: int) -> int:
+    return _counted(_store(), strings, at_most)
+
+
+def _counted(store: AutomatonStore, strings: StringSet, at_most: int) -> int:
     state = _state(store, strings)
     return store.count_texts(state, at_most) if store.is_finite(state) else at_most
 
 
-@lru_cache(maxsize=1024)
-def _lengths(language: Language) -> tuple[int | None, bool]:
-    return lengths(language.regex)
+def _lengths(language: Language) -> tuple[int | None, float]:
+    return language.sizes[:2] if language.sizes is not None else _lengths_of_tree(language)
 
 
 @lru_cache(maxsize=1024)
+def _lengths_of_tree(language: Language) -> tuple[int | None, float]:
+    shortest, endless = lengths(language.regex)
+    return shortest, inf if endless else shortest or 0
+
+
 def _fewest(language: Language) -> float:
+    return language.sizes[2] if language.sizes is not None else _fewest_of_tree(language)
+
+
+@lru_cache(maxsize=1024)
+def _fewest_of_tree(language: Language) -> float:
     return fewest(language.regex)
 
 
 def _surely_holds(strings: StringSet) -> bool:
     """Whether a single language is seen to have a text of a fitting length, without making automata."""
-    shortest, endless = _lengths(strings.within[0])
+    shortest, longest = _lengths(strings.within[0])
     if shortest is None:
         return False
     if strings.high is not None and shortest > strings.high:
         return False
-    return strings.low <= shortest or endless
+    return strings.low <= longest
 
 
 def _is_scalar(text: str) -> bool:

@@ -1,0 +1,50 @@
+"""`json_lines`: a text of JSON values, one a line, read as a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["JsonLines", "json_lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """JSON Lines; made by `json_lines`.
+
+    Attributes:
+        item: the schema or type of each value.
+        min_items, max_items: bounds on how many there are; `max_items` None is none.
+    """
+
+    item: Any
+    min_items: int = field(default=0, kw_only=True)
+    max_items: int | None = field(default=None, kw_only=True)
+
+
+def json_lines(item: Any, *, min_items: int = 0, max_items: int | None = None) -> JsonLines:
+    r"""A text of one JSON value a line, whose value is the list of them.
+
+    The last line may end with a line break or not, as the format's definition says: a model that writes one need not
+    go on. No value has a line break inside: with `whitespace="any"` there are spaces and tabs only.
+
+    Args:
+        item: a Pydantic model or any type that Pydantic knows, or a JSON Schema as a dict.
+        min_items: how many values there are at least. With 0, the default, the text may be empty.
+        max_items: how many at most; None is no bound. Give one: a small model may go on and on.
+
+    Raises:
+        ValueError: bounds that nothing is between.
+
+    Example:
+        >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"1", 1: b"\n", 2: b""}, eos_token_ids=[2])
+        >>> constraint = structgen.compile(structgen.json_lines(int, max_items=2), vocabulary)
+        >>> constraint.parse("1\n11\n")
+        [1, 11]
+    """
+    for name, bound in (("min_items", min_items), ("max_items", 0 if max_items is None else max_items)):
+        if not isinstance(bound, int) or isinstance(bound, bool) or bound < 0:
+            raise ValueError(f"{name} must be a whole number, 0 or more, not {bound!r}")
+    if max_items is not None and max_items < max(min_items, 1):
+        raise ValueError(f"max_items={max_items} is below {max(min_items, 1)}")
+    return JsonLines(item, min_items=min_items, max_items=max_items)
