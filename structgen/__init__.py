@@ -29,33 +29,60 @@ from structgen.errors import (
 from structgen.limits import Limits
 
 if TYPE_CHECKING:
+    from structgen.batching import batch
     from structgen.cache import clear_cache, compile
+    from structgen.checking import CheckResult, Problem, check
     from structgen.constraint import Constraint
     from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
+    from structgen.engine.expectations import Expected
+    from structgen.engine.explaining import Explanation
     from structgen.engine.matcher import Matcher, fill_next_token_bitmask
     from structgen.engine.vocabulary import Vocabulary
+    from structgen.exporting import export
     from structgen.functions import TypedFunction, fn
-    from structgen.generation import Generator, Result, Usage, generate
-    from structgen.grammars import Grammar, to_kbnf
+    from structgen.generation import Generator, agenerate, generate
+    from structgen.grammars import Grammar
+    from structgen.lines import JsonLines, json_lines
+    from structgen.models.gguf import from_llama_cpp
     from structgen.models.loading import load, set_default_model
+    from structgen.models.logits import from_logits
+    from structgen.models.openai import from_openai
     from structgen.models.transformers import from_transformers
+    from structgen.reasoning import Reasoning
+    from structgen.run import Result, Usage
+    from structgen.streaming import AsyncStream, Stream, astream, stream
+    from structgen.substrings import SubstringOf
+    from structgen.templates import Template, template
+    from structgen.tools import ToolCall, acall, call
 
 __all__ = [
+    "AsyncStream",
+    "CheckResult",
     "Constraint",
+    "Expected",
+    "Explanation",
     "FunctionDefinitionError",
     "GenerationError",
     "Generator",
     "Grammar",
     "GrammarError",
     "IncompleteOutputError",
+    "JsonLines",
     "LimitExceededError",
     "Limits",
     "Matcher",
     "ModelError",
+    "Problem",
+    "Reasoning",
     "Result",
     "SchemaError",
+    "Stream",
     "StructgenError",
+    "SubstringOf",
+    "Template",
     "TokenRejectedError",
+    "ToolCall",
+    "Trace",
     "TypedFunction",
     "UnsatisfiableSchemaError",
     "UnsupportedSchemaError",
@@ -63,39 +90,77 @@ __all__ = [
     "ValidationFailedError",
     "Vocabulary",
     "VocabularyError",
+    "acall",
+    "agenerate",
     "allocate_token_bitmask",
     "apply_token_bitmask",
+    "astream",
+    "batch",
+    "call",
+    "check",
     "clear_cache",
     "compile",
+    "export",
     "fill_next_token_bitmask",
     "fn",
+    "from_llama_cpp",
+    "from_logits",
+    "from_openai",
     "from_transformers",
     "generate",
+    "json_lines",
     "load",
     "set_default_model",
-    "to_kbnf",
+    "stream",
+    "template",
+    "trace",
 ]
 
 _HOME = {
+    "AsyncStream": "streaming",
+    "CheckResult": "checking",
     "Constraint": "constraint",
+    "Expected": "engine.expectations",
+    "Explanation": "engine.explaining",
     "Generator": "generation",
     "Grammar": "grammars",
+    "JsonLines": "lines",
     "Matcher": "engine.matcher",
+    "Problem": "checking",
+    "Reasoning": "reasoning",
     "Result": "generation",
+    "Stream": "streaming",
+    "SubstringOf": "substrings",
+    "Template": "templates",
+    "ToolCall": "tools",
+    "Trace": "tracing",
     "TypedFunction": "functions",
-    "Usage": "generation",
+    "Usage": "run",
     "Vocabulary": "engine.vocabulary",
+    "acall": "tools",
+    "agenerate": "generation",
     "allocate_token_bitmask": "engine.bitmask",
     "apply_token_bitmask": "engine.bitmask",
+    "astream": "streaming",
+    "batch": "batching",
+    "call": "tools",
+    "check": "checking",
     "clear_cache": "cache",
     "compile": "cache",
+    "export": "exporting",
     "fill_next_token_bitmask": "engine.matcher",
     "fn": "functions",
+    "from_llama_cpp": "models.gguf",
+    "from_logits": "models.logits",
+    "from_openai": "models.openai",
     "from_transformers": "models.transformers",
     "generate": "generation",
+    "json_lines": "lines",
     "load": "models.loading",
     "set_default_model": "models.loading",
-    "to_kbnf": "grammars",
+    "stream": "streaming",
+    "template": "templates",
+    "trace": "tracing",
 }
 
 

@@ -7,29 +7,27 @@ only and is never pickled: nothing that a request brings is read back from a dis
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from structgen.constraint import Constraint, Tokenization, parse_text
+from structgen.constraint import Constraint, Tokenization
 from structgen.engine.compiled import CompiledGrammar, SharedState, SharedTables
+from structgen.engine.composition import ComposedRules
+from structgen.engine.grammar import GrammarTables
 from structgen.engine.vocabulary import Vocabulary
-from structgen.errors import LimitExceededError, SchemaError
-from structgen.grammars import Grammar
-from structgen.limits import Deadline, Limits
-from structgen.schema import Source, begins_with_bracket, json_schema_to_rules, resolve
+from structgen.limits import Limits
+from structgen.preparation import Prepared, prepare
+from structgen.schema import begins_with_bracket
 from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
-    from structgen.kbnf import ast
     from structgen.tokenization.tokenization import ProperTokenization
 
-__all__ = ["CompileCache", "clear_cache", "compile"]
+__all__ = ["CompileCache", "clear_cache", "compile", "compiled"]
 
 T = TypeVar("T")
 
@@ -39,6 +37,7 @@ T = TypeVar("T")
 GRAMMAR_BYTES = 16_384
 SCHEMA_BYTES = 20_000  # for any schema, and more for each of its nodes:
 SHAPE_BYTES = 1_600
+UNIT_BYTES = 24  # of a source text: in the key, the schema, the set of strings, and twice in regexes
 SYMBOL_BYTES = 60
 SET_BYTES = 300
 STEP_BYTES = 36  # of those that are not the first from a set
@@ -194,11 +193,17 @@ class CompileCache:
 
 def estimated_bytes(compiled: CompiledGrammar) -> int:
     """About how much memory a compiled grammar takes now, without what all grammars of a vocabulary share."""
-    source = compiled.tables.source
-    schema = SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
     sets = compiled.sets
     in_use = SYMBOL_BYTES * sets.rules.size + SET_BYTES * sets.set_count + STEP_BYTES * len(sets.step_targets)
-    return GRAMMAR_BYTES + schema + in_use
+    texts = UNIT_BYTES * compiled.tables.text_units
+    return GRAMMAR_BYTES + _schema_bytes(compiled.tables) + texts + in_use
+
+
+def _schema_bytes(tables: GrammarTables) -> int:
+    source = tables.source
+    if isinstance(source, ComposedRules):
+        return sum([_schema_bytes(part) for part in source.grammars])
+    return SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
 
 
 def estimated_tables_bytes(shared: SharedTables) -> int:
@@ -246,7 +251,8 @@ def compile(
     """Compiles a schema, a type or a grammar for a vocabulary; the same content is compiled once.
 
     Args:
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, or a `Grammar`.
+        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)` or `template(…)`.
         vocabulary: the tokens of the model.
         tokenization: "proper" allows only the tokens that the tokenizer would make of the text itself, as the model has
             learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
@@ -272,9 +278,24 @@ def compile(
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
     proper = _proper(tokenization, vocabulary)
-    if isinstance(schema, Grammar):
-        return _compile_grammar(schema, vocabulary, limits, proper)
-    return _compile_schema(schema, vocabulary, checked, limits, proper)
+    prepared = prepare(schema, checked, limits)
+    grammar = compiled(prepared, vocabulary, limits)
+    return Constraint(grammar, prepared.parse, is_json=prepared.is_json, source=prepared.source, proper=proper)
+
+
+def compiled(prepared: Prepared, vocabulary: Vocabulary, limits: Limits) -> CompiledGrammar:
+    """What `compile` made ready, compiled for a vocabulary; from the cache if it is there."""
+
+    def make() -> CompiledGrammar:
+        is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
+        tables = prepared.tables(limits, limits.deadline(), is_empty)
+        made = CompiledGrammar(tables, vocabulary, eager=prepared.eager, limits=limits)
+        if begins_with_bracket(tables):
+            made.prepare()
+        made.origin = prepared.origin
+        return made
+
+    return _cache.get((prepared.key, vocabulary.fingerprint, limits), make, max_bytes=limits.cache_bytes)
 
 
 def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization | None:
@@ -285,65 +306,3 @@ def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokeniz
     from structgen.tokenization.tokenization import ProperTokenization  # others do without
 
     return ProperTokenization.of(vocabulary)
-
-
-def _compile_grammar(
-    grammar: Grammar, vocabulary: Vocabulary, limits: Limits, proper: ProperTokenization | None
-) -> Constraint[str]:
-    def make() -> CompiledGrammar:
-        return _build(grammar.tree, vocabulary, limits, limits.deadline(), eager=grammar.eager)
-
-    key = (grammar.kind, grammar.source, grammar.eager, vocabulary.fingerprint, limits)
-    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), parse_text, is_json=False, proper=proper)
-
-
-def _compile_schema(
-    schema: Any, vocabulary: Vocabulary, options: SchemaOptions, limits: Limits, proper: ProperTokenization | None
-) -> Constraint[Any]:
-    source = resolve(schema, limits=limits, options=options)
-
-    def make() -> CompiledGrammar:
-        deadline = limits.deadline()
-        tables = json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
-        compiled = CompiledGrammar(tables, vocabulary, limits=limits)
-        if begins_with_bracket(tables):
-            compiled.prepare()
-        return compiled
-
-    key = ("schema", _content(source, limits), source.options.without_registry(), vocabulary.fingerprint, limits)
-    return Constraint(_cache.get(key, make, max_bytes=limits.cache_bytes), source.parse, is_json=True, proper=proper)
-
-
-def _content(source: Source, limits: Limits) -> str:
-    """The schema, and what it may reach in the registry, as text. The order of keys is part of it: the order in which
-    they are generated.
-    """
-    registry = source.options.registry
-    content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
-    try:
-        return _ENCODER.encode(content)
-    except RecursionError as error:
-        raise LimitExceededError("schema_depth", limits.schema_depth) from error
-    except (TypeError, ValueError) as error:
-        raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
-
-
-def _exact_number(value: Any) -> list[str]:
-    """Pydantic's bounds of decimals stay decimals in its schema."""
-    if isinstance(value, Decimal):
-        return ["\0decimal", str(value)]
-    raise TypeError(f"a {type(value).__name__} is in it")
-
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)
-
-
-def _build(
-    tree: ast.Grammar, vocabulary: Vocabulary, limits: Limits, deadline: Deadline, *, eager: bool
-) -> CompiledGrammar:
-    from structgen.kbnf.normal_form import normalize  # schemas do without
-
-    # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
-    is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
-    tables = normalize(tree, keep_endless=eager, limits=limits, deadline=deadline, is_empty=is_empty)
-    return CompiledGrammar(tables, vocabulary, eager=eager, limits=limits)

@@ -11,6 +11,7 @@ from structgen.engine.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from structgen.logits_processor import GrammarLogitsProcessor
+    from structgen.schema.sources import Source
     from structgen.tokenization.tokenization import ProperTokenization
 
 __all__ = ["Constraint", "Tokenization"]
@@ -27,20 +28,23 @@ class Constraint(Generic[T]):
     Attributes:
         grammar: the compiled grammar, with the masks found so far.
         is_json: whether its texts are JSON.
+        source: the schema that it was made of; None for a grammar.
     """
 
-    __slots__ = ("_parse", "_proper", "grammar", "is_json")
+    __slots__ = ("_parse", "_proper", "grammar", "is_json", "source")
 
     def __init__(
         self,
         grammar: CompiledGrammar,
-        parse: Callable[[str], T],
+        parse: Callable[..., T],
         *,
         is_json: bool,
+        source: Source | None = None,
         proper: ProperTokenization | None = None,
     ) -> None:
         self.grammar = grammar
         self.is_json = is_json
+        self.source = source
         self._parse = parse
         self._proper = proper
 
@@ -83,24 +87,34 @@ class Constraint(Generic[T]):
         kept, prefix = healed(self.grammar, self._proper, prompt_ids)
         return kept, prefix, ProperMatcher(self.grammar, self._proper, kept, prefix)
 
-    def parse(self, text: str) -> T:
+    def parse(self, text: str, *, context: Any = None) -> T:
         """The value that a whole text stands for, validated: an instance for a type, JSON data for a JSON Schema,
-        the text itself for a grammar.
+        the text itself for most grammars.
+
+        Args:
+            text: the text.
+            context: what Pydantic's validators find as `info.context`.
 
         Raises:
             pydantic.ValidationError, jsonschema.ValidationError: the text is not valid. For texts made under this
                 constraint only a validator written in Python can say so.
+            ValueError: the text of a choice or a template is none of them, or no JSON.
         """
-        return self._parse(text)
+        return self._parse(text, context)
 
     def logits_processor(self) -> GrammarLogitsProcessor:
-        """A processor for `hf_model.generate(..., logits_processor=[processor])`.
+        """A processor for `hf_model.generate(..., logits_processor=[processor])`, and for the calls of llama-cpp-python
+        that take a `LogitsProcessorList`.
 
-        It works for batches and beams, and for one call of `generate` after another.
+        It works for batches and beams, and for one call after another. The grammar begins behind the prompt of each
+        call. In llama-cpp-python's loop it does not go together with `logit_bias`, with which that drops the
+        processors, nor with a `draft_model`, with which that shows them tokens that were not taken.
 
         Example:
             >>> processor = structgen.compile(Person, model.vocabulary).logits_processor()    # doctest: +SKIP
             >>> ids = hf_model.generate(**inputs, logits_processor=[processor])               # doctest: +SKIP
+            >>> processors = llama_cpp.LogitsProcessorList([processor])                       # doctest: +SKIP
+            >>> llama.create_chat_completion(messages, logits_processor=processors)           # doctest: +SKIP
         """
         from structgen.logits_processor import make_processor
 
@@ -108,8 +122,3 @@ class Constraint(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Constraint({self.grammar!r}, tokenization={self.tokenization!r})"
-
-
-def parse_text(text: str) -> Any:
-    """The reading of a grammar's texts: they are the values."""
-    return text

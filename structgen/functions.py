@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast
 import pydantic_core
 
 from structgen.errors import FunctionDefinitionError
-from structgen.generation import ConstraintOptions, GenerationOptions, Generator
+from structgen.generation import Generator
 from structgen.limits import Limits
 from structgen.models.loading import default_model
+from structgen.settings import ConstraintOptions, GenerationOptions
 
 if TYPE_CHECKING:
-    from structgen.models.base import Model
+    from structgen.models.base import AnyModel
 
 __all__ = ["FunctionOptions", "TypedFunction", "fn"]
 
@@ -35,7 +36,7 @@ class FunctionOptions(GenerationOptions, ConstraintOptions, total=False):
         limits: see `Generator`.
     """
 
-    model: Model | None
+    model: AnyModel | None
     limits: Limits | None
 
 
@@ -113,7 +114,7 @@ class TypedFunction(Generic[P, R]):
     def _run(self, prompt: str) -> R:
         options = dict(self._options)
         model = options.pop("model", None) or default_model()
-        generator: Generator[R] = Generator(cast("Model", model), self._schema, **cast(Any, options))
+        generator: Generator[R] = Generator(cast("AnyModel", model), self._schema, **cast(Any, options))
         return generator(prompt)
 
 

@@ -2,113 +2,26 @@
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
-
-import jsonschema
-import pydantic
-import pydantic_core
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
 
 from structgen.cache import compile
-from structgen.constraint import Constraint, Tokenization
-from structgen.decoding import Decoder, FinishReason
-from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
+from structgen.constraint import Constraint
+from structgen.decoding import Observer
 from structgen.limits import Limits
-from structgen.sampling import Sampler
+from structgen.models.base import AnyModel, Prompt, Server, Session
+from structgen.run import LocalRun, Result, Run
 from structgen.schema.options import SchemaArguments
+from structgen.settings import ConstraintOptions, GenerationOptions, GeneratorOptions, Settings, split_options
 
 if TYPE_CHECKING:
-    from structgen.models.base import Model, Prompt
+    from structgen.streaming import AsyncStream, Stream
 
-__all__ = [
-    "ConstraintOptions",
-    "GenerationOptions",
-    "Generator",
-    "GeneratorOptions",
-    "Result",
-    "Usage",
-    "generate",
-    "partial_json",
-]
+__all__ = ["Generator", "agenerate", "constraint_for", "generate"]
 
 T = TypeVar("T")
-
-
-class GenerationOptions(TypedDict, total=False):
-    """How a run samples and when it ends: keyword arguments of `generate`, `Generator` and its methods, and `@fn`.
-
-    Attributes:
-        max_new_tokens: budget of the answer, forced tokens included; 512 by default.
-        temperature: 0, the default, takes the most probable token; 1 samples the model's own distribution.
-        top_p, top_k: see `structgen.sampling.Sampler`; over the allowed tokens only.
-        seed: makes sampling repeatable.
-        stop: texts after which the run ends, wherever the grammar allows an end there. They stay in the text.
-        raw: give a text to the model as it is, without a chat template.
-    """
-
-    max_new_tokens: int
-    temperature: float
-    top_p: float | None
-    top_k: int | None
-    seed: int | None
-    stop: str | Sequence[str]
-    raw: bool
-
-
-class ConstraintOptions(SchemaArguments, total=False):
-    """How a schema is read, and how its texts are split: keyword arguments of `generate`, `Generator` and `@fn`.
-
-    Attributes:
-        tokenization: "any", the default, or "proper"; see `structgen.compile`.
-    """
-
-    tokenization: Tokenization
-
-
-class GeneratorOptions(GenerationOptions, ConstraintOptions, total=False):
-    """Keyword arguments of `Generator` and `generate`: how a run samples, and what its texts may be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a run cost.
-
-    Attributes:
-        prompt_tokens: tokens of the prompt, chat template included.
-        completion_tokens: tokens of the answer, forced ones included, without the end token.
-        forced_tokens: those of them that the grammar left no choice about, and that cost no step of the model.
-        model_calls: passes of the model, the one over the prompt included.
-        seconds: wall-clock time, validation included.
-    """
-
-    prompt_tokens: int
-    completion_tokens: int
-    forced_tokens: int
-    model_calls: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Result(Generic[T]):
-    """What a run gave.
-
-    Attributes:
-        value: the validated value.
-        text: the text that it was read from.
-        usage: what it cost.
-        finish_reason: "stop" where the text ended; "length" where the budget did, at a place where the text happened
-            to be whole (with `stop` at any other, `IncompleteOutputError` is raised).
-        token_ids: the answer's tokens, without the end token.
-    """
-
-    value: T
-    text: str
-    usage: Usage
-    finish_reason: FinishReason
-    token_ids: tuple[int, ...]
 
 
 class Generator(Generic[T]):
@@ -116,10 +29,14 @@ class Generator(Generic[T]):
 
     Args:
         model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`, or what
-            `structgen.compile` gave for the model's vocabulary.
+        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave for the model's vocabulary.
         limits: bounds on what the schema may cost.
-        options: see `GenerationOptions`, which each run may override, and `ConstraintOptions`.
+        options: see `structgen.settings.GenerationOptions`, which each run may override, and `ConstraintOptions`.
+
+    Attributes:
+        model: the model.
+        constraint: the compiled schema.
 
     Raises:
         SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
@@ -134,7 +51,7 @@ class Generator(Generic[T]):
     @overload
     def __init__(
         self,
-        model: Model,
+        model: AnyModel,
         schema: type[T] | Constraint[T],
         *,
         limits: Limits | None = ...,
@@ -143,7 +60,7 @@ class Generator(Generic[T]):
     @overload
     def __init__(
         self,
-        model: Model,
+        model: AnyModel,
         schema: Any,
         *,
         limits: Limits | None = ...,
@@ -151,81 +68,89 @@ class Generator(Generic[T]):
     ) -> None: ...
     def __init__(
         self,
-        model: Model,
+        model: AnyModel,
         schema: Any,
         *,
         limits: Limits | None = None,
         **options: Unpack[GeneratorOptions],
     ) -> None:
-        reading = {name: options.pop(name) for name in _CONSTRAINT_OPTIONS if name in options}  # type: ignore[misc]
-        self._options = _Options(**cast(GenerationOptions, options))
-        self._model = model
-        self._constraint: Constraint[T] = _constraint(schema, model, cast(ConstraintOptions, reading), limits)
+        running, reading = split_options(cast(dict[str, Any], options))
+        self._settings = Settings(**running)
+        self.model = model
+        self.constraint: Constraint[T] = constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
 
     def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
         """The value alone; see `run`."""
         return self.run(prompt, **options).value
 
-    def run(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
+    def run(
+        self,
+        prompt: Prompt,
+        *,
+        observe: Callable[[list[int]], Observer] | None = None,
+        **options: Unpack[GenerationOptions],
+    ) -> Result[T]:
         """Runs the model on one prompt.
 
         Args:
             prompt: a text (one user message, where the model has a chat template) or chat messages.
+            observe: see `begin`.
             options: override those of the generator.
 
         Raises:
             IncompleteOutputError: the budget ended before the text did; with what was complete.
-            ValidationFailedError: the text fits the schema, and a validator written in Python refused it.
+            ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
             GenerationError: the prompt does not fit the model.
             LimitExceededError: a bound of `limits` was passed on the way.
         """
-        settings = replace(self._options, **options)
-        began = time.perf_counter()
-        prompt_ids = self._model.encode_prompt(prompt, raw=settings.raw)
-        decoder = Decoder(
-            self._model,
-            self._constraint,
-            prompt_ids,
-            sampler=settings.sampler(),
-            max_new_tokens=_budget(settings.max_new_tokens, self._model, prompt_ids),
-            stop=settings.stop_texts(),
-        )
-        reason = decoder.run()
-        text = self._whole_text(decoder, reason)
-        value = self._parse(text)
-        usage = Usage(
-            prompt_tokens=len(prompt_ids),
-            completion_tokens=len(decoder.token_ids),
-            forced_tokens=decoder.forced_tokens,
-            model_calls=decoder.model_calls,
-            seconds=time.perf_counter() - began,
-        )
-        return Result(value, text, usage, reason, tuple(decoder.token_ids))
+        run = self.begin(prompt, observe=observe, **options)
+        while (request := run.request()) is not None:
+            run.take(run.session.forward(request.token_ids, keep=request.keep))
+        return cast(Result[T], run.result)
 
-    def _whole_text(self, decoder: Decoder, reason: FinishReason) -> str:
-        if reason == "stop" or decoder.is_complete:
-            return decoder.text_bytes.decode(errors="replace")
-        text = decoder.text_bytes.decode(errors="ignore")
-        count = len(decoder.token_ids)
-        raise IncompleteOutputError(
-            f"the answer was not finished after {count} tokens: {_shorten(text)}",
-            text=text,
-            partial=partial_json(text) if self._constraint.is_json else None,
-            hint="raise max_new_tokens, or bound the schema (max_length, max_items)",
-        )
+    async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
+        """`run`, in a thread; awaited."""
+        return await asyncio.to_thread(self.run, prompt, **options)
 
-    def _parse(self, text: str) -> T:
-        try:
-            return self._constraint.parse(text)
-        except (pydantic.ValidationError, jsonschema.ValidationError, ValueError) as error:
-            raise ValidationFailedError(
-                f"the answer fits the schema, and its validation failed: {error}", attempts=[(text, error)]
-            ) from error
+    def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
+        """The value while it grows; see `structgen.stream`."""
+        from structgen.streaming import Stream
+
+        return Stream(self.begin(prompt, streams=True, **options), self.constraint)
+
+    def astream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> AsyncStream[T]:
+        """The value while it grows; see `structgen.astream`."""
+        from structgen.streaming import AsyncStream
+
+        return AsyncStream(lambda: self.stream(prompt, **options))
+
+    def begin(
+        self,
+        prompt: Prompt,
+        *,
+        new_session: Callable[[], Session] | None = None,
+        observe: Callable[[list[int]], Observer] | None = None,
+        streams: bool = False,
+        **options: Unpack[GenerationOptions],
+    ) -> Run[T]:
+        """A run at its beginning, for a loop of your own; see `structgen.run.Run`.
+
+        Args:
+            prompt: a text or messages.
+            new_session: where a local model reads; by default in sessions of its own.
+            observe: gives who is told of an attempt's tokens, of the tokens before them; of local models only.
+            streams: whether a server shall send its answer in pieces.
+            options: override those of the generator.
+        """
+        settings = replace(self._settings, **options) if options else self._settings
+        if isinstance(self.model, Server):
+            return self.model.begin(self.constraint, prompt, settings, streams=streams)
+        return LocalRun(self.model, self.constraint, prompt, settings, new_session=new_session, observe=observe)
 
 
 @overload
 def generate(
-    model: Model,
+    model: AnyModel,
     prompt: Prompt,
     schema: type[T] | Constraint[T],
     *,
@@ -234,7 +159,7 @@ def generate(
 ) -> T: ...
 @overload
 def generate(
-    model: Model,
+    model: AnyModel,
     prompt: Prompt,
     schema: Any,
     *,
@@ -242,7 +167,7 @@ def generate(
     **options: Unpack[GeneratorOptions],
 ) -> Any: ...
 def generate(
-    model: Model,
+    model: AnyModel,
     prompt: Prompt,
     schema: Any,
     *,
@@ -254,10 +179,11 @@ def generate(
     Args:
         model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
         prompt: a text (one user message, where the model has a chat template) or chat messages.
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`, or what
-            `structgen.compile` gave.
+        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave.
         limits: bounds on what the schema may cost.
-        options: see `GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`, `stop`, `raw`;
+        options: see `structgen.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
+            `stop`, `raw`, `system`, `examples`, `describe_schema`, `reasoning`, `max_retries`, `validate`, `context`;
             and `ConstraintOptions`: `tokenization`, and `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
             `registry`.
 
@@ -267,7 +193,7 @@ def generate(
     Raises:
         SchemaError, GrammarError: the schema cannot be used.
         IncompleteOutputError: the budget ended before the text did; with what was complete.
-        ValidationFailedError: the text fits the schema, and a validator written in Python refused it.
+        ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
         LimitExceededError: a bound of `limits` was passed.
 
     Example:
@@ -279,77 +205,35 @@ def generate(
     return generator(prompt)
 
 
-def partial_json(text: str) -> Any:
-    """The JSON value of a text that breaks off, with what was complete in it; None when nothing was.
-
-    A string, literal or number that breaks off is left out, with its key; so is a number at the very end, which
-    might have gone on.
+async def agenerate(
+    model: AnyModel,
+    prompt: Prompt,
+    schema: Any,
+    *,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> Any:
+    """`generate`, in a thread; awaited. Several may run at once on one model.
 
     Example:
-        >>> partial_json('{"name": "Alice", "tags": ["a", "b')
-        {'name': 'Alice', 'tags': ['a']}
-        >>> partial_json('{"name": "Alice", "age": 3')
-        {'name': 'Alice'}
+        >>> names = await asyncio.gather(*(agenerate(model, text, Name) for text in texts))   # doctest: +SKIP
     """
-    try:
-        return pydantic_core.from_json(_NUMBER_AT_END.sub("", text), allow_partial=True)
-    except ValueError:
-        return None
+    generator: Generator[Any] = await asyncio.to_thread(lambda: Generator(model, schema, limits=limits, **options))
+    return (await generator.arun(prompt)).value
 
 
-_CONSTRAINT_OPTIONS = (*SchemaArguments.__annotations__, "tokenization")
-_NUMBER_AT_END = re.compile(r"-?[0-9][-+.0-9eE]*\Z")
+def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
+    """The schema compiled for a model that writes it: a local one with single spaces, where nothing else is asked for.
 
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """`GenerationOptions` with its defaults, checked."""
-
-    max_new_tokens: int = 512
-    temperature: float = 0.0
-    top_p: float | None = None
-    top_k: int | None = None
-    seed: int | None = None
-    stop: str | Sequence[str] = ()
-    raw: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.max_new_tokens, int) or self.max_new_tokens < 1:
-            raise ValueError(f"max_new_tokens must be a whole number >= 1, not {self.max_new_tokens!r}")
-        if not all(isinstance(text, str) and text for text in self.stop_texts()):
-            raise ValueError(f"stop must be texts, and none of them empty, not {self.stop!r}")
-        self.sampler()  # checks its own arguments
-
-    def sampler(self) -> Sampler:
-        return Sampler(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
-
-    def stop_texts(self) -> Sequence[str]:
-        return (self.stop,) if isinstance(self.stop, str) else self.stop
-
-
-def _constraint(schema: Any, model: Model, options: ConstraintOptions, limits: Limits | None) -> Constraint[Any]:
+    Raises:
+        ValueError: what was compiled already is for another vocabulary or tokenization.
+    """
     if not isinstance(schema, Constraint):
-        options.setdefault("whitespace", "single")
-        return compile(schema, model.vocabulary, limits=limits, **options)
+        reading: SchemaArguments = model.reading if isinstance(model, Server) else {"whitespace": "single"}
+        merged = cast(ConstraintOptions, {**reading, **options})
+        return compile(schema, model.vocabulary, limits=limits, **merged)
     if schema.vocabulary.fingerprint != model.vocabulary.fingerprint:
         raise ValueError("the schema was compiled for another vocabulary than the model's")
     if options.get("tokenization", schema.tokenization) != schema.tokenization:
         raise ValueError(f"the schema was compiled with tokenization={schema.tokenization!r}")
     return schema
-
-
-def _budget(max_new_tokens: int, model: Model, prompt_ids: list[int]) -> int:
-    """The token budget, cut to what the model's context has left."""
-    if model.context_tokens is None:
-        return max_new_tokens
-    left = model.context_tokens - len(prompt_ids)
-    if left < 1:
-        raise GenerationError(
-            f"the prompt has {len(prompt_ids)} tokens, and the model's context {model.context_tokens}",
-            hint="shorten the prompt",
-        )
-    return min(max_new_tokens, left)
-
-
-def _shorten(text: str, width: int = 120) -> str:
-    return repr(text if len(text) <= width else "…" + text[-width:])

@@ -1,8 +1,9 @@
-"""Masks for `hf_model.generate(..., logits_processor=[…])` of transformers."""
+"""Masks for the loops of others: transformers' `hf_model.generate(…, logits_processor=[…])`, and llama-cpp-python's."""
 
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["GrammarLogitsProcessor", "make_processor"]
 class GrammarLogitsProcessor:
     """Forbids, in every row of scores, the tokens that the grammar does not allow next.
 
+    It is called with torch's tensors by transformers, and with one row of numpy's by llama-cpp-python.
     The grammar applies to what follows the prompt: to the columns that were not yet there when the generation began.
     A row's state depends on nothing but these tokens, and with `tokenization="proper"` its prompt: so rows may be
     reordered, repeated and dropped between steps,
@@ -49,16 +51,28 @@ class GrammarLogitsProcessor:
         """Masks the scores of one step.
 
         Args:
-            input_ids: int64[rows, width], torch: prompts and the tokens generated so far.
-            scores: float[rows, V], torch; left as they are.
+            input_ids: int64[rows, width], torch, or int32[width], numpy: prompts and the tokens generated so far.
+            scores: float[rows, V], torch, or float32[V], numpy; left as they are.
 
         Returns:
-            float[rows, V]: a copy with -inf for every token that is not allowed.
+            As the scores: a copy with -inf for every token that is not allowed.
 
         Raises:
             VocabularyError: the scores are narrower than the vocabulary.
         """
-        rows = input_ids.detach().cpu().numpy()
+        if not isinstance(input_ids, np.ndarray):
+            return self._masked(input_ids.detach().cpu().numpy(), scores.clone())
+        try:
+            return self._masked(input_ids.astype(np.int64)[np.newaxis], np.array(scores, np.float32)[np.newaxis])[0]
+        except BaseException:
+            # llama.cpp calls from C: the error is printed there, and the loop goes on with the scores as they are.
+            # Nothing but an end is left of them, so that no text comes out unmasked.
+            scores[:] = float("-inf")
+            scores[[token_id for token_id in self._ends if token_id < len(scores)]] = 0
+            raise
+
+    def _masked(self, rows: NDArray[np.int64], scores: Any) -> Any:
+        """The scores of one step, masked in place."""
         size = self._vocabulary.size
         if scores.shape[-1] < size:
             raise VocabularyError(
@@ -71,7 +85,6 @@ class GrammarLogitsProcessor:
         mask = self._mask[: len(matchers)]
         for index, matcher in enumerate(matchers):
             self._fill(matcher, mask, index)
-        scores = scores.clone()
         scores[:, size:] = float("-inf")
         apply_token_bitmask(scores[:, :size], mask)
         return scores
@@ -148,13 +161,13 @@ class GrammarLogitsProcessor:
 
 
 def make_processor(constraint: Constraint[Any]) -> GrammarLogitsProcessor:
-    """A processor that is also a `transformers.LogitsProcessor`."""
-    return _processor_class()(constraint)
+    """A processor that is also a `transformers.LogitsProcessor`, for those who have imported transformers."""
+    return (_processor_class() if "transformers" in sys.modules else GrammarLogitsProcessor)(constraint)
 
 
 @functools.cache
 def _processor_class() -> type[GrammarLogitsProcessor]:
-    """Made when it is first wanted: importing structgen imports no transformers."""
+    """Made when it is first wanted: neither structgen nor llama.cpp's loop needs transformers."""
     from transformers import LogitsProcessor
 
     return type(

@@ -1,16 +1,22 @@
-"""What generation asks of a local model. Any object with these members will do; nothing has to be inherited."""
+"""What generation asks of a model. Any object with these members will do; nothing has to be inherited."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.vocabulary import Vocabulary
 
-__all__ = ["Model", "Prompt", "Session"]
+if TYPE_CHECKING:
+    from structgen.constraint import Constraint
+    from structgen.run import Run
+    from structgen.schema.options import SchemaArguments
+    from structgen.settings import Settings
+
+__all__ = ["AnyModel", "Model", "Prompt", "Server", "Session", "SessionBatch"]
 
 Prompt: TypeAlias = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages: `[{"role": "user", "content": "…"}]`."""
@@ -38,6 +44,26 @@ class Session(Protocol):
         """Takes back the last `count` tokens. Only where `can_crop`."""
 
 
+class SessionBatch(Protocol):
+    """Several sequences that the model reads together. A model that can do that has a method `session_batch`, which
+    gives one of these, or None where this model cannot.
+    """
+
+    def session(self) -> Session:
+        """A new, empty sequence; only the batch reads for it."""
+
+    def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> list[NDArray[np.float32]]:
+        """Reads more tokens of several sequences, in one pass.
+
+        Args:
+            requests: for each sequence that goes on: it, its tokens, and for how many of the last ones logits are
+                wanted; as of `Session.forward`. The others have ended.
+
+        Returns:
+            For each request float32[keep, V].
+        """
+
+
 class Model(Protocol):
     """A local model and its tokenizer. One may be used by many threads; a session belongs to one."""
 
@@ -49,12 +75,17 @@ class Model(Protocol):
     def context_tokens(self) -> int | None:
         """How many tokens prompt and answer may have together; None when unknown."""
 
-    def encode_prompt(self, prompt: Prompt, *, raw: bool = False) -> list[int]:
+    @property
+    def chat_template(self) -> str | None:
+        """The text of the chat template; None when the model has none."""
+
+    def encode_prompt(self, prompt: Prompt, *, raw: bool = False, **template: Any) -> list[int]:
         """Token ids of a prompt, up to where the answer begins.
 
         Args:
             prompt: chat messages, or a text, which becomes one user message where the model has a chat template.
             raw: give the text to the model as it is, without a chat template.
+            template: variables for the chat template.
         """
 
     def encode_text(self, text: str) -> list[int]:
@@ -62,3 +93,30 @@ class Model(Protocol):
 
     def session(self) -> Session:
         """A new, empty sequence."""
+
+
+@runtime_checkable
+class Server(Protocol):
+    """A model that gives texts, and no logits: answers are validated, not masked."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What texts are followed by: bytes."""
+
+    @property
+    def reading(self) -> SchemaArguments:
+        """How schemas are read where nothing else is asked for."""
+
+    def begin(self, constraint: Constraint[Any], prompt: Prompt, settings: Settings, *, streams: bool) -> Run[Any]:
+        """A run at its beginning.
+
+        Args:
+            constraint: what the answer has to be.
+            prompt: a text or messages.
+            settings: how it runs.
+            streams: whether the answer is wanted in pieces.
+        """
+
+
+AnyModel: TypeAlias = Model | Server
+"""What `generate` takes."""

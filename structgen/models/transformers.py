@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import DynamicCache
+from transformers import DynamicCache, StaticCache
 
-from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import ModelError
-from structgen.models.base import Prompt
+from structgen.models.tokenized import TokenizedModel
+from structgen.models.transformers_batch import TransformersBatch
 
 __all__ = ["TransformersModel", "TransformersSession", "from_transformers"]
 
 
-KEPT_TEXTS = 1024  # forced texts whose tokens are kept
-KEPT_CHARACTERS = 256  # of each at most
-
-
-def from_transformers(hf_model: Any, tokenizer: Any) -> TransformersModel:
-    """Makes a transformers model usable with `generate`, `Generator` and `@fn`.
+def from_transformers(hf_model: Any, tokenizer: Any, *, cache_tokens: int | None = None) -> TransformersModel:
+    """Makes a transformers model usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
 
     Args:
         hf_model: a causal language model (`AutoModelForCausalLM`), on any device; it is not changed.
         tokenizer: its tokenizer.
+        cache_tokens: read into a static cache of so many tokens, as `torch.compile` wants it; by default the cache
+            grows. Batches always have one that grows.
 
     Raises:
         ModelError: not a decoder with a key-value cache.
@@ -40,10 +36,10 @@ def from_transformers(hf_model: Any, tokenizer: Any) -> TransformersModel:
         >>> structgen.generate(model, "Alice is 34 years old.", Person)                       # doctest: +SKIP
         Person(name='Alice', age=34)
     """
-    return TransformersModel(hf_model, tokenizer)
+    return TransformersModel(hf_model, tokenizer, cache_tokens=cache_tokens)
 
 
-class TransformersModel:
+class TransformersModel(TokenizedModel):
     """A `structgen.models.base.Model` over transformers; see `from_transformers`.
 
     Attributes:
@@ -53,77 +49,58 @@ class TransformersModel:
         context_tokens: how many tokens prompt and answer may have together, by the model's config.
     """
 
-    def __init__(self, hf_model: Any, tokenizer: Any) -> None:
+    def __init__(self, hf_model: Any, tokenizer: Any, *, cache_tokens: int | None = None) -> None:
         parameters = inspect.signature(hf_model.forward).parameters
         if "past_key_values" not in parameters or getattr(hf_model.config, "is_encoder_decoder", False):
             raise ModelError(
                 f"{type(hf_model).__name__} is not a causal language model with a key-value cache",
                 hint="load it with transformers.AutoModelForCausalLM",
             )
-        self.hf_model = hf_model
-        self.tokenizer = tokenizer
         # The tokenizer knows one end token; the generation config of a chat model often has more.
         ends = getattr(getattr(hf_model, "generation_config", None), "eos_token_id", None)
-        self.vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=_logits_width(hf_model), eos_token_ids=ends)
+        super().__init__(tokenizer, vocab_size=_logits_width(hf_model), eos_token_ids=ends)
+        self.hf_model = hf_model
         text_config = hf_model.config.get_text_config(decoder=True)
         self.context_tokens: int | None = getattr(text_config, "max_position_embeddings", None)
+        self._cache_tokens = cache_tokens
+        if cache_tokens is not None:
+            self.context_tokens = min(cache_tokens, self.context_tokens or cache_tokens)
         self._keeps_logits = "logits_to_keep" in parameters
-        # Fast tokenizers are not safe to call from several threads at once ("Already borrowed").
-        self._tokenizer_lock = threading.Lock()
-        # What a grammar forces is the same text run after run, and tokenizing it costs ten times a mask.
-        self._tokens_of = functools.lru_cache(maxsize=KEPT_TEXTS)(self._tokenize)
 
     def __repr__(self) -> str:
         return f"TransformersModel({type(self.hf_model).__name__}, {self.vocabulary.size} tokens)"
 
-    def encode_prompt(self, prompt: Prompt, *, raw: bool = False) -> list[int]:
-        """See `structgen.models.base.Model.encode_prompt`.
-
-        Raises:
-            ModelError: chat messages for a tokenizer without a chat template.
-        """
-        has_template = bool(getattr(self.tokenizer, "chat_template", None))
-        if isinstance(prompt, str) and (raw or not has_template):
-            with self._tokenizer_lock:
-                return list(self.tokenizer.encode(prompt))
-        if not has_template:
-            raise ModelError("the tokenizer has no chat template for messages", hint="give the prompt as one string")
-        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [dict(m) for m in prompt]
-        with self._tokenizer_lock:
-            # Asking for the dict makes every release since 4.40 answer alike.
-            encoded = self.tokenizer.apply_chat_template(
-                messages, add_generation_prompt=True, tokenize=True, return_dict=True
-            )
-        return list(encoded["input_ids"])
-
-    def encode_text(self, text: str) -> list[int]:
-        """See `structgen.models.base.Model.encode_text`."""
-        return list((self._tokens_of if len(text) <= KEPT_CHARACTERS else self._tokenize)(text))
-
-    def _tokenize(self, text: str) -> tuple[int, ...]:
-        with self._tokenizer_lock:
-            return tuple(self.tokenizer.encode(text, add_special_tokens=False))
-
     def session(self) -> TransformersSession:
         """See `structgen.models.base.Model.session`."""
-        return TransformersSession(self.hf_model, keeps_logits=self._keeps_logits)
+        return TransformersSession(self.hf_model, self._new_cache(), keeps_logits=self._keeps_logits)
+
+    def session_batch(self) -> TransformersBatch | None:
+        """See `structgen.models.base.SessionBatch`; None for models that do not look back at all tokens."""
+        cache = DynamicCache(config=self.hf_model.config)
+        if not _is_croppable(cache):
+            return None
+        return TransformersBatch(self.hf_model, keeps_logits=self._keeps_logits)
+
+    def _new_cache(self) -> Any:
+        if self._cache_tokens is None:
+            return DynamicCache(config=self.hf_model.config)
+        return StaticCache(config=self.hf_model.config, max_cache_len=self._cache_tokens)
 
 
 class TransformersSession:
-    """One sequence on a `DynamicCache`."""
+    """One sequence in a cache of its own."""
 
     __slots__ = ("_cache", "_hf_model", "_keeps_logits")
 
-    def __init__(self, hf_model: Any, *, keeps_logits: bool) -> None:
+    def __init__(self, hf_model: Any, cache: Any, *, keeps_logits: bool) -> None:
         self._hf_model = hf_model
-        self._cache: Any = DynamicCache(config=hf_model.config)
+        self._cache = cache
         self._keeps_logits = keeps_logits
 
     @property
     def can_crop(self) -> bool:
         """Whether every layer of the cache keeps all its tokens."""
-        # Sliding layers call themselves croppable, and raise once their window is full.
-        return bool(getattr(self._cache, "is_croppable", True)) and not any(self._cache.is_sliding)
+        return _is_croppable(self._cache)
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
         """See `structgen.models.base.Session.forward`."""
@@ -136,8 +113,20 @@ class TransformersSession:
 
     def crop(self, count: int) -> None:
         """See `structgen.models.base.Session.crop`."""
-        if count:
+        if not count:
+            return
+        if isinstance(self._cache, StaticCache):
+            layers: list[Any] = self._cache.layers
+            for layer in layers:
+                layer.cumulative_length.sub_(count)  # what lies behind is written over
+        else:
             self._cache.crop(-count)
+
+
+def _is_croppable(cache: Any) -> bool:
+    # Sliding layers call themselves croppable, and raise once their window is full; static ones say they are not.
+    is_able = isinstance(cache, StaticCache) or getattr(cache, "is_croppable", True)
+    return bool(is_able) and not any(cache.is_sliding)
 
 
 def _logits_width(hf_model: Any) -> int:

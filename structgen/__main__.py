@@ -1,0 +1,7 @@
+"""`python -m structgen`: the command."""
+
+import sys
+
+from structgen.cli import main
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+"""The command `structgen`: JSON on stdout, everything else on stderr.
+
+Exit codes: 0 done; 1 the schema was refused, the model gave no value for something, or a text that was checked does not
+fit; 2 the command line is wrong; 130 interrupted.
+
+arguments   what several commands take, and how it is read
+running     the commands that run a model: demo, generate, call, map, trace
+looking     those that need none: check, export, grammar, completion
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from structgen.cli import looking, running
+from structgen.cli.arguments import FailedError, UsageError
+from structgen.errors import IncompleteOutputError, StructgenError
+
+__all__ = ["main", "parser"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: the words after `structgen`; those of the process by default.
+
+    Returns:
+        The exit code.
+    """
+    options = parser().parse_args(arguments)
+    try:
+        options.command(options)
+        sys.stdout.flush()
+    except UsageError as error:
+        print(f"structgen: {error}", file=sys.stderr)
+        return 2
+    except FailedError:
+        return 1
+    except StructgenError as error:
+        print(f"structgen: {type(error).__name__}: {error}", file=sys.stderr)
+        if isinstance(error, IncompleteOutputError) and error.partial is not None:
+            print(f"What was complete: {json.dumps(error.partial, ensure_ascii=False)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has left. Python would complain about it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    made = argparse.ArgumentParser(
+        prog="structgen",
+        description="Answers of language models that fit a schema, always. JSON goes to stdout, all else to stderr.",
+    )
+    commands = made.add_subparsers(required=True, metavar="COMMAND")
+    for add in (
+        running.add_demo,
+        running.add_generate,
+        running.add_call,
+        running.add_map,
+        looking.add_check,
+        running.add_trace,
+        looking.add_export,
+        looking.add_grammar,
+        looking.add_completion,
+    ):
+        add(commands)
+    return made

@@ -1,0 +1,210 @@
+"""What several commands take, and how it is read: schemas, prompts, models, options of a run."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from structgen.schema.options import SchemaArguments
+    from structgen.settings import GenerationOptions
+
+__all__ = [
+    "SCHEMA_HELP",
+    "SCHEMA_NAME",
+    "Commands",
+    "FailedError",
+    "UsageError",
+    "add_command",
+    "add_model",
+    "add_reading",
+    "add_running",
+    "import_name",
+    "load_model",
+    "read_file",
+    "read_json",
+    "read_prompt",
+    "read_schema",
+    "reading",
+    "running",
+]
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+SCHEMA_NAME = "FILE|MODULE:Model"
+SCHEMA_HELP = (
+    "a JSON Schema (a file, or the text itself), a grammar (a file that ends in .kbnf, .gbnf or .lark), or "
+    "MODULE:Model for a Pydantic model, type or grammar that Python can import from here"
+)
+
+
+class UsageError(Exception):
+    """The command line names something that is not there."""
+
+
+class FailedError(Exception):
+    """The command has failed, and has told of it."""
+
+
+def add_command(commands: Commands, name: str, *, short: str, long: str = "", examples: str) -> argparse.ArgumentParser:
+    """A command with its help, by example."""
+    return commands.add_parser(
+        name,
+        help=short,
+        description=long or f"{short[0].upper()}{short[1:]}.",
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """The option of the model."""
+    parser.add_argument(
+        "--model",
+        default="smollm2",
+        help="smollm2 (embedded, the default), a folder or Hub name that transformers can load, or openai:NAME for a "
+        "server (OPENAI_BASE_URL and OPENAI_API_KEY say which)",
+    )
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """The options of a run; see `structgen.settings.GenerationOptions`."""
+    add_model(parser)
+    parser.add_argument("--max-new-tokens", type=int, default=512, metavar="N", help="budget of the answer (512)")
+    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
+    parser.add_argument("--top-p", type=float, metavar="P", help="sample among the tokens that make up P of 1")
+    parser.add_argument("--top-k", type=int, metavar="K", help="sample among the K most probable tokens")
+    parser.add_argument("--seed", type=int, help="make sampling repeatable")
+    parser.add_argument("--system", metavar="TEXT", help="the system message")
+    parser.add_argument("--examples", metavar="FILE", help="JSON Lines of pairs: [prompt, answer]")
+    parser.add_argument("--describe-schema", action="store_true", help="tell the schema in the system message")
+    parser.add_argument(
+        "--reasoning", type=int, metavar="N", help="think first, in at most N tokens between <think> and </think>"
+    )
+    parser.add_argument("--max-retries", type=int, default=0, metavar="N", help="send refused answers back N times (0)")
+
+
+def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order: str = "schema") -> None:
+    """The options about the schema's reading; see `structgen.schema.options.SchemaArguments`."""
+    parser.add_argument(
+        "--whitespace",
+        choices=("any", "line", "compact", "single"),
+        default=whitespace,
+        help=f"white space in the JSON ({whitespace})",
+    )
+    parser.add_argument(
+        "--property-order",
+        choices=("schema", "any"),
+        default=property_order,
+        help=f"order of an object's keys: the schema's, or any ({property_order})",
+    )
+    parser.add_argument(
+        "--formats",
+        choices=("assert", "strict", "annotate"),
+        default="assert",
+        help="enforce the formats that are known (default), refuse the unknown ones too, or enforce none",
+    )
+    parser.add_argument(
+        "--draft",
+        choices=("draft4", "draft6", "draft7", "2019-09", "2020-12"),
+        help="what a JSON Schema is written in that does not say so by $schema",
+    )
+    parser.add_argument(
+        "--lenient", action="store_true", help="widen what is unsupported in the schema, with a warning, not refuse it"
+    )
+
+
+def reading(options: argparse.Namespace) -> SchemaArguments:
+    """What `add_reading` has asked for."""
+    return {
+        "whitespace": options.whitespace,
+        "property_order": options.property_order,
+        "formats": options.formats,
+        "draft": options.draft,
+        "lenient": options.lenient,
+    }
+
+
+def running(options: argparse.Namespace) -> GenerationOptions:
+    """What `add_running` has asked for."""
+    found: GenerationOptions = {
+        "max_new_tokens": options.max_new_tokens,
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "top_k": options.top_k,
+        "seed": options.seed,
+        "system": options.system,
+        "describe_schema": options.describe_schema,
+        "max_retries": options.max_retries,
+    }
+    if options.examples:
+        lines = read_file(options.examples, "the examples").splitlines()
+        found["examples"] = [read_json(line, options.examples) for line in lines if line.strip()]
+    if options.reasoning is not None:
+        from structgen.reasoning import Reasoning
+
+        found["reasoning"] = Reasoning(max_tokens=options.reasoning)
+    return found
+
+
+def load_model(name: str) -> Any:
+    """The model of a name; said on stderr, since it takes a while."""
+    from structgen.models.loading import load
+
+    print(f"Loading {name} …", file=sys.stderr, flush=True)
+    return load(name)
+
+
+def read_prompt(options: argparse.Namespace) -> str:
+    """The prompt; of stdin where it is "-"."""
+    return sys.stdin.read() if options.prompt == "-" else str(options.prompt)
+
+
+def read_schema(name: str) -> Any:
+    """The schema or grammar that a command line names."""
+    if name.lstrip().startswith("{"):
+        return read_json(name, "the schema")
+    kind = Path(name).suffix[1:]
+    if kind in ("kbnf", "gbnf", "lark"):
+        from structgen.grammars import Grammar
+
+        make = {"kbnf": Grammar.kbnf, "gbnf": Grammar.gbnf, "lark": Grammar.lark}[kind]
+        return make(read_file(name, "the grammar"))
+    if ":" in name and not Path(name).exists():
+        return import_name(name)
+    return read_json(read_file(name, "the schema"), name)
+
+
+def read_file(name: str, what: str) -> str:
+    """The text of a file."""
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {what} {name}: {error}") from error
+
+
+def read_json(text: str, name: str) -> Any:
+    """JSON data."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name} is not JSON: {error}") from error
+
+
+def import_name(name: str) -> Any:
+    """What `MODULE:Name` is in Python, which looks in the working directory, too."""
+    module, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does: the installed command would not look here
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, SyntaxError, AttributeError, ValueError) as error:
+        raise UsageError(f"cannot import {name}: {error}") from error
+    return found

@@ -1,0 +1,177 @@
+"""The commands that need no model: check, export, grammar, completion."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from structgen.cli.arguments import (
+    SCHEMA_HELP,
+    SCHEMA_NAME,
+    Commands,
+    FailedError,
+    UsageError,
+    add_command,
+    add_reading,
+    read_file,
+    read_schema,
+    reading,
+)
+
+__all__ = ["add_check", "add_completion", "add_export", "add_grammar"]
+
+_EXPORT = """\
+  structgen export --to kbnf mymodule:Person
+  structgen export --to gbnf person.json > person.gbnf      # for llama.cpp: llama-cli --grammar-file person.gbnf
+  structgen export --to lark --whitespace single person.json    # for llguidance
+  structgen export --to vllm person.json    # JSON: the arguments of vLLM's StructuredOutputsParams
+"""
+_DIALECTS = ("kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "vllm")
+_CHECK = """\
+  structgen check --schema person.json answers/*.json
+  structgen check --schema mymodule:Person --lines people.jsonl
+  curl -s https://example.org/person | structgen check --schema mymodule:Person -
+
+exit codes: 0 all fit, 1 some do not, 2 the command line is wrong
+"""
+_STATS = """\
+  structgen grammar stats python
+  structgen grammar stats --vocabulary path/to/tokenizer my_language.kbnf
+"""
+_COMPLETION = """\
+  structgen completion bash > ~/.local/share/bash-completion/completions/structgen
+  structgen completion zsh > ~/.zfunc/_structgen
+"""
+
+
+def add_check(commands: Commands) -> None:
+    """`structgen check`."""
+    check = add_command(
+        commands,
+        "check",
+        short="point at where JSON texts leave a schema",
+        long="Points at the first place where a JSON text leaves a schema, with what could have stood there.",
+        examples=_CHECK,
+    )
+    check.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
+    check.add_argument("files", nargs="+", metavar="FILE", help='texts of JSON, or "-" for stdin')
+    check.add_argument("--lines", action="store_true", help="each line is a text of its own (JSON Lines)")
+    add_reading(check, "any", property_order="any")
+    check.set_defaults(command=_check)
+
+
+def add_export(commands: Commands) -> None:
+    """`structgen export`."""
+    export = add_command(
+        commands, "export", short="write a schema as a grammar for another engine, on stdout", examples=_EXPORT
+    )
+    export.add_argument("--to", required=True, choices=_DIALECTS, help="the grammar's dialect")
+    export.add_argument("--end", default="", metavar="TEXT", help="what has to follow the value")
+    export.add_argument("schema", metavar=SCHEMA_NAME, help=SCHEMA_HELP)
+    add_reading(export, "any")
+    export.set_defaults(command=_export)
+
+
+def add_grammar(commands: Commands) -> None:
+    """`structgen grammar`."""
+    grammar = commands.add_parser("grammar", help="look at a grammar").add_subparsers(required=True, metavar="COMMAND")
+    stats = add_command(
+        grammar,
+        "stats",
+        short="tell a grammar's sizes, possible dead ends, overlaps of terminals, and what a mask store would hold",
+        long="Tells what a grammar holds, on stdout. See docs/grammar-analyses.md.",
+        examples=_STATS,
+    )
+    stats.add_argument("grammar", metavar="FILE|LANGUAGE", help="a file of KBNF, or a language that structgen knows")
+    stats.add_argument("--vocabulary", metavar="FOLDER", help="a tokenizer whose tokens' spans are counted")
+    stats.add_argument("--overlaps", type=int, default=20, metavar="N", help="show so many overlaps at most (20)")
+    stats.set_defaults(command=_stats)
+
+
+def add_completion(commands: Commands) -> None:
+    """`structgen completion`."""
+    completion = add_command(
+        commands, "completion", short="write a script that completes this command in a shell", examples=_COMPLETION
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    completion.set_defaults(command=_completion)
+
+
+def _check(options: argparse.Namespace) -> None:
+    schema = read_schema(options.schema)
+    from structgen.checking import Checker
+
+    checker = Checker(schema, **reading(options))
+    fits = True
+    for name in options.files:
+        for number, text in _texts(name, lines=options.lines):
+            result = checker.check(text)
+            fits = fits and result.fits
+            for problem in result.problems:
+                line = problem.line if number is None else number
+                print(f"{name}:{replace(problem, line=line)}")
+            if result.note:
+                print(f"{name}: {result.note}", file=sys.stderr)
+    if not fits:
+        raise FailedError
+
+
+def _texts(name: str, *, lines: bool) -> Iterator[tuple[int | None, bytes]]:
+    """The texts of a file; of one with a text a line, with the lines' numbers."""
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error}") from error
+    if not lines:
+        yield None, data
+        return
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            yield number, line
+
+
+def _export(options: argparse.Namespace) -> None:
+    from structgen.exporting import export
+    from structgen.grammars import Grammar
+
+    schema = read_schema(options.schema)
+    written = export(schema, options.to, end=options.end, **({} if isinstance(schema, Grammar) else reading(options)))
+    print(written if isinstance(written, str) else json.dumps(written), end="" if isinstance(written, str) else "\n")
+
+
+def _stats(options: argparse.Namespace) -> None:
+    from structgen.analysis import describe, statistics
+    from structgen.kbnf.parser import parse
+    from structgen.languages import language_names, language_source
+
+    if options.grammar in language_names():
+        text = language_source(options.grammar)
+    else:
+        text = read_file(options.grammar, "the grammar")
+    vocabulary = None
+    if options.vocabulary:
+        from transformers import AutoTokenizer
+
+        from structgen.engine.vocabulary import Vocabulary
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(options.vocabulary, local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot read the tokenizer {options.vocabulary}: {error}") from error
+        vocabulary = Vocabulary.from_huggingface(tokenizer)
+        print("Counting the spans of tokens …", file=sys.stderr, flush=True)
+    print(describe(statistics(parse(text), vocabulary), overlaps=options.overlaps))
+
+
+def _completion(options: argparse.Namespace) -> None:
+    try:
+        import shtab
+    except ImportError as error:
+        raise UsageError("completion needs shtab: pip install shtab") from error
+    from structgen.cli import parser
+
+    print(shtab.complete(parser(), shell=options.shell))

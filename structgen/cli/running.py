@@ -1,0 +1,229 @@
+"""The commands that run a model: demo, generate, call, map, trace."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pydantic_core
+
+from structgen.cli.arguments import (
+    SCHEMA_HELP,
+    SCHEMA_NAME,
+    Commands,
+    FailedError,
+    UsageError,
+    add_command,
+    add_model,
+    add_reading,
+    add_running,
+    import_name,
+    load_model,
+    read_prompt,
+    read_schema,
+    reading,
+    running,
+)
+
+__all__ = ["add_call", "add_demo", "add_generate", "add_map", "add_trace"]
+
+_GENERATE = """\
+  structgen generate --schema person.json "Alice Smith is a 34 year old nurse from Lyon."
+  structgen generate --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."
+  structgen generate --schema mymodule:Person --stream "Alice Smith is a 34 year old nurse from Lyon."
+  cat letter.txt | structgen generate --schema mymodule:Letter --max-new-tokens 400 -
+"""
+_CALL = """\
+  structgen call --tool mymodule:weather --tool mymodule:add "What is 17 plus 25?"
+  structgen call --tool mymodule:weather --run "Is it warm in Lyon?"
+"""
+_MAP = """\
+  structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl
+  structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --retry-failed --max-retries 2
+  structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --ray --actors 4 --gpus 1
+
+Say the same again after a kill: it goes on where it was. exit codes: 0 all rows have values, 1 some failed
+"""
+_TRACE = """\
+  structgen trace --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."
+  structgen trace --schema person.json --out why.html --temperature 0.7 --seed 1 "Alice is 34."
+  structgen trace --schema person.json --out why.json "Alice is 34."
+"""
+
+
+def add_demo(commands: Commands) -> None:
+    """`structgen demo`."""
+    demo = commands.add_parser("demo", help="extract three things with the embedded model, SmolLM2")
+    add_model(demo)
+    demo.set_defaults(command=_demo)
+
+
+def add_generate(commands: Commands) -> None:
+    """`structgen generate`."""
+    generate = add_command(commands, "generate", short="answer a prompt with one value of a schema", examples=_GENERATE)
+    _add_prompt(generate)
+    generate.add_argument("--stream", action="store_true", help="print each snapshot of the value, one a line")
+    generate.set_defaults(command=_generate)
+
+
+def add_call(commands: Commands) -> None:
+    """`structgen call`."""
+    call = add_command(
+        commands, "call", short="have the model pick a Python function and its arguments", examples=_CALL
+    )
+    call.add_argument("--tool", action="append", required=True, metavar="MODULE:function", help="one of the functions")
+    call.add_argument("--run", action="store_true", help="call it, and print what it returns")
+    call.add_argument("prompt", help='what to answer, or "-" to read it from stdin')
+    add_running(call)
+    call.set_defaults(command=_call)
+
+
+def add_map(commands: Commands) -> None:
+    """`structgen map`."""
+    mapping = add_command(
+        commands,
+        "map",
+        short="answer a file of prompts, and go on where an earlier run was stopped",
+        long="Answers each line of a file: a text, a list of messages, or an object with one of these as its prompt.",
+        examples=_MAP,
+    )
+    mapping.add_argument("prompts", metavar="PROMPTS.jsonl", help="the prompts, as JSON Lines")
+    mapping.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
+    mapping.add_argument("--out", required=True, metavar="FILE", help="the values, as JSON Lines; what is there stays")
+    mapping.add_argument("--failed", metavar="FILE", help="rows without a value (OUT.failed.jsonl)")
+    mapping.add_argument("--field", default="prompt", metavar="NAME", help="the field of a line's prompt (prompt)")
+    mapping.add_argument("--retry-failed", action="store_true", help="try those again that failed in an earlier run")
+    mapping.add_argument("--batch-size", type=int, default=16, metavar="N", help="rows that are read together (16)")
+    mapping.add_argument("--ray", action="store_true", help="run on Ray Data; RAY_ADDRESS says where")
+    mapping.add_argument("--actors", type=int, default=1, metavar="N", help="models, with --ray (1)")
+    mapping.add_argument("--gpus", type=float, default=0, metavar="N", help="of each actor, with --ray (0)")
+    add_running(mapping)
+    add_reading(mapping, "single")
+    mapping.set_defaults(command=_map)
+
+
+def add_trace(commands: Commands) -> None:
+    """`structgen trace`."""
+    trace = add_command(
+        commands,
+        "trace",
+        short="answer a prompt, and write a page that shows every step",
+        long="Answers a prompt with one value of a schema, and writes one self-contained HTML page that shows every "
+        "step: what the model wanted, what was refused, and by which part of the schema.",
+        examples=_TRACE,
+    )
+    _add_prompt(trace)
+    trace.add_argument("--out", default="trace.html", metavar="FILE", help="the page, or its data if it ends in .json")
+    trace.add_argument("--wanted", type=int, default=5, metavar="N", help="show so many of the likeliest refused (5)")
+    trace.set_defaults(command=_trace)
+
+
+def _add_prompt(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
+    parser.add_argument("prompt", help='what to answer, or "-" to read it from stdin')
+    add_running(parser)
+    add_reading(parser, "single")
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from structgen.demo import run
+
+    run(load_model(options.model))
+
+
+def _generate(options: argparse.Namespace) -> None:
+    schema, prompt = read_schema(options.schema), read_prompt(options)
+    from structgen.generation import Generator
+
+    model = load_model(options.model)
+    try:
+        generator: Generator[Any] = Generator(model, schema, **running(options), **reading(options))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if options.stream:
+        with generator.stream(prompt) as s:
+            for part in s:
+                # A snapshot's attributes that are missing are None, and may not be None in the end.
+                print(_as_json(part, exclude_none=True), flush=True)
+            result = s.result()
+    else:
+        result = generator.run(prompt)
+        print(result.text)
+    usage = result.usage
+    print(f"{usage.completion_tokens} tokens ({usage.forced_tokens} forced) in {usage.seconds:.1f} s", file=sys.stderr)
+
+
+def _call(options: argparse.Namespace) -> None:
+    tools, prompt = [import_name(name) for name in options.tool], read_prompt(options)
+    from structgen.tools import call
+
+    model = load_model(options.model)
+    try:
+        step = call(model, prompt, tools, **running(options))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    print(_as_json(step.run()) if options.run else step.text)
+    if options.run:
+        print(step.text, file=sys.stderr)
+
+
+def _map(options: argparse.Namespace) -> None:
+    schema = read_schema(options.schema)
+    settings: dict[str, Any] = {
+        "failed": options.failed,
+        "field": options.field,
+        "retry_failed": options.retry_failed,
+        "batch_size": options.batch_size,
+        "progress": True,
+        **running(options),
+        **reading(options),
+    }
+    try:
+        if options.ray:
+            from structgen.ray_mapping import map_file_on_ray
+
+            load = functools.partial(load_model, options.model)
+            read = functools.partial(read_schema, options.schema)
+            settings |= {"actors": options.actors, "gpus": options.gpus}
+            summary = map_file_on_ray(load, options.prompts, read, options.out, **settings)
+        else:
+            from structgen.mapping import map_file
+
+            model = load_model(options.model)
+            summary = map_file(model, options.prompts, schema, options.out, **settings)
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from error
+    told = f"{summary.done} rows have values, {summary.failed} failed"
+    print(f"{told}; {summary.skipped} of them were there before" if summary.skipped else told, file=sys.stderr)
+    if summary.failed:
+        raise FailedError
+
+
+def _trace(options: argparse.Namespace) -> None:
+    schema, prompt = read_schema(options.schema), read_prompt(options)
+    from structgen.tracing import trace
+
+    model = load_model(options.model)
+    try:
+        found = trace(model, prompt, schema, wanted=options.wanted, **running(options), **reading(options))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    content = found.to_json() if options.out.endswith(".json") else found.to_html()
+    try:
+        Path(options.out).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {options.out}: {error}") from error
+    print(f"{options.out}: {found.summary}", file=sys.stderr)
+    if found.error:
+        print(f"structgen: {found.error}", file=sys.stderr)
+        raise FailedError
+    print(found.text)
+
+
+def _as_json(value: Any, *, exclude_none: bool = False) -> str:
+    data = pydantic_core.to_jsonable_python(value, by_alias=True, exclude_none=exclude_none, fallback=str)
+    return json.dumps(data, ensure_ascii=False)

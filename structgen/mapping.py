@@ -1,0 +1,244 @@
+"""`map_file`: a model over a file of prompts, resumed where it was stopped.
+
+Each row is written when it is done, as a line of its own, and flushed; a line that a kill has cut off is removed by the
+next run, which goes on with the rows that have no line yet. So no row is lost, and none is done twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, Unpack
+
+import pydantic_core
+
+from structgen.batching import BATCH_SIZE, run_batch, shown
+from structgen.errors import IncompleteOutputError, StructgenError, ValidationFailedError
+from structgen.generation import Generator
+from structgen.limits import Limits
+from structgen.run import Result
+from structgen.settings import GeneratorOptions
+
+if TYPE_CHECKING:
+    from structgen.models.base import AnyModel
+
+__all__ = ["MapSummary", "Row", "answered", "map_file", "map_rows"]
+
+Row: TypeAlias = dict[str, Any]
+"""A row on its way: `line`, from 1, `id` if it has one, and `prompt`; `error` and `message` where it cannot be read."""
+
+Answers: TypeAlias = Callable[[Iterator[Row]], Iterable[Row]]
+"""Answers rows: each with `value`, or with `error` and `message`, in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapSummary:
+    """What became of a file of prompts, earlier runs included.
+
+    Attributes:
+        done: rows with a value.
+        failed: rows with an error.
+        skipped: of both, those that earlier runs have done.
+    """
+
+    done: int
+    failed: int
+    skipped: int
+
+
+def map_file(
+    model: AnyModel,
+    prompts: str | Path,
+    schema: Any,
+    out: str | Path,
+    *,
+    failed: str | Path | None = None,
+    field: str = "prompt",
+    retry_failed: bool = False,
+    batch_size: int = BATCH_SIZE,
+    progress: bool = False,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> MapSummary:
+    """Answers a file of prompts, and goes on where an earlier run was stopped.
+
+    Args:
+        model: see `structgen.generate`.
+        prompts: JSON Lines: each a text, a list of messages, or an object with one of these as its `prompt`; an `id`
+            in it comes back.
+        schema: of the answers.
+        out: JSON Lines: `{"line": 1, "id": …, "value": …}`, as they are done. Those that are there stay.
+        failed: JSON Lines of the rows without a value: `{"line": 2, "id": …, "error": …, "message": …}`, and what text
+            there was; by default the name of `out` with `.failed` before its suffix.
+        field: the name of the field of the prompt.
+        retry_failed: try those again that failed in an earlier run.
+        batch_size: rows that the model reads together.
+        progress: show a bar on stderr.
+        limits: bounds on what the schema may cost.
+        options: as of `structgen.generate`. With a `seed` each row has its own: seed + line.
+
+    Raises:
+        SchemaError, GrammarError: the schema cannot be used.
+        OSError: a file cannot be read or written, or another run is writing to it.
+    """
+    generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
+    seed = options.get("seed")
+
+    def answers(rows: Iterator[Row]) -> Iterator[Row]:
+        yield from answered(generator, rows, batch_size=batch_size, seed=seed)
+
+    return map_rows(answers, prompts, out, failed=failed, field=field, retry_failed=retry_failed, progress=progress)
+
+
+def answered(generator: Generator[Any], rows: Iterable[Row], *, batch_size: int, seed: int | None) -> Iterator[Row]:
+    """Rows with their values or errors, in the order in which they are done."""
+    under_way: dict[int, Row] = {}
+
+    def beginnings() -> Iterator[tuple[int, Any]]:
+        for row in rows:
+            line = row["line"]
+            under_way[line] = row
+            own = {} if seed is None else {"seed": seed + line}
+            yield line, lambda make, row=row, own=own: generator.begin(row["prompt"], new_session=make, **own)
+
+    for line, outcome in run_batch(generator.model, beginnings(), batch_size=batch_size):
+        row = under_way.pop(line)
+        del row["prompt"]
+        if isinstance(outcome, Result):
+            yield row | {"value": pydantic_core.to_jsonable_python(outcome.value, by_alias=True)}
+        elif isinstance(outcome, (StructgenError, ValueError, TypeError)):
+            yield row | _described(outcome)
+        else:
+            raise outcome  # the machine's, or a bug: every other row would end like this one
+
+
+def map_rows(
+    answers: Answers,
+    prompts: str | Path,
+    out: str | Path,
+    *,
+    failed: str | Path | None,
+    field: str,
+    retry_failed: bool,
+    progress: bool,
+) -> MapSummary:
+    """The files' side of `map_file`: reads what is still to do, and writes what is answered."""
+    out = Path(out)
+    failed = Path(failed) if failed is not None else out.with_name(f"{out.stem}.failed{out.suffix}")
+    with _Lines(out) as values, _Lines(failed, begins_anew=retry_failed) as errors:
+        known = values.known | errors.known
+        count = sum(1 for _ in _lines_of(prompts))
+
+        def rows() -> Iterator[Row]:
+            for row in _rows(prompts, field):
+                if row["line"] in known:
+                    continue
+                if "prompt" in row:
+                    yield row
+                else:
+                    errors.write(row)
+
+        outcomes: Iterable[Row] = answers(rows())
+        for row in shown(outcomes, count, done=len(known)) if progress else outcomes:
+            (errors if "error" in row else values).write(row)
+        return MapSummary(len(values.known), len(errors.known), len(known))
+
+
+def _described(error: Exception) -> dict[str, Any]:
+    """Why a row has no value, and what text there was."""
+    found: dict[str, Any] = {"error": type(error).__name__, "message": str(error)}
+    if isinstance(error, IncompleteOutputError):
+        found |= {"text": error.text, "partial": error.partial}
+    elif isinstance(error, ValidationFailedError):
+        found["attempts"] = [{"text": text, "message": str(reason)} for text, reason in error.attempts]
+    return found
+
+
+def _lines_of(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not empty, with their numbers from 1."""
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield number, line
+
+
+def _rows(path: str | Path, field: str) -> Iterator[Row]:
+    for number, line in _lines_of(path):
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            yield {"line": number, "error": type(error).__name__, "message": f"the line is no JSON: {error}"}
+            continue
+        row: Row = {"line": number}
+        if isinstance(value, Mapping):
+            if "id" in value:
+                row["id"] = value["id"]
+            value = value.get(field)
+        if isinstance(value, (str, list)):
+            yield row | {"prompt": value}
+        else:
+            yield row | {"error": "ValueError", "message": f"the line has no {field!r} that is a text or messages"}
+
+
+class _Lines:
+    """A file of JSON Lines that only grows, locked while it is open.
+
+    Attributes:
+        known: the numbers of the rows in it.
+    """
+
+    def __init__(self, path: Path, *, begins_anew: bool = False) -> None:
+        self.known: set[int] = set()
+        self._path = path
+        self._begins_anew = begins_anew
+
+    def __enter__(self) -> _Lines:
+        self._file: BinaryIO = open(self._path, "a+b")
+        try:
+            _lock(self._file, self._path)
+            if self._begins_anew:
+                self._file.truncate(0)
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def write(self, row: Row) -> None:
+        """Appends a row; it is in the file when this returns."""
+        self._file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        self._file.flush()
+        self.known.add(row["line"])
+
+    def _read(self) -> None:
+        """Finds what is there, and cuts off the end of a line that was not written to its end."""
+        self._file.seek(0)
+        whole = 0
+        for line in self._file:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                self.known.add(json.loads(line)["line"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise OSError(f"{self._path} is not what an earlier run has written: {line[:80]!r}") from error
+            whole += len(line)
+        self._file.truncate(whole)
+        self._file.seek(0, os.SEEK_END)
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Keeps other runs from the file until it is closed; the lock goes with the process."""
+    try:
+        import fcntl
+    except ImportError:
+        return  # Windows: nothing keeps two runs apart
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise OSError(f"another run is writing to {path}") from error

@@ -1,0 +1,235 @@
+"""GGUF models of llama.cpp, by llama-cpp-python."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import jinja2
+import llama_cpp.llama_cpp as lib
+import numpy as np
+from llama_cpp._internals import LlamaContext
+from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+from numpy.typing import NDArray
+
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import ModelError
+from structgen.models.base import Prompt
+from structgen.models.sequences import Entry, SequencePool, SequenceSession
+
+__all__ = ["LlamaCppModel"]
+
+KEPT_TEXTS = 1024  # forced texts whose tokens are kept
+KEPT_CHARACTERS = 256  # of each at most
+# What no text is written with, whatever piece the token has.
+NO_TEXT = lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNUSED
+
+
+class LlamaCppModel:
+    """A `structgen.models.base.Model` over llama-cpp-python; see `structgen.from_llama_cpp`.
+
+    Attributes:
+        llama: what it was made of.
+        vocabulary: the tokens of the file; what ends a generation in llama.cpp is an end token.
+        context_tokens: how many tokens prompt and answer may have together.
+        chat_template: the template's text; None without one.
+    """
+
+    def __init__(self, llama: Any, *, context_tokens: int | None, sequences: int, chat_template: str | None) -> None:
+        self.llama = llama
+        self._vocab = lib.llama_model_get_vocab(llama.model)
+        self.vocabulary = _read_vocabulary(self._vocab)
+        cells = llama.n_ctx() if context_tokens is None else context_tokens
+        self.context_tokens: int | None = cells
+        self._pool = _LlamaCache(llama, cells, min(sequences, lib.llama_max_parallel_sequences())).pool()
+        self.chat_template = chat_template or llama.metadata.get("tokenizer.chat_template")
+        # What a grammar forces is the same text run after run.
+        self._tokens_of = functools.lru_cache(maxsize=KEPT_TEXTS)(self._tokenize)
+
+    def __repr__(self) -> str:
+        return f"LlamaCppModel({self.llama.model_path!r}, {self.vocabulary.size} tokens)"
+
+    def encode_prompt(self, prompt: Prompt, *, raw: bool = False, **template: Any) -> list[int]:
+        """See `structgen.models.base.Model.encode_prompt`.
+
+        The token that begins a text (BOS) comes first where the file says so, and once: templates often write it too.
+
+        Raises:
+            ModelError: chat messages for a file without a chat template, or messages that its template refuses.
+        """
+        if isinstance(prompt, str) and (raw or self.chat_template is None):
+            return self._with_bos(self._encode(prompt))
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [dict(m) for m in prompt]
+        try:
+            text = self._formatter(messages=messages, **template).prompt
+        except (ValueError, jinja2.TemplateError) as error:  # ValueError is what templates raise on purpose
+            raise ModelError(f"the chat template refuses the messages: {error}") from error
+        return self._with_bos(self._encode(text))
+
+    def encode_text(self, text: str) -> list[int]:
+        """See `structgen.models.base.Model.encode_text`."""
+        return list((self._tokens_of if len(text) <= KEPT_CHARACTERS else self._tokenize)(text))
+
+    def session(self) -> SequenceSession:
+        """See `structgen.models.base.Model.session`."""
+        return self._pool.session()
+
+    def session_batch(self) -> SequencePool:
+        """See `structgen.models.base.SessionBatch`."""
+        return self._pool
+
+    @functools.cached_property
+    def _formatter(self) -> Any:
+        if self.chat_template is None:
+            raise ModelError(
+                "the file has no chat template for messages",
+                hint="give the prompt as one string, or from_llama_cpp a chat_template",
+            )
+        bos, eos = lib.llama_vocab_bos(self._vocab), lib.llama_vocab_eos(self._vocab)
+        return Jinja2ChatFormatter(self.chat_template, eos_token=self._piece(eos), bos_token=self._piece(bos))
+
+    def _piece(self, token_id: int) -> str:
+        text: bytes = lib.llama_vocab_get_text(self._vocab, token_id) if token_id >= 0 else b""
+        return text.decode(errors="replace")
+
+    def _encode(self, text: str) -> list[int]:
+        """Without BOS; special tokens that are written out are read as such, as in llama.cpp's own prompts."""
+        data = text.encode()
+        tokens = (lib.llama_token * (len(data) + 1))()  # one a byte, and a space before them
+        # It says how many tokens it needs room for, as a negative number.
+        while (count := lib.llama_tokenize(self._vocab, data, len(data), tokens, len(tokens), False, True)) < 0:
+            tokens = (lib.llama_token * -count)()
+        return list(tokens[:count])
+
+    def _with_bos(self, token_ids: list[int]) -> list[int]:
+        bos = lib.llama_vocab_bos(self._vocab)
+        # The model has to read something before it can say anything.
+        is_wanted = lib.llama_vocab_get_add_bos(self._vocab) or not token_ids
+        return [bos, *token_ids] if is_wanted and bos >= 0 and token_ids[:1] != [bos] else token_ids
+
+    def _tokenize(self, text: str) -> tuple[int, ...]:
+        token_ids = self._encode(text)
+        if self._spelled(token_ids) == b" " + text.encode():
+            # SentencePiece puts a space before a text. Behind a line's end it puts none.
+            before, both = self._encode("\n"), self._encode("\n" + text)
+            if both[: len(before)] == before:
+                token_ids = both[len(before) :]
+        return tuple(token_ids)
+
+    def _spelled(self, token_ids: list[int]) -> bytes:
+        return b"".join(self.vocabulary.token_bytes(token_id) or b"" for token_id in token_ids)
+
+
+class _LlamaCache:
+    """A context of its own for a `llama_cpp.Llama`: a `structgen.models.sequences.SequenceCache`."""
+
+    def __init__(self, llama: Any, cells: int, sequences: int) -> None:
+        model = llama.model
+        if lib.llama_model_has_encoder(model) or not lib.llama_model_has_decoder(model):
+            raise ModelError(f"{llama.model_path} is not a model that goes on with a text")
+        if llama.lora_path:
+            raise ModelError("LoRA adapters are not supported here", hint="merge the adapter into the model's file")
+        params = type(llama.context_params).from_buffer_copy(llama.context_params)
+        params.n_ctx = cells
+        params.n_seq_max = sequences
+        params.kv_unified = True  # all sequences share the cells
+        params.embeddings = False
+        if params.flash_attn_type == lib.LLAMA_FLASH_ATTN_TYPE_DISABLED:
+            # A Llama's default, not llama.cpp's. Without it, sums go over the cells of others too: who else is in the
+            # cache then changes the rounding.
+            params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_AUTO
+        self._llama = llama  # which closes when it goes
+        self._context = _new_context(llama, params)
+        weakref.finalize(self, self._context.close)
+        self._width = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
+        self._limits = {
+            "sequences": sequences,
+            "cells": lib.llama_n_ctx(self._context.ctx),
+            "batch_tokens": lib.llama_n_batch(self._context.ctx),
+        }
+        is_recurrent = lib.llama_model_is_recurrent(model) or lib.llama_model_is_hybrid(model)
+        forgets = lib.llama_model_n_swa(model) > 0 and not params.swa_full
+        self._can_crop = not is_recurrent and not forgets
+        size = self._limits["batch_tokens"]
+        self._columns = np.zeros((4, size), np.int32)  # tokens, positions, how many sequences (one each), which
+        self._columns[2] = 1
+        self._wanted = np.zeros(size, np.int8)
+        # int32**: where in the last column the sequences of each token are.
+        self._places = self._columns[3].ctypes.data + np.arange(size, dtype=np.uintp) * self._columns.itemsize
+
+    def pool(self) -> SequencePool:
+        """The sessions that it serves."""
+        return SequencePool(self, can_crop=self._can_crop, **self._limits)
+
+    def decode(self, entries: Sequence[Entry]) -> NDArray[np.float32]:
+        """See `structgen.models.sequences.SequenceCache.decode`."""
+        count = len(entries)
+        table = np.array(entries, np.int32).T
+        self._columns[[0, 1, 3], :count] = table[:3]
+        self._wanted[:count] = table[3]
+        code = lib.llama_decode(self._open(), self._batch(count))
+        if code:
+            hint = "give the model more context_tokens" if code == 1 else ""
+            raise ModelError(f"llama_decode gave {code} for {count} tokens", hint=hint)
+        rows = np.flatnonzero(table[3])
+        logits: NDArray[np.float32] = np.empty((len(rows), self._width), np.float32)
+        for row, index in zip(logits, rows.tolist()):
+            ctypes.memmove(row.ctypes.data, lib.llama_get_logits_ith(self._open(), index), row.nbytes)
+        return logits
+
+    def remove(self, sequence: int, begin: int) -> bool:
+        """See `structgen.models.sequences.SequenceCache.remove`."""
+        return bool(lib.llama_memory_seq_rm(lib.llama_get_memory(self._open()), sequence, begin, -1))
+
+    def _batch(self, count: int) -> Any:
+        """The first entries of the columns, as llama.cpp wants them."""
+        tokens, positions, counts, _ = self._columns
+        return lib.llama_batch(
+            n_tokens=count,
+            token=tokens.ctypes.data_as(ctypes.POINTER(lib.llama_token)),
+            pos=positions.ctypes.data_as(ctypes.POINTER(lib.llama_pos)),
+            n_seq_id=counts.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)),
+            seq_id=self._places.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(lib.llama_seq_id))),
+            logits=self._wanted.ctypes.data_as(ctypes.POINTER(ctypes.c_int8)),
+        )
+
+    def _open(self) -> Any:
+        if self._context.ctx is None:
+            raise ModelError("the model was closed", hint="keep the llama_cpp.Llama open as long as it is used")
+        return self._context.ctx
+
+
+def _new_context(llama: Any, params: Any) -> Any:
+    try:
+        context = LlamaContext(model=llama._model, params=params, verbose=llama.verbose)
+    except ValueError as error:
+        raise ModelError(
+            f"llama.cpp cannot make a context of {params.n_ctx} tokens: {error}", hint="ask for fewer context_tokens"
+        ) from error
+    if lib.llama_get_memory(context.ctx) is None:
+        context.close()
+        raise ModelError(f"{llama.model_path} is not a model that goes on with a text")
+    return context
+
+
+def _read_vocabulary(vocab: Any) -> Vocabulary:
+    """What every token adds to a text, by llama.cpp's own word."""
+    size = lib.llama_vocab_n_tokens(vocab)
+    spellings: dict[int, bytes] = {}
+    ends: list[int] = []
+    buffer = ctypes.create_string_buffer(64)
+    for token_id in range(size):
+        if lib.llama_vocab_is_eog(vocab, token_id):
+            ends.append(token_id)
+        if lib.llama_vocab_get_attr(vocab, token_id) & NO_TEXT:
+            continue
+        length = lib.llama_token_to_piece(vocab, token_id, buffer, len(buffer), 0, False)
+        if length < 0:  # so many bytes are needed
+            buffer = ctypes.create_string_buffer(-length)
+            length = lib.llama_token_to_piece(vocab, token_id, buffer, len(buffer), 0, False)
+        if length:
+            spellings[token_id] = buffer.raw[:length]
+    return Vocabulary.from_bytes(spellings, ends, size)

@@ -1,0 +1,104 @@
+"""Models of any kind that give logits for a sequence of tokens: `from_logits`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.errors import ModelError
+from structgen.models.tokenized import TokenizedModel
+
+__all__ = ["LogitsModel", "LogitsSession", "from_logits"]
+
+
+def from_logits(
+    model: Any,
+    tokenizer: Any,
+    *,
+    vocab_size: int | None = None,
+    eos_token_ids: int | Iterable[int] | None = None,
+    context_tokens: int | None = None,
+) -> LogitsModel:
+    """Makes anything that gives logits usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
+
+    Args:
+        model: an object with a method `next_logits(ids)`, or a function: from all tokens so far, a list of integers, to
+            the logits of the next one, float[V], as anything that numpy can read. It may keep what it computed for
+            earlier tokens; a sequence often is the last one and a few tokens more, but it need not be.
+        tokenizer: a tokenizer of transformers.
+        vocab_size: V, where that is not the tokenizer's length.
+        eos_token_ids: tokens that end the model's turn, besides the tokenizer's.
+        context_tokens: how many tokens prompt and answer may have together.
+
+    Raises:
+        ModelError: neither an object with `next_logits` nor a function.
+        VocabularyError: a tokenizer whose tokens' bytes are unknown.
+
+    Example:
+        >>> model = structgen.from_logits(lambda ids: my_engine.logits(ids), tokenizer)       # doctest: +SKIP
+        >>> structgen.generate(model, "Alice is 34 years old.", Person)                       # doctest: +SKIP
+        Person(name='Alice', age=34)
+    """
+    next_logits = getattr(model, "next_logits", model)
+    if not callable(next_logits):
+        raise ModelError(f"{type(model).__name__} has no next_logits(ids)", hint="give such an object, or a function")
+    return LogitsModel(
+        next_logits, tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids, context_tokens=context_tokens
+    )
+
+
+class LogitsModel(TokenizedModel):
+    """A `structgen.models.base.Model` over a function; see `from_logits`."""
+
+    def __init__(
+        self,
+        next_logits: Callable[[list[int]], Any],
+        tokenizer: Any,
+        *,
+        vocab_size: int | None,
+        eos_token_ids: int | Iterable[int] | None,
+        context_tokens: int | None,
+    ) -> None:
+        super().__init__(tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids)
+        self.context_tokens = context_tokens
+        self._next_logits = next_logits
+
+    def session(self) -> LogitsSession:
+        """See `structgen.models.base.Model.session`."""
+        return LogitsSession(self._next_logits, self.vocabulary.size)
+
+
+class LogitsSession:
+    """One sequence: its tokens."""
+
+    can_crop = True
+
+    def __init__(self, next_logits: Callable[[list[int]], Any], vocab_size: int) -> None:
+        self._next_logits = next_logits
+        self._vocab_size = vocab_size
+        self._token_ids: list[int] = []
+
+    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
+        """See `structgen.models.base.Session.forward`.
+
+        Raises:
+            ModelError: the logits are not of the vocabulary's width.
+        """
+        self._token_ids += token_ids
+        rows = []
+        for count in range(len(self._token_ids) - keep + 1, len(self._token_ids) + 1):
+            row = np.asarray(self._next_logits(self._token_ids[:count]), dtype=np.float32)
+            if row.shape != (self._vocab_size,):
+                raise ModelError(
+                    f"next_logits gave an array of shape {row.shape}, and the vocabulary has {self._vocab_size} tokens",
+                    hint="say vocab_size=<width of the logits> to from_logits",
+                )
+            rows.append(row)
+        return np.stack(rows)
+
+    def crop(self, count: int) -> None:
+        """See `structgen.models.base.Session.crop`."""
+        del self._token_ids[len(self._token_ids) - count :]

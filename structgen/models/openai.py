@@ -1,0 +1,290 @@
+"""Servers with OpenAI's interface, through the official `openai` client: `from_openai`.
+
+Nothing is masked here: the schema is sent as `response_format`, the server keeps to it as well as it can, and what
+comes back is validated, and sent back with its errors where `max_retries` allows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import openai
+
+from structgen.constraint import Constraint
+from structgen.decoding import FinishReason, Request
+from structgen.engine.matcher import Matcher
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError
+from structgen.models.response_format import VALUE, response_format
+from structgen.prompts import conversation
+from structgen.run import Run, Usage
+from structgen.schema.options import SchemaArguments
+
+if TYPE_CHECKING:
+    from structgen.models.base import Prompt
+    from structgen.settings import Settings
+
+__all__ = ["OpenAIModel", "ServerRun", "from_openai"]
+
+T = TypeVar("T")
+
+REQUESTS_AT_ONCE = 16
+_BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
+_WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
+
+
+def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIModel:
+    """Makes a model behind a server usable with `generate`, `stream`, `batch`, `call`, `Generator` and `@fn`.
+
+    The server decides how it keeps to the schema, and answers may break it: they are validated, and `max_retries` sends
+    them back. Only what the interface has works: `max_new_tokens`, `temperature`, `top_p`, `seed`, `stop`, and all that
+    is done with messages; not `top_k`, `raw`, `tokenization`, grammars, or a `Reasoning` of your own.
+
+    Args:
+        client: an `openai.OpenAI`, with its `base_url` and retries of its own.
+        model: the model's name there.
+        parameters: more for each request, such as `extra_body`; None leaves one out, as `temperature=None` for models
+            that take none, or `max_completion_tokens=None, max_tokens=500` for older servers.
+
+    Raises:
+        TypeError: an asynchronous client. (`agenerate` and `astream` work with the other one, in threads.)
+
+    Example:
+        >>> client = openai.OpenAI(base_url="http://localhost:8000/v1", api_key="-")          # doctest: +SKIP
+        >>> model = structgen.from_openai(client, "Qwen/Qwen3-8B")                            # doctest: +SKIP
+        >>> structgen.generate(model, "Alice is 34 years old.", Person, max_retries=2)        # doctest: +SKIP
+        Person(name='Alice', age=34)
+    """
+    if isinstance(client, openai.AsyncOpenAI):
+        raise TypeError("from_openai takes an openai.OpenAI, not an AsyncOpenAI: agenerate and astream use threads")
+    return OpenAIModel(client, model, parameters)
+
+
+class OpenAIModel:
+    """A model behind a server; see `from_openai`.
+
+    Attributes:
+        client, name: what it was made of.
+        vocabulary: bytes: texts are followed character by character, to tell what is complete in a stream.
+        reading: how schemas are read where nothing else is asked for.
+    """
+
+    def __init__(self, client: openai.OpenAI, name: str, parameters: dict[str, Any]) -> None:
+        self.vocabulary = _BYTES
+        self.reading: SchemaArguments = {"whitespace": "any", "property_order": "any"}
+        self.client = client
+        self.name = name
+        self._parameters = parameters
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self.name!r} at {self.client.base_url})"
+
+    def begin(self, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool) -> ServerRun[T]:
+        """A run at its beginning.
+
+        Raises:
+            ModelError: a grammar, or an option that the interface does not have.
+        """
+        return ServerRun(self, constraint, prompt, settings, streams=streams)
+
+    def session_batch(self) -> ServerBatch:
+        """See `structgen.models.base.SessionBatch`: requests that are under way at once."""
+        return ServerBatch()
+
+    def ask(self, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:
+        """One request."""
+        options: dict[str, Any] = {
+            "max_completion_tokens": settings.max_new_tokens,
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "seed": settings.seed,
+            "stop": list(settings.stop_texts()) or None,
+        }
+        if streams:
+            options |= {"stream": True, "stream_options": {"include_usage": True}}
+        given = {name: value for name, value in (options | self._parameters).items() if value is not None}
+        create: Any = self.client.chat.completions.create
+        return create(model=self.name, messages=messages, response_format=sent, **given)
+
+
+class ServerRun(Run[T], Generic[T]):
+    """A run of a model behind a server; the session reads pieces of its answer."""
+
+    def __init__(
+        self, model: OpenAIModel, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
+    ) -> None:
+        if constraint.source is None:
+            raise ModelError(
+                "servers take JSON Schemas, and no grammars", hint="a local model takes grammars; see docs/models.md"
+            )
+        for name in ("top_k", "raw"):
+            if getattr(settings, name):
+                raise ModelError(f"servers with OpenAI's interface know no {name}")
+        if settings.reasoning not in (None, False, True):
+            raise ModelError(
+                "servers decide how their models reason", hint="reasoning=True, or an extra_body of theirs"
+            )
+        self.session: ServerSession
+        self.decoder: ServerText
+        self._model = model
+        self._streams = streams
+        self._format, self._is_wrapped = response_format(constraint.source, name="answer")
+        super().__init__(constraint, prompt, settings)
+
+    @property
+    def reasoning(self) -> str:
+        """See `Run.reasoning`."""
+        return self.decoder.reasoning.strip()
+
+    def take(self, given: Any) -> None:
+        """See `Run.take`."""
+        self.decoder.take(given)
+
+    def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
+        messages = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
+        if isinstance(messages, str):
+            messages = [{"role": "user", "content": messages}]
+        pieces = _pieces(self._model, messages, self.settings, self._format, streams=self._streams)
+        self.session = ServerSession(pieces)
+        self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)
+        return messages
+
+    def _request(self) -> Request | None:
+        return None if self.decoder.finish_reason else Request([], 1)
+
+    def _cost(self) -> Usage:
+        return self.decoder.usage
+
+
+def _pieces(model: OpenAIModel, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:
+    """The chunks of a streamed answer, or the one whole answer; asked for when the first is wanted."""
+    answer = model.ask(messages, settings, sent, streams=streams)
+    if streams:
+        yield from answer
+    else:
+        yield answer
+
+
+class ServerSession:
+    """One answer on its way."""
+
+    can_crop = False
+
+    def __init__(self, pieces: Iterator[Any]) -> None:
+        self._pieces = pieces
+
+    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> Any:
+        """The next piece of the answer; None when there is no more."""
+        return next(self._pieces, None)
+
+
+class ServerBatch:
+    """Answers that are asked for at once."""
+
+    def session(self) -> Any:
+        """Not asked for: runs of a server make their own."""
+        raise NotImplementedError
+
+    def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> list[Any]:
+        """The next piece of each, or the error that one ended in."""
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+            return list(pool.map(_piece_or_error, requests))
+
+
+def _piece_or_error(request: tuple[Any, Sequence[int], int]) -> Any:
+    session, token_ids, keep = request
+    try:
+        return session.forward(token_ids, keep=keep)
+    except Exception as error:
+        return error
+
+
+class ServerText:
+    """The text of an answer that comes in pieces: what a `Decoder` is for a local model.
+
+    Attributes:
+        finish_reason: None while it goes on.
+        reasoning: what the server says the model has thought.
+        usage: as the server counts.
+        token_ids: none are known.
+    """
+
+    token_ids: Sequence[int] = ()
+
+    def __init__(self, constraint: Constraint[Any], *, is_wrapped: bool) -> None:
+        self.finish_reason: FinishReason | None = None
+        self.reasoning = ""
+        self.usage = Usage(0, 0, 0, 0, 1, 0.0)
+        self.matcher = _Follower(constraint)
+        self._ending: FinishReason = "stop"
+        self._is_wrapped = is_wrapped
+        self._text = bytearray()
+
+    @property
+    def text_bytes(self) -> bytes:
+        """The answer so far, without the object that it is wrapped in."""
+        if not self._is_wrapped:
+            return bytes(self._text)
+        found = _WRAPPING.match(self._text)
+        if found is None:
+            return b""
+        inner = bytes(self._text[found.end() :]).rstrip()
+        # A brace at the end may be the wrapping's.
+        return inner.removesuffix(b"}").rstrip() if inner.endswith(b"}") else inner
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text is JSON, even where the server says that its budget ended."""
+        try:
+            json.loads(self.text_bytes)
+        except ValueError:
+            return False
+        return True
+
+    def take(self, piece: Any) -> None:
+        """Reads a piece, a chunk or a whole answer; None when there are no more; an error is raised."""
+        if piece is None:
+            self.finish_reason = self._ending
+            return
+        if isinstance(piece, Exception):
+            raise piece
+        if piece.usage is not None:
+            details = piece.usage.completion_tokens_details
+            thought = (details.reasoning_tokens if details else None) or 0
+            self.usage = Usage(piece.usage.prompt_tokens, piece.usage.completion_tokens, 0, thought, 1, 0.0)
+        for choice in piece.choices:
+            said = choice.message if hasattr(choice, "message") else choice.delta
+            if getattr(said, "refusal", None):
+                raise GenerationError(f"the model refused to answer: {said.refusal}")
+            self.reasoning += getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None) or ""
+            self._text += (said.content or "").encode()
+            if choice.finish_reason == "length":
+                self._ending = "length"
+            elif choice.finish_reason == "content_filter":
+                raise GenerationError("the server's content filter ended the answer")
+        self.matcher.follow(self.text_bytes)
+
+
+class _Follower:
+    """A matcher behind an answer that nothing holds to the grammar; where it has left it, anything may come."""
+
+    def __init__(self, constraint: Constraint[Any]) -> None:
+        self._matcher: Matcher | None = Matcher(constraint.grammar)
+        self._read = 0
+
+    def follow(self, text: bytes) -> None:
+        """Goes on to the end of the text."""
+        new, self._read = text[self._read :], max(self._read, len(text))
+        try:
+            if self._matcher is not None:
+                self._matcher.accept_bytes(new)
+        except (TokenRejectedError, LimitExceededError):
+            self._matcher = None
+
+    def allows_bytes(self, data: bytes) -> bool:
+        """See `Matcher.allows_bytes`."""
+        return self._matcher is None or self._matcher.allows_bytes(data)

@@ -1,0 +1,75 @@
+"""What models with a tokenizer of Hugging Face have in common: their vocabulary, and how texts become tokens."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import ModelError
+from structgen.models.base import Prompt
+
+__all__ = ["TokenizedModel"]
+
+KEPT_TEXTS = 1024  # forced texts whose tokens are kept
+KEPT_CHARACTERS = 256  # of each at most
+
+
+class TokenizedModel:
+    """The half of a `structgen.models.base.Model` that its tokenizer is asked for.
+
+    Args:
+        tokenizer: of transformers.
+        vocab_size: the width of the logits.
+        eos_token_ids: end tokens besides the tokenizer's own.
+
+    Attributes:
+        tokenizer: the tokenizer.
+        vocabulary: its tokens.
+    """
+
+    def __init__(
+        self, tokenizer: Any, *, vocab_size: int | None = None, eos_token_ids: int | Iterable[int] | None = None
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids)
+        # Fast tokenizers are not safe to call from several threads at once ("Already borrowed").
+        self._tokenizer_lock = threading.Lock()
+        # What a grammar forces is the same text run after run, and tokenizing it costs ten times a mask.
+        self._tokens_of = functools.lru_cache(maxsize=KEPT_TEXTS)(self._tokenize)
+
+    @property
+    def chat_template(self) -> str | None:
+        """See `structgen.models.base.Model.chat_template`; of several the one called "default"."""
+        template = getattr(self.tokenizer, "chat_template", None)
+        return template.get("default") if isinstance(template, dict) else template or None
+
+    def encode_prompt(self, prompt: Prompt, *, raw: bool = False, **template: Any) -> list[int]:
+        """See `structgen.models.base.Model.encode_prompt`.
+
+        Raises:
+            ModelError: chat messages for a tokenizer without a chat template.
+        """
+        has_template = self.chat_template is not None
+        if isinstance(prompt, str) and (raw or not has_template):
+            with self._tokenizer_lock:
+                return list(self.tokenizer.encode(prompt))
+        if not has_template:
+            raise ModelError("the tokenizer has no chat template for messages", hint="give the prompt as one string")
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [dict(m) for m in prompt]
+        with self._tokenizer_lock:
+            # Asking for the dict makes every release since 4.40 answer alike.
+            encoded = self.tokenizer.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=True, return_dict=True, **template
+            )
+        return list(encoded["input_ids"])
+
+    def encode_text(self, text: str) -> list[int]:
+        """See `structgen.models.base.Model.encode_text`."""
+        return list((self._tokens_of if len(text) <= KEPT_CHARACTERS else self._tokenize)(text))
+
+    def _tokenize(self, text: str) -> tuple[int, ...]:
+        with self._tokenizer_lock:
+            return tuple(self.tokenizer.encode(text, add_special_tokens=False))

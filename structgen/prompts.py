@@ -1,0 +1,124 @@
+"""What a model is asked: messages of a prompt, a system text, examples, a description of the schema, and errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pydantic_core
+
+from structgen.constraint import Constraint
+from structgen.engine.matcher import Matcher
+from structgen.errors import TokenRejectedError
+from structgen.models.base import Prompt
+
+if TYPE_CHECKING:
+    from structgen.models.base import Model
+    from structgen.settings import Settings
+
+__all__ = ["conversation", "encode", "render", "with_errors"]
+
+_DESCRIPTION = "Answer with one JSON value that fits this JSON Schema:\n{schema}"
+_ERRORS = "This answer is not accepted:\n{errors}\nAnswer again, with all of it corrected."
+
+
+def conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings, *, describe: bool) -> Prompt:
+    """The prompt with what the settings put before it: as it is where they put nothing.
+
+    Args:
+        prompt: a text or messages.
+        constraint: of the answer; examples are written as it wants them.
+        settings: `system` and `examples`.
+        describe: whether to tell the schema in the system message.
+
+    Raises:
+        ValueError: an example's answer does not fit the schema.
+    """
+    system = [settings.system] if settings.system else []
+    if describe and constraint.source is not None:
+        system.append(_DESCRIPTION.format(schema=render(constraint.source.plain_schema)))
+    if not system and not settings.examples:
+        return prompt
+    messages = _messages(prompt)
+    if messages and messages[0].get("role") == "system":
+        system.append(messages.pop(0)["content"])
+    before = [{"role": "system", "content": "\n\n".join(system)}] if system else []
+    for index, (question, answer) in enumerate(settings.examples):
+        before += [*_messages(question), {"role": "assistant", "content": _example(answer, constraint, index)}]
+    return [*before, *messages]
+
+
+def with_errors(prompt: Prompt, answer: str, error: Exception, *, as_text: bool) -> Prompt:
+    """The prompt, the answer that was refused, and why: what a retry is asked.
+
+    Args:
+        prompt: what was asked, as `encode` gave it.
+        answer: the answer's text.
+        error: what is wrong with it.
+        as_text: for a model that reads no messages.
+    """
+    errors = _ERRORS.format(errors=_described(error))
+    if as_text and isinstance(prompt, str):
+        return f"{prompt}{answer}\n\n{errors}\n\n"
+    return [*_messages(prompt), {"role": "assistant", "content": answer}, {"role": "user", "content": errors}]
+
+
+def render(value: Any, *, compact: bool = False) -> str:
+    """A value as JSON, as a model under a schema writes it: aliases as keys, characters as they are."""
+    data = pydantic_core.to_jsonable_python(value, by_alias=True)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":") if compact else (", ", ": "))
+
+
+def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: Settings) -> tuple[Prompt, list[int]]:
+    """The messages of a run, and their tokens.
+
+    A text for a model without a chat template goes as it is, and what comes before it in lines of its own.
+    """
+    template = None if settings.raw else model.chat_template
+    if template is None and isinstance(prompt, str):
+        text = conversation(prompt, constraint, settings, describe=settings.describe_schema)
+        if not isinstance(text, str):
+            text = "\n\n".join(message["content"] for message in text)
+        return text, model.encode_prompt(text, raw=True)
+    if settings.describe_schema and template and "json_schema" in template and constraint.source is not None:
+        messages = conversation(prompt, constraint, settings, describe=False)
+        return messages, model.encode_prompt(messages, json_schema=constraint.source.plain_schema)
+    messages = conversation(prompt, constraint, settings, describe=settings.describe_schema)
+    return messages, model.encode_prompt(messages, raw=settings.raw)
+
+
+def _messages(prompt: Any) -> list[dict[str, Any]]:
+    if isinstance(prompt, str):
+        return [{"role": "user", "content": prompt}]
+    if isinstance(prompt, Sequence) and all(isinstance(message, Mapping) for message in prompt):
+        return [dict(message) for message in prompt]
+    return [{"role": "user", "content": render(prompt)}]  # the input of an example may be data
+
+
+def _example(answer: Any, constraint: Constraint[Any], index: int) -> str:
+    """An example's answer as a text of the constraint."""
+    if not constraint.is_json and not isinstance(answer, str):
+        raise ValueError(f"the answer of example {index} is not the text that the model has to write: {answer!r}")
+    texts = [render(answer), render(answer, compact=True)] if constraint.is_json else [answer]
+    for text in texts:
+        matcher = Matcher(constraint.grammar)
+        try:
+            matcher.accept_bytes(text.encode())
+        except TokenRejectedError:
+            continue
+        if matcher.is_accepting:
+            return text
+    raise ValueError(f"the answer of example {index} does not fit the schema: {texts[0][:200]}")
+
+
+def _described(error: Exception) -> str:
+    """What was wrong, for the model: places and messages, without links and inputs."""
+    errors = getattr(error, "errors", None)
+    if not callable(errors):
+        return str(getattr(error, "message", error)) or type(error).__name__
+    lines = []
+    for one in errors(include_url=False, include_context=False, include_input=False):
+        place = ".".join(map(str, one["loc"]))
+        lines.append(f"- {place}: {one['msg']}" if place else f"- {one['msg']}")
+    return "\n".join(lines)

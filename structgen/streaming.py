@@ -1,0 +1,315 @@
+"""`stream` and `astream`: a value while it grows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
+
+import pydantic
+
+from structgen.constraint import Constraint
+from structgen.decoding import Decoder
+from structgen.errors import GenerationError, ValidationFailedError
+from structgen.generation import Generator
+from structgen.limits import Limits
+from structgen.partial_json import Node, PartialReader
+from structgen.partial_values import MISSING, PartialValues, fields_of, item_type
+from structgen.run import Result, Run
+from structgen.settings import GeneratorOptions
+
+if TYPE_CHECKING:
+    from structgen.models.base import AnyModel, Prompt
+
+__all__ = ["AsyncStream", "Stream", "astream", "stream"]
+
+T = TypeVar("T")
+
+# A string is shown while it grows where any of these may come next, as in free text; not where the schema knows its
+# texts (enums, dates, patterns), of which half a text is none.
+_FREE_TEXT = (b"e", b"Z", b"7", b" ")
+_OF_NUMBERS = tuple(bytes([byte]) for byte in b"0123456789.eE")
+
+
+class Stream(Generic[T]):
+    """An answer on its way; made by `stream` and `Generator.stream`. The model runs as it is iterated.
+
+    Iterating gives snapshots of the value, one whenever there is more of it, and at last the validated value. Of a
+    Pydantic model, dataclass or TypedDict they are instances whose missing attributes are None (keys of a TypedDict:
+    missing); strings grow where the schema does not know their text; numbers, enums, dates and literals appear when
+    they are complete; values of a union when it is known of which member. Of a JSON Schema they are JSON data, of a
+    grammar the text so far. Snapshots share what is complete; do not change them. Where an answer is refused and tried
+    again they begin anew.
+
+    The engine tells what is complete: a number is, once no digit may follow.
+    """
+
+    def __init__(self, run: Run[T], constraint: Constraint[T]) -> None:
+        self._run = run
+        self._constraint = constraint
+        source = constraint.source
+        self._annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
+        self._decoder: Decoder | None = None
+        self._begin()
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[T]:
+        before: tuple[Any, int] = (None, 0)
+        shown: Any = MISSING
+        while self._step():
+            state = (self._decoder, self._reader.changes if self._constraint.is_json else self._fed)
+            if state == before or not state[1]:
+                continue
+            before = state
+            value = self._snapshot()
+            if value is not MISSING and value != shown:
+                shown = value
+                yield value
+        yield self.result().value
+
+    def items(self, *path: str) -> Iterator[Any]:
+        """Each element of a list, validated, when it is complete.
+
+        Args:
+            path: names of the fields that lead to the list; none where the value itself is one.
+
+        Raises:
+            ValidationFailedError: a validator written in Python refuses an element.
+            TypeError: there is no list at this place.
+
+        Example:
+            >>> with structgen.stream(model, text, list[Person]) as s:                        # doctest: +SKIP
+            ...     for person in s.items():
+            ...         print(person.name)
+        """
+        if not self._constraint.is_json:
+            raise TypeError("the value is not JSON, and no list")
+        given = 0
+        decoder = self._decoder
+        annotation = _annotation_at(self._annotation, path)
+        while True:
+            goes_on = self._step()
+            if decoder is not self._decoder:  # another attempt
+                given, decoder = 0, self._decoder
+            items = self._items_at(path)
+            while given < len(items) and items[given].is_complete:
+                given += 1
+                yield self._validated(items[given - 1], item_type(annotation, given - 1))
+            if not goes_on:
+                return
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        if self._run.result is not None:
+            return self._run.result.text
+        return "" if self._run.decoder is None else self._run.decoder.text_bytes.decode(errors="ignore")
+
+    @property
+    def reasoning(self) -> str:
+        """What the model has thought so far."""
+        return self._run.reasoning
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt it is, from 0."""
+        return len(self._run.attempts)
+
+    def final(self) -> T:
+        """The validated value; what is left of the answer is generated first.
+
+        Raises: as `structgen.generate`.
+        """
+        return self.result().value
+
+    def result(self) -> Result[T]:
+        """The value with its text, usage, reasoning and attempts; what is left is generated first."""
+        while self._step():
+            pass
+        return cast(Result[T], self._run.result)
+
+    def close(self) -> None:
+        """Ends the run where it is; what was generated stays readable."""
+        self._is_closed = True
+
+    _is_closed = False
+
+    def _step(self) -> bool:
+        """One pass of the model; False when there is a result."""
+        if self._run.result is not None:
+            return False
+        if self._is_closed:
+            raise GenerationError("the stream is closed", hint="iterate, or call final(), inside of the with block")
+        request = self._run.request()
+        if self._run.decoder is not self._decoder:
+            self._begin()
+        if request is None:
+            self._read()
+            return False
+        self._run.take(self._run.session.forward(request.token_ids, keep=request.keep))
+        self._read()
+        return True
+
+    def _begin(self) -> None:
+        """Begins to read an answer."""
+        self._decoder = self._run.decoder
+        self._reader = PartialReader()
+        self._values = PartialValues(self._reader, self._run.settings.context)
+        self._fed = 0
+
+    def _read(self) -> None:
+        """Reads what has come; asks the engine about the end of it."""
+        if self._decoder is None:
+            return
+        text = self._decoder.text_bytes
+        if not self._constraint.is_json:
+            self._fed = len(text.decode(errors="ignore"))
+            return
+        self._reader.feed(text[self._fed :])
+        self._fed = len(text)
+        tail = self._reader.tail
+        if not tail:
+            return
+        allows = self._decoder.matcher.allows_bytes
+        if tail == "number" and not any(map(allows, _OF_NUMBERS)):
+            self._reader.end_scalar()
+        elif tail == "string" and (self._reader.is_shown or all(map(allows, _FREE_TEXT))):
+            self._reader.show_string()
+
+    def _snapshot(self) -> Any:
+        """What there is to see; not of a whole value, which is seen when it is validated."""
+        if not self._constraint.is_json:
+            return self.text
+        root = self._reader.root
+        return MISSING if root is None or root.is_complete else self._values.value(root, self._annotation)
+
+    def _items_at(self, path: tuple[str, ...]) -> list[Node]:
+        node = self._reader.root
+        for name in path:
+            node = None if node is None else node.members.get(name)
+        return [] if node is None else node.items
+
+    def _validated(self, node: Node, annotation: Any) -> Any:
+        try:
+            return self._values.validated(node, annotation)
+        except (pydantic.ValidationError, ValueError, AssertionError) as error:
+            raise ValidationFailedError(
+                f"an element fits the schema, and its validation failed: {error}",
+                attempts=[*self._run.attempts, (self.text, error)],
+            ) from error
+
+
+class AsyncStream(Generic[T]):
+    """`Stream` for `async with` and `async for`; the model runs in threads."""
+
+    def __init__(self, begin: Any) -> None:
+        self._begin = begin
+        self._stream: Stream[T]
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        self._stream = await asyncio.to_thread(self._begin)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        return _in_threads(iter(self._stream))
+
+    def items(self, *path: str) -> AsyncIterator[Any]:
+        """See `Stream.items`."""
+        return _in_threads(self._stream.items(*path))
+
+    @property
+    def text(self) -> str:
+        """See `Stream.text`."""
+        return self._stream.text
+
+    @property
+    def reasoning(self) -> str:
+        """See `Stream.reasoning`."""
+        return self._stream.reasoning
+
+    async def final(self) -> T:
+        """See `Stream.final`."""
+        return await asyncio.to_thread(self._stream.final)
+
+    async def result(self) -> Result[T]:
+        """See `Stream.result`."""
+        return await asyncio.to_thread(self._stream.result)
+
+
+async def _in_threads(iterator: Iterator[T]) -> AsyncIterator[T]:
+    while True:
+        value = await asyncio.to_thread(next, iterator, MISSING)
+        if value is MISSING:
+            return
+        yield cast(T, value)
+
+
+def stream(
+    model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
+) -> Stream[Any]:
+    """Runs a model on a prompt, and shows the value while it grows.
+
+    Args:
+        model: as all the others, as of `structgen.generate`.
+        prompt: a text or messages.
+        schema: of the answer.
+        limits: bounds on what the schema may cost.
+        options: how it runs, and how the schema is read.
+
+    Returns:
+        A context manager; see `Stream`.
+
+    Raises:
+        SchemaError, GrammarError: the schema cannot be used. What comes later is raised where it is iterated.
+
+    Example:
+        >>> with structgen.stream(model, "Alice Smith is a 34 year old nurse.", Person) as s:   # doctest: +SKIP
+        ...     for part in s:
+        ...         print(part)
+        ...     person = s.final()
+        Person(name=None, age=None)
+        Person(name='Alice', age=None)
+        Person(name='Alice Smith', age=None)
+        Person(name='Alice Smith', age=34)
+    """
+    generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
+    return generator.stream(prompt)
+
+
+def astream(
+    model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
+) -> AsyncStream[Any]:
+    """`stream` for asyncio: `async with structgen.astream(…) as s: async for part in s: …`.
+
+    Example:
+        >>> async with structgen.astream(model, text, Person) as s:                           # doctest: +SKIP
+        ...     async for part in s:
+        ...         await websocket.send_json(part.model_dump(mode="json"))
+    """
+    return AsyncStream(lambda: stream(model, prompt, schema, limits=limits, **options))
+
+
+def _annotation_at(annotation: Any, path: tuple[str, ...]) -> Any:
+    """The type of what a path of keys leads to."""
+    for key in path:
+        fields = fields_of(annotation)
+        found = [kind for _, keys, kind in fields or () if key in keys]
+        if fields is not None and not found:
+            raise TypeError(f"{annotation!r} has no field {key!r}")
+        annotation = found[0] if found else Any
+    if item_type(annotation, 0) is None:
+        raise TypeError(f"{annotation!r} is not a list")
+    return annotation
