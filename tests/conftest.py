@@ -51,7 +51,7 @@ def tiny_hf_model(tiny_tokenizer):
         intermediate_size=32,
         num_hidden_layers=2,
         num_attention_heads=2,
-        max_position_embeddings=512,
+        max_position_embeddings=2048,
         initializer_range=0.3,
         bos_token_id=None,
         eos_token_id=tiny_tokenizer.eos_token_id,

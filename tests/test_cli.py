@@ -74,6 +74,30 @@ def test_export(folder, capsys):
 
 
 @pytest.mark.parametrize(
+    ("to", "begins"),
+    [
+        ("kbnf-older", "start ::="),
+        ("gbnf", "root ::="),
+        ("lark", "start: "),
+        ("xgrammar", "root ::="),
+        ("vllm", '{"grammar": "root ::='),
+    ],
+)
+def test_export_to_other_engines(folder, capsys, to, begins):
+    assert cli.main(["export", "--to", to, "--end", "!", "--whitespace", "single", "cli_models:Person"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith(begins)
+    assert out.endswith("\n")
+    assert "!" in out
+
+
+def test_what_a_dialect_cannot_say_exits_with_one(folder, capsys):
+    assert cli.main(["export", "--to", "gbnf", '{"uniqueItems": true}']) == 1
+    assert "uniqueItems" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["generate", "--schema", "missing.json", "x"], "missing.json"),
@@ -159,3 +183,53 @@ def test_the_demo_with_smollm2(smollm2, capsys, monkeypatch):
     assert booking["arrival"] == "2026-03-14"
     assert message["kind"] == "complaint"
     assert "tokens/s" in err
+
+
+def test_generate_streams_snapshots(folder, tiny, capsys):
+    assert cli.main(["generate", "--stream", "--schema", "person.json", "Ann is 34."]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == {} and set(lines[-1]) == {"name", "age"}
+    assert cli.main(["generate", "--schema", "person.json", "Ann is 34."]) == 0
+    assert json.loads(capsys.readouterr().out) == lines[-1]
+
+
+def test_generate_takes_grammars_examples_and_reasoning(folder, tiny, capsys):
+    (folder / "side.gbnf").write_text('root ::= "left" | "right"')
+    assert cli.main(["generate", "--schema", "side.gbnf", "Which side?"]) == 0
+    assert capsys.readouterr().out.strip() in ("left", "right")
+    (folder / "examples.jsonl").write_text('["Bob is 5.", {"name": "Bob", "age": 5}]\n')
+    options = ["--examples", "examples.jsonl", "--system", "Extract.", "--describe-schema", "--reasoning", "5"]
+    assert cli.main(["generate", "--schema", "person.json", *options, "--max-retries", "1", "Ann is 34."]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"name", "age"}
+
+
+def test_map_writes_values_and_tells_of_failures(folder, tiny, capsys):
+    (folder / "in.jsonl").write_text('"Ann is 34."\n{"prompt": "Bob is 5.", "id": 7}\n')
+    command = ["map", "in.jsonl", "--schema", "cli_models:Person", "--out", "out.jsonl"]
+    assert cli.main(command) == 0
+    out, err = capsys.readouterr()
+    assert not out and "2 rows have values, 0 failed" in err
+    assert len((folder / "out.jsonl").read_text().splitlines()) == 2
+    assert cli.main(command) == 0
+    assert "2 of them were there before" in capsys.readouterr().err
+    assert cli.main(["map", "in.jsonl", "--schema", "cli_models:Odd", "--out", "odd.jsonl"]) == 1
+    assert "never good" in (folder / "odd.failed.jsonl").read_text()
+    assert cli.main(["map", "none.jsonl", "--schema", "person.json", "--out", "o.jsonl"]) == 2
+
+
+def test_call_prints_the_call_or_runs_it(folder, tiny, capsys):
+    (folder / "cli_tools.py").write_text("def double(number: bool) -> int:\n    return 2 * number\n")
+    assert cli.main(["call", "--tool", "cli_tools:double", "Double one."]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "double"
+    assert cli.main(["call", "--tool", "cli_tools:double", "--run", "Double one."]) == 0
+    assert capsys.readouterr().out.strip() in ("0", "2")
+    sys.modules.pop("cli_tools", None)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion(shell, capsys):
+    pytest.importorskip("shtab")
+    assert cli.main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    assert "completion" in out
+    assert shell == "tcsh" or "--max-new-tokens" in out  # there it completes the commands

@@ -130,15 +130,19 @@ class FakeModel:
 
 
 def run(model, *texts, max_new_tokens=100, stop=(), prompt=(1, 2, 3), **options):
+    session = model.session()
     decoder = Decoder(
         model,
         Constraint(*texts),
         list(prompt),
+        session=session,
         sampler=Sampler(**options),
         max_new_tokens=max_new_tokens,
         stop=stop,
     )
-    return decoder, decoder.run()
+    while (request := decoder.request()) is not None:
+        decoder.take(session.forward(request.token_ids, keep=request.keep))
+    return decoder, decoder.finish_reason
 
 
 def spelled(tokens):
@@ -300,6 +304,60 @@ def test_a_text_that_no_token_continues_is_an_error():
         def healed(self, prompt_ids=()):
             return list(prompt_ids), b"", Stuck(self.texts)
 
-    decoder = Decoder(FakeModel(), Poor("b"), [0], sampler=Sampler(), max_new_tokens=5)
+    model = FakeModel()
+    decoder = Decoder(model, Poor("b"), [0], session=model.session(), sampler=Sampler(), max_new_tokens=5)
     with pytest.raises(structgen.GenerationError, match="no token"):
-        decoder.run()
+        decoder.request()
+
+
+class Observed:
+    """Notes what a run tells, and that the masks and logits are those before each token."""
+
+    def __init__(self, model, prompt):
+        self.model, self.prompt = model, list(prompt)
+        self.tokens, self.forced, self.back = [], [], []
+
+    def taken(self, token_id, logits, mask, *, forced):
+        assert mask is None or mask[token_id >> 5] >> (token_id & 31) & 1
+        if logits is not None:
+            np.testing.assert_array_equal(logits, self.model.logits([*self.prompt, *self.tokens]))
+        else:
+            assert forced
+        self.tokens.append(token_id)
+        self.forced.append(forced)
+
+    def taken_back(self, token_ids):
+        self.back.append((len(self.tokens), list(token_ids)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    texts=texts,
+    temperature=st.sampled_from([0.0, 1.0]),
+    can_crop=st.booleans(),
+    budget=st.integers(1, 12),
+    stop=st.sampled_from([(), ("y",), ('"', "es")]),
+)
+def test_an_observer_is_told_of_every_token_once(texts, temperature, can_crop, budget, stop):
+    model = FakeModel(can_crop=can_crop)
+    observer = Observed(model, [1, 2, 3])
+    session = model.session()
+    decoder = Decoder(
+        model,
+        Constraint(*texts),
+        [1, 2, 3],
+        session=session,
+        sampler=Sampler(temperature=temperature, seed=budget),
+        max_new_tokens=budget,
+        stop=stop,
+        observer=observer,
+    )
+    while (request := decoder.request()) is not None:
+        decoder.take(session.forward(request.token_ids, keep=request.keep))
+    ends = [token for token in observer.tokens if token in VOCABULARY.eos_token_ids]
+    assert observer.tokens == [*decoder.token_ids, *ends]
+    assert len(ends) <= 1
+    assert sum(observer.forced) >= decoder.forced_tokens
+    for at, tokens in observer.back:
+        assert tokens[0] != observer.tokens[at]
+        assert can_crop

@@ -1,6 +1,7 @@
 """The processor for `hf_model.generate`: batches, beams, padding, one generation after another."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -209,3 +210,52 @@ def test_smollm2_in_a_batch_and_with_beams(smollm2):
         )
         for answer in smollm2.tokenizer.batch_decode(ids[:, width:], skip_special_tokens=True):
             assert constraint.parse(answer) == json.loads(answer)
+
+
+# -- one row of numpy's, as llama-cpp-python calls it (with the library itself: models/test_llama_cpp.py) ----------
+
+
+def run_row(processor, constraint, prompt, random):
+    """A loop as llama.cpp's: the scores are a column of records, the tokens a view of a longer array."""
+    size, ends = constraint.vocabulary.size, set(constraint.vocabulary.eos_token_ids)
+    tokens = np.zeros(300, np.intc)
+    tokens[: len(prompt)] = prompt
+    records = np.zeros(size, np.dtype([("id", np.intc), ("logit", np.single), ("p", np.single)]))
+    matcher = constraint.matcher()
+    for count in range(len(prompt), 300):
+        before = random.random(size, np.float32)
+        records["logit"] = before
+        masked = processor(tokens[:count], records["logit"])
+        assert (records["logit"] == before).all()
+        assert (masked.dtype, masked.shape) == (np.float32, (size,))
+        assert np.flatnonzero(np.isfinite(masked)).tolist() == matcher.allowed_token_ids()
+        chosen = int(masked.argmax())
+        if chosen in ends:
+            return constraint.vocabulary, tokens[len(prompt) : count].tolist()
+        tokens[count] = chosen
+        matcher.accept_token(chosen)
+    raise AssertionError("no end")
+
+
+def test_rows_of_numpy(tiny_model):
+    schema = {"type": "array", "items": {"enum": ["a", 34, None]}, "minItems": 1, "maxItems": 4}
+    constraint = structgen.compile(schema, tiny_model.vocabulary, whitespace="compact")
+    processor = constraint.logits_processor()
+    random = np.random.default_rng(0)
+    for prompt in ([5, 6, 7], [5, 6, 7], [5], [5, 6, 7, 8, 9]):
+        vocabulary, answer = run_row(processor, constraint, prompt, random)
+        constraint.parse(b"".join(vocabulary.token_bytes(token_id) for token_id in answer).decode())
+
+
+def test_scores_of_numpy_that_are_too_few_end_the_text(tiny_model, constraint):
+    """llama.cpp's loop goes on after an error: what it goes on with is nothing but an end."""
+    (end,) = tiny_model.vocabulary.eos_token_ids
+    scores = np.ones(tiny_model.vocabulary.size - 1, np.float32)
+    with pytest.raises(structgen.VocabularyError):
+        constraint.logits_processor()(np.array([5, 6], np.intc), scores)
+    assert np.flatnonzero(np.isfinite(scores)).tolist() == [end]
+
+
+def test_a_processor_needs_no_transformers(constraint, monkeypatch):
+    monkeypatch.delitem(sys.modules, "transformers")
+    assert type(constraint.logits_processor()).__mro__[1] is object

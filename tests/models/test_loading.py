@@ -70,3 +70,11 @@ def test_the_default_model(_nothing_loaded, monkeypatch):
     assert loading.default_model() == "mine"
     loading.set_default_model(None)
     assert loading.default_model() == "loaded smollm2"
+
+
+@pytest.mark.parametrize("name", ["model.gguf", "folder/MODEL.GGUF"])
+def test_a_gguf_file_needs_llama_cpp(_nothing_loaded, without, name):
+    without("llama_cpp")
+    with pytest.raises(structgen.ModelError, match="llama-cpp-python") as caught:
+        structgen.load(name)
+    assert caught.value.hint == "pip install 'structgen[llama-cpp]'"

@@ -1,0 +1,23 @@
+"""A chat with tools: each question is answered by the function that the model picks."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+import structgen
+
+
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+def weather(city: Annotated[str, Field(max_length=20)], unit: Literal["C", "F"] = "C") -> str:
+    """The weather in a city."""
+    return f"18 {unit} in {city}"
+
+
+model = structgen.load("smollm2")
+for question in ["What is 17 plus 25?", "Is it warm in Lyon?"]:
+    step = structgen.call(model, question, [weather, add])
+    print(f"{question} {step.name}({dict(step.arguments)}) -> {step.run()}")

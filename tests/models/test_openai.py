@@ -1,0 +1,234 @@
+"""Models behind a server: the official client, and a real HTTP server on loopback that answers with a tiny model."""
+
+import asyncio
+import datetime
+import enum
+import json
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
+from support.chat_server import serve
+
+import structgen
+from structgen.models.response_format import response_format
+from structgen.schema import resolve
+
+openai = pytest.importorskip("openai")
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Person(BaseModel):
+    name: str = Field(max_length=8)
+    age: int = Field(ge=0, le=120)
+    born: datetime.date
+    colours: list[Colour] = Field(max_length=2)
+
+
+@pytest.fixture
+def server(tiny_model):
+    with serve(tiny_model) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server):
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="-", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def model(client):
+    return structgen.from_openai(client, "tiny")
+
+
+@pytest.mark.parametrize("schema", [Colour, list[Colour], int | None, Literal["a", 3], dict[str, Colour]])
+def test_values_of_types(model, server, schema):
+    result = structgen.Generator(model, schema, temperature=1.0, max_new_tokens=77).run("hi", seed=3)
+    assert structgen.schema.resolve(schema).parse(result.text) == result.value
+    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (7, 5)
+    (request,) = server.requests
+    assert request["messages"] == [{"role": "user", "content": "hi"}]
+    assert (request["temperature"], request["seed"], request["max_completion_tokens"]) == (1.0, 3, 77)
+    assert request["response_format"]["json_schema"]["schema"]["type"] == "object"
+
+
+def test_streams(model, server):
+    server.schema = Person
+    with structgen.stream(model, "hi", Person, temperature=1.0, seed=1) as s:
+        parts = list(s)
+        assert s.final() == parts[-1]
+    assert all(type(part) is Person for part in parts)
+    assert {part.age for part in parts} == {None, parts[-1].age}
+    assert {part.born for part in parts} == {None, parts[-1].born}
+    assert len(parts) > 4
+
+
+@pytest.mark.parametrize("schema", [list[Colour], Annotated[list[Colour], Field(max_length=3)], str, int])
+def test_streams_of_what_is_no_object(model, server, schema):
+    texts = {str: '{"value": "a}b}"}', int: '{ "value" : 123 } '}
+    server.answers += [texts[schema]] if schema in texts else []
+    with structgen.stream(model, "hi", schema, temperature=1.0, seed=2) as s:
+        parts = list(s)
+    assert parts[-1] == s.final() == structgen.schema.resolve(schema).parse(s.text)
+    if schema is str:
+        assert parts[-1] == "a}b}"
+    if schema is int:
+        assert parts == [123]
+
+
+def test_items_of_a_stream(model, server):
+    server.answers.append('{"value": [{"n": 1}, {"n": 22}]}')
+    schema = {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+    with structgen.stream(model, "hi", schema) as s:
+        assert list(s.items()) == [{"n": 1}, {"n": 22}] == s.final()
+
+
+def test_batches_are_asked_at_once(model, server):
+    values = structgen.batch(model, ["a", "b", "c"], Colour, temperature=1.0, seed=1)
+    assert all(isinstance(value, Colour) for value in values)
+    assert sorted(request["seed"] for request in server.requests) == [1, 2, 3]
+    server.answers += ["no JSON"]
+    found = structgen.batch(model, ["a", "b"], Colour, return_exceptions=True)
+    assert sorted(type(value).__name__ for value in found) == ["Colour", "ValidationFailedError"]
+
+
+class Even(BaseModel):
+    number: int
+
+    @field_validator("number")
+    @classmethod
+    def is_even(cls, value: int, info: ValidationInfo) -> int:
+        if value % 2:
+            raise ValueError("must be even")
+        return value
+
+
+def test_answers_that_break_the_schema_are_sent_back(model, server):
+    server.answers += ['{"number": "x"}', '{"number": 3}', "no JSON", '{"number": 4}']
+    result = structgen.Generator(model, Even).run("hi", max_retries=3)
+    assert result.value == Even(number=4)
+    assert len(result.attempts) == 3
+    assert result.usage.model_calls == 4 and result.usage.prompt_tokens == 28
+    assert [message["role"] for message in server.requests[-1]["messages"]] == ["user", "assistant"] * 3 + ["user"]
+    assert "must be even" in server.requests[2]["messages"][-1]["content"]
+    server.answers += ['{"number": 3}']
+    with pytest.raises(structgen.ValidationFailedError):
+        structgen.generate(model, "hi", Even)
+
+
+def test_budgets_refusals_and_filters(model, server):
+    server.answers += ['{"number": ', '{"number": 4}']
+    server.finish_reason = "length"
+    with pytest.raises(structgen.IncompleteOutputError):
+        structgen.generate(model, "hi", Even)
+    assert structgen.generate(model, "hi", Even) == Even(number=4)
+    server.finish_reason, server.answers = "content_filter", [""]
+    with pytest.raises(structgen.GenerationError, match="filter"):
+        structgen.generate(model, "hi", Even)
+    server.finish_reason, server.more, server.answers = "stop", {"refusal": "I will not."}, [""]
+    with pytest.raises(structgen.GenerationError, match="I will not"):
+        structgen.generate(model, "hi", Even)
+
+
+def test_reasoning_of_the_server(model, server):
+    server.more, server.answers = {"reasoning_content": "Even it is."}, ['{"number": 4}'] * 2
+    assert structgen.Generator(model, Even).run("hi", reasoning=True).reasoning == "Even it is."
+    with structgen.stream(model, "hi", Even) as s:
+        assert s.final() == Even(number=4)
+        assert s.reasoning == "Even it is."
+
+
+def test_messages_examples_and_system(model, server):
+    server.answers.append('{"number": 4}')
+    structgen.generate(model, "hi", Even, system="Be even.", examples=[("one", Even(number=2))], describe_schema=True)
+    system, question, answer, prompt = server.requests[0]["messages"]
+    assert system["content"].startswith("Be even.") and '"Even"' in system["content"]
+    assert (question["content"], answer["content"], prompt["content"]) == ("one", '{"number": 2}', "hi")
+
+
+def test_tools(model):
+    def add(a: Annotated[int, Field(ge=0, le=99)], b: Literal[1, 2]) -> int:
+        return a + b
+
+    step = structgen.call(model, "hi", [add], temperature=1.0, seed=1)
+    assert step.run() == step.arguments["a"] + step.arguments["b"]
+
+
+def test_awaited(model):
+    async def run():
+        return await asyncio.gather(*(structgen.agenerate(model, "hi", Colour, seed=seed) for seed in range(3)))
+
+    assert all(isinstance(value, Colour) for value in asyncio.run(run()))
+
+
+def test_typed_functions(model):
+    @structgen.fn(model=model)
+    def colour(of: str) -> Colour:
+        """Which colour has {of}?"""
+
+    assert isinstance(colour("the sky"), Colour)
+
+
+def test_what_a_server_cannot_do_is_named(model, client):
+    with pytest.raises(structgen.ModelError, match="grammars"):
+        structgen.generate(model, "hi", structgen.Grammar.regex("a"))
+    with pytest.raises(structgen.ModelError, match="top_k"):
+        structgen.generate(model, "hi", Colour, top_k=3, temperature=1.0)
+    with pytest.raises(structgen.ModelError, match="raw"):
+        structgen.generate(model, "hi", Colour, raw=True)
+    with pytest.raises(structgen.ModelError, match="reason"):
+        structgen.generate(model, "hi", Colour, reasoning=structgen.Reasoning())
+    with pytest.raises(TypeError, match="AsyncOpenAI"):
+        structgen.from_openai(openai.AsyncOpenAI(api_key="-"), "x")
+    with pytest.raises(openai.NotFoundError, match="no such model"):
+        structgen.generate(structgen.from_openai(client, "broken"), "hi", Colour)
+
+
+class Optional(BaseModel):
+    a: int = 3
+    b: str | None = Field(default=None, min_length=2, pattern="^x")
+
+
+class Open(BaseModel, extra="allow"):
+    a: int
+
+
+CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (Person, True),
+        (Optional, True),
+        (list[Person | Even], True),
+        (Open, False),
+        (dict[str, int], False),
+        (Any, False),
+        ({**CLOSED, "required": ["a"]}, True),
+        (CLOSED, False),
+        ({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, False),
+        ({"not": {"type": "null"}}, False),
+        (True, False),
+    ],
+)
+def test_strict_where_it_can_be(schema, strict):
+    sent, is_wrapped = response_format(resolve(schema), name="answer")
+    asked = sent["json_schema"]
+    assert asked["strict"] is strict
+    assert asked["schema"]["type"] == "object"
+    assert is_wrapped == ("value" in asked["schema"].get("properties", {}))
+    if strict:
+        text = json.dumps(asked["schema"])
+        assert not any(f'"{word}"' in text for word in ("default", "minLength", "maxLength", "oneOf"))
+
+
+def test_strict_objects_are_closed_and_whole():
+    sent = response_format(resolve(Optional), name="answer")[0]["json_schema"]["schema"]
+    assert (sent["required"], sent["additionalProperties"]) == (["a", "b"], False)
+    assert sent["properties"]["b"]["anyOf"][0]["pattern"] == "^x"

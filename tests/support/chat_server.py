@@ -1,0 +1,89 @@
+"""A server with OpenAI's interface on loopback, which answers with a local model."""
+
+import contextlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import structgen
+
+__all__ = ["ChatServer", "serve"]
+
+
+class ChatServer(ThreadingHTTPServer):
+    """Answers requests of chats: with texts of a queue, or with what the tiny model says under the schema it is sent.
+
+    Attributes:
+        requests: their bodies.
+        answers: texts that come first.
+        schema: what answers are made by, where that is not what was sent.
+    """
+
+    def __init__(self, model):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.model = model
+        self.requests = []
+        self.answers = []
+        self.schema = None
+        self.finish_reason = "stop"
+        self.more = {}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(request)
+        if request["model"] == "broken":
+            self.send_json({"error": {"message": "no such model"}}, status=404)
+            return
+        text = self.server.answers.pop(0) if self.server.answers else self.generate(request)
+        usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}
+        message = {"role": "assistant", "content": text, **self.server.more}
+        choice = {"index": 0, "finish_reason": self.server.finish_reason}
+        common = {"id": "x", "created": 0, "model": request["model"]}
+        if not request.get("stream"):
+            choices = [{**choice, "message": message}]
+            self.send_json({**common, "object": "chat.completion", "choices": choices, "usage": usage})
+            return
+        pieces = [text[start : start + 3] for start in range(0, len(text), 3)]
+        chunks = [{"index": 0, "finish_reason": None, "delta": {"content": piece}} for piece in pieces]
+        chunks.append({**choice, "delta": {**self.server.more}})
+        events = [{**common, "object": "chat.completion.chunk", "choices": [chunk]} for chunk in chunks]
+        events.append({**common, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+        self.send_body(body.encode(), "text/event-stream")
+
+    def generate(self, request):
+        schema = self.server.schema or request["response_format"]["json_schema"]["schema"]
+        options = {"temperature": request["temperature"] or 1.0, "seed": request.get("seed", 0)}
+        generator = structgen.Generator(self.server.model, schema, max_new_tokens=400, **options)
+        return generator.run("hi").text
+
+    def send_json(self, value, status=200):
+        self.send_body(json.dumps(value).encode(), "application/json", status)
+
+    def send_body(self, body, kind, status=200):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@contextlib.contextmanager
+def serve(model):
+    """A server at a port of its own, until the block ends."""
+    server = ChatServer(model)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,119 @@
+"""`call`: functions and arguments picked by a model."""
+
+import asyncio
+import datetime
+import enum
+import functools
+import inspect
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+import structgen
+
+
+class Unit(enum.Enum):
+    CELSIUS = "C"
+    FAHRENHEIT = "F"
+
+
+class Place(BaseModel):
+    city: str = Field(max_length=8)
+
+
+def weather(place: Place, day: datetime.date, unit: Unit = Unit.CELSIUS) -> str:
+    """The weather of a day."""
+    return f"{place.city} {day} {unit.value}"
+
+
+def add(a: Annotated[int, Field(ge=0, le=99)], b: Annotated[int, Field(ge=0, le=99)] = 1, /) -> int:
+    return a + b
+
+
+def nothing() -> None:
+    """Does nothing."""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_call_can_be_run(tiny_model, seed):
+    step = structgen.call(tiny_model, "hi", [weather, add, nothing], temperature=2.0, seed=seed, max_new_tokens=300)
+    assert step.function.__name__ == step.name
+    bound = inspect.signature(step.function)
+    assert set(step.arguments) <= set(bound.parameters)
+    if step.function is weather:
+        assert isinstance(step.arguments["place"], Place)
+        assert step.run().startswith(step.arguments["place"].city)
+    elif step.function is add:
+        assert step.run() == step.arguments["a"] + step.arguments.get("b", 1)
+    else:
+        assert step.run() is None and step.arguments == {}
+
+
+def test_one_tool_only(tiny_model):
+    step = structgen.call(tiny_model, [{"role": "user", "content": "hi"}], [add], temperature=1.0, seed=1)
+    assert step.name == "add"
+    assert [message["role"] for message in step.messages(step.run())] == ["assistant", "user"]
+    assert step.messages(Place(city="x"))[1]["content"] == 'add returned: {"city": "x"}'
+
+
+def test_methods_and_partials(tiny_model):
+    class Shop:
+        def price(self, item: Literal["tea", "milk"]) -> int:
+            return {"tea": 3, "milk": 1}[item]
+
+    assert structgen.call(tiny_model, "hi", [Shop().price]).run() in (1, 3)
+
+    @functools.wraps(add)
+    def wrapped(*args):
+        return -add(*args)
+
+    assert structgen.call(tiny_model, "hi", [wrapped]).run() <= 0
+
+
+def test_the_model_is_told_of_the_tools(tiny_model, monkeypatch):
+    seen = []
+    encode = tiny_model.encode_prompt
+    monkeypatch.setattr(tiny_model, "encode_prompt", lambda prompt, **more: seen.append(prompt) or encode("hi"))
+    structgen.call(tiny_model, "hi", [weather, nothing], system="Be brief.", temperature=1.0, max_new_tokens=300)
+    system = seen[0][0]
+    assert system["role"] == "system" and system["content"].startswith("Be brief.\n\n")
+    assert "The weather of a day." in system["content"] and '"name": "nothing"' in system["content"]
+
+
+def test_tools_that_a_model_cannot_call(tiny_model):
+    def bare(x):
+        return x
+
+    def many(*values: int) -> None: ...
+
+    def unknown(x: "Nowhere") -> None: ...  # noqa: F821
+
+    for tools, message in [
+        ([bare], "parameter x of bare has no annotation"),
+        ([many], r"\*values"),
+        ([unknown], "Nowhere"),
+        ([add, lambda x: x, lambda y: y], "two tools are called <lambda>"),
+    ]:
+        with pytest.raises(structgen.FunctionDefinitionError, match=message):
+            structgen.call(tiny_model, "hi", tools)
+    with pytest.raises(ValueError, match="at least one"):
+        structgen.call(tiny_model, "hi", [])
+
+
+def test_acall(tiny_model):
+    step = asyncio.run(structgen.acall(tiny_model, "hi", [add], temperature=1.0, seed=1))
+    assert step.arguments == structgen.call(tiny_model, "hi", [add], temperature=1.0, seed=1).arguments
+
+
+def test_the_real_model_picks_the_right_one(smollm2):
+    def weather_in(city: Annotated[str, Field(max_length=20)], unit: Literal["C", "F"] = "C") -> str:
+        """The weather in a city."""
+        return f"18 {unit} in {city}"
+
+    def total(a: int, b: int) -> int:
+        """Adds two numbers."""
+        return a + b
+
+    assert structgen.call(smollm2, "What is 17 plus 25?", [weather_in, total]).run() == 42
+    assert structgen.call(smollm2, "Is it warm in Lyon?", [weather_in, total]).run() == "18 C in Lyon"
