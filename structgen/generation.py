@@ -104,8 +104,8 @@ class Generator(Generic[T]):
             LimitExceededError: a bound of `limits` was passed on the way.
         """
         run = self.begin(prompt, observe=observe, **options)
-        while (request := run.request()) is not None:
-            run.take(run.session.forward(request.token_ids, keep=request.keep))
+        while run.step():
+            pass
         return cast(Result[T], run.result)
 
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -79,11 +80,11 @@ class Result(Generic[T]):
     attempts: tuple[tuple[str, Exception], ...] = ()
 
 
-class Run(Generic[T]):
+class Run(ABC, Generic[T]):
     """One prompt under way: attempts, of which each gives a text, until a validator takes one.
 
-    What drives it asks for a `request`, lets the model read it in `session`, and has `take` take what that gives. So
-    runs are driven one at a time or in batches; subclasses say what an attempt is.
+    What drives it asks for a `request`, lets the model read it in `session`, and has `take` take what that gives, or
+    leaves all of this to `step`. So runs are driven in batches or one at a time; subclasses say what an attempt is.
 
     Attributes:
         constraint: what the text has to be.
@@ -114,9 +115,17 @@ class Run(Generic[T]):
         self._prompt = self._begin(prompt, settings)
 
     @property
+    @abstractmethod
     def reasoning(self) -> str:
         """What the model has thought so far, in this attempt."""
-        raise NotImplementedError
+
+    def step(self) -> bool:
+        """One pass of the model, alone; False when there is a result."""
+        request = self.request()
+        if request is None:
+            return False
+        self.take(self.session.forward(request.token_ids, keep=request.keep))
+        return True
 
     def request(self) -> Request | None:
         """What the model has to read next; None when there is a result."""
@@ -127,21 +136,21 @@ class Run(Generic[T]):
             self._finish()
         return None
 
+    @abstractmethod
     def take(self, given: Any) -> None:
         """Takes what the session gave for the last request: of a local model float32[keep, V]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
         """Begins an attempt. Returns the whole prompt, for one that is to follow it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _request(self) -> Request | None:
         """What the model has to read next in this attempt; None when its text has ended."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _cost(self) -> Usage:
         """What this attempt cost; `seconds` do not count."""
-        raise NotImplementedError
 
     def _finish(self) -> None:
         """Validates the answer: the end, or another attempt."""

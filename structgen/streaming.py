@@ -148,15 +148,11 @@ class Stream(Generic[T]):
             return False
         if self._is_closed:
             raise GenerationError("the stream is closed", hint="iterate, or call final(), inside of the with block")
-        request = self._run.request()
+        is_going_on = self._run.step()
         if self._run.decoder is not self._decoder:
             self._begin()
-        if request is None:
-            self._read()
-            return False
-        self._run.take(self._run.session.forward(request.token_ids, keep=request.keep))
         self._read()
-        return True
+        return is_going_on
 
     def _begin(self) -> None:
         """Begins to read an answer."""

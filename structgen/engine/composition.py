@@ -6,6 +6,7 @@ look-aheads are those of the part, with its number beside.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Hashable, Sequence
 from itertools import count
@@ -58,7 +59,7 @@ def _tables(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
     )
 
 
-class ComposedRules:
+class ComposedRules(ABC):
     """A `RuleSource` over those of some grammars.
 
     Args:
@@ -82,9 +83,9 @@ class ComposedRules:
             self._first_lookahead.append(len(self.lookaheads))
             self.lookaheads += tables.lookaheads
 
+    @abstractmethod
     def own_bodies(self, place: Any) -> _Bodies:
         """What stands around the parts."""
-        raise NotImplementedError
 
     def whole(self, part: int) -> Symbol:
         """What derives the texts of a part, but for the empty one."""
