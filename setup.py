@@ -6,8 +6,10 @@ STRUCTGEN_BOUNDS=1        check every index in the compiled modules: slow, for f
 By default a missing compiler costs speed, not the installation.
 """
 
+import multiprocessing
 import os
 import pathlib
+import sys
 
 from setuptools import Extension, setup
 
@@ -30,6 +32,9 @@ ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.members", "sc
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
 transformers."""
 
+PROCESSES = (os.cpu_count() or 0) if sys.platform == "linux" else 0
+"""Of Cython: forked ones, which have the defaults that are set here."""
+
 
 def extensions() -> list[Extension]:
     """One extension for each module that has a .pxd beside it."""
@@ -51,16 +56,29 @@ def extensions() -> list[Extension]:
         for m in modules
         if m.name != "__init__"
     ]
+    if PROCESSES:
+        multiprocessing.set_start_method("fork", force=True)
     built: list[Extension] = []
-    for extension in found:
-        name = extension.name.partition(".")[2]
-        # A class's own `no_gc` is a decorator beside it, for which plain Python would need Cython.
-        Options.get_directive_defaults()["no_gc"] = name in ACYCLIC
-        directives = DIRECTIVES | ({"boundscheck": True, "wraparound": True} if name in PLAIN else {})
-        built += cythonize(extension, compiler_directives=directives, build_dir="build", quiet=True)
+    for is_plain in (False, True):
+        for is_acyclic in (False, True):
+            alike = [
+                extension
+                for extension in found
+                if (_part(extension) in PLAIN) == is_plain and (_part(extension) in ACYCLIC) == is_acyclic
+            ]
+            # A class's own `no_gc` is a decorator beside it, for which plain Python would need Cython.
+            Options.get_directive_defaults()["no_gc"] = is_acyclic
+            directives = DIRECTIVES | ({"boundscheck": True, "wraparound": True} if is_plain else {})
+            built += cythonize(alike, compiler_directives=directives, build_dir="build", quiet=True, nthreads=PROCESSES)
+    built.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))  # or a large one would be alone at the end
     for extension in built:
         extension.optional = BUILD != "require"  # cythonize does not take it over from what it was given
     return built
+
+
+def _part(extension: Extension) -> str:
+    """A module's name within the package."""
+    return str(extension.name).partition(".")[2]
 
 
 setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count()}})

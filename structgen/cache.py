@@ -280,7 +280,9 @@ def compile(
     proper = _proper(tokenization, vocabulary)
     prepared = prepare(schema, checked, limits)
     grammar = compiled(prepared, vocabulary, limits)
-    return Constraint(grammar, prepared.parse, is_json=prepared.is_json, source=prepared.source, proper=proper)
+    return Constraint(
+        grammar, prepared.parse, is_json=prepared.is_json, source=prepared.source, line=prepared.line, proper=proper
+    )
 
 
 def compiled(prepared: Prepared, vocabulary: Vocabulary, limits: Limits) -> CompiledGrammar:

@@ -29,9 +29,10 @@ class Constraint(Generic[T]):
         grammar: the compiled grammar, with the masks found so far.
         is_json: whether its texts are JSON.
         source: the schema that it was made of; None for a grammar.
+        line: of JSON Lines, the schema of each; else None.
     """
 
-    __slots__ = ("_parse", "_proper", "grammar", "is_json", "source")
+    __slots__ = ("_parse", "_proper", "grammar", "is_json", "line", "source")
 
     def __init__(
         self,
@@ -40,11 +41,13 @@ class Constraint(Generic[T]):
         *,
         is_json: bool,
         source: Source | None = None,
+        line: Source | None = None,
         proper: ProperTokenization | None = None,
     ) -> None:
         self.grammar = grammar
         self.is_json = is_json
         self.source = source
+        self.line = line
         self._parse = parse
         self._proper = proper
 

@@ -141,7 +141,7 @@ class IncompleteOutputError(GenerationError):
 
     Attributes:
         text: what was generated.
-        partial: the JSON value with what was complete in it, or None.
+        partial: the JSON value, or the list of JSON Lines, with what was complete in it; of other formats None.
     """
 
     def __init__(self, message: str, *, text: str, partial: Any = None, hint: str = "") -> None:

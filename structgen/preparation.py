@@ -37,6 +37,7 @@ class Prepared:
         eager: whether a text ends at the first token after which it can.
         is_json: whether the texts are JSON.
         source: the schema, if it is one.
+        line: of JSON Lines, the schema of each.
         origin: of KBNF text: the rules that each regex stands in.
     """
 
@@ -46,6 +47,7 @@ class Prepared:
     eager: bool = False
     is_json: bool = False
     source: Source | None = None
+    line: Source | None = None
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
 
 
@@ -113,7 +115,7 @@ def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Pre
     def parse(text: str, context: Any = None) -> list[Any]:
         return [item.parse(line, context) for line in text.removesuffix("\n").split("\n")] if text else []
 
-    return Prepared(("json_lines", item.key, lines.min_items, lines.max_items), tables, parse)
+    return Prepared(("json_lines", item.key, lines.min_items, lines.max_items), tables, parse, line=item.source)
 
 
 def _content(source: Source, limits: Limits) -> str:

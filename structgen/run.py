@@ -195,9 +195,15 @@ class Run(ABC, Generic[T]):
         raise IncompleteOutputError(
             f"the answer was not finished after {count} tokens: {_shorten(text)}",
             text=text,
-            partial=partial_json(text) if self.constraint.is_json else None,
+            partial=self._partial(text),
             hint="raise max_new_tokens, or bound the schema (max_length, max_items)",
         )
+
+    def _partial(self, text: str) -> Any:
+        """What is complete in a text that breaks off; None of a grammar."""
+        if self.constraint.line is not None:
+            return partial_json("[" + text.replace("\n", ","))
+        return partial_json(text) if self.constraint.is_json else None
 
 
 class LocalRun(Run[T]):

@@ -38,9 +38,9 @@ class Stream(Generic[T]):
     Iterating gives snapshots of the value, one whenever there is more of it, and at last the validated value. Of a
     Pydantic model, dataclass or TypedDict they are instances whose missing attributes are None (keys of a TypedDict:
     missing); strings grow where the schema does not know their text; numbers, enums, dates and literals appear when
-    they are complete; values of a union when it is known of which member. Of a JSON Schema they are JSON data, of a
-    grammar the text so far. Snapshots share what is complete; do not change them. Where an answer is refused and tried
-    again they begin anew.
+    they are complete; values of a union when it is known of which member. Of a JSON Schema they are JSON data, of JSON
+    Lines the list so far, of a grammar or a template the text. Snapshots share what is complete; do not change them.
+    Where an answer is refused and tried again they begin anew.
 
     The engine tells what is complete: a number is, once no digit may follow.
     """
@@ -48,8 +48,11 @@ class Stream(Generic[T]):
     def __init__(self, run: Run[T], constraint: Constraint[T]) -> None:
         self._run = run
         self._constraint = constraint
-        source = constraint.source
-        self._annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
+        self._is_lines = constraint.line is not None
+        self._is_json = constraint.is_json or self._is_lines
+        source = constraint.source or constraint.line
+        annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
+        self._annotation: Any = list[annotation] if self._is_lines else annotation
         self._decoder: Decoder | None = None
         self._begin()
 
@@ -65,7 +68,7 @@ class Stream(Generic[T]):
         before: tuple[Any, int] = (None, 0)
         shown: Any = MISSING
         while self._step():
-            state = (self._decoder, self._reader.changes if self._constraint.is_json else self._fed)
+            state = (self._decoder, self._reader.changes if self._is_json else self._fed)
             if state == before or not state[1]:
                 continue
             before = state
@@ -79,7 +82,7 @@ class Stream(Generic[T]):
         """Each element of a list, validated, when it is complete.
 
         Args:
-            path: names of the fields that lead to the list; none where the value itself is one.
+            path: names of the fields that lead to the list; none where the value itself is one, or is JSON Lines.
 
         Raises:
             ValidationFailedError: a validator written in Python refuses an element.
@@ -90,7 +93,7 @@ class Stream(Generic[T]):
             ...     for person in s.items():
             ...         print(person.name)
         """
-        if not self._constraint.is_json:
+        if not self._is_json:
             raise TypeError("the value is not JSON, and no list")
         given = 0
         decoder = self._decoder
@@ -160,17 +163,23 @@ class Stream(Generic[T]):
         self._reader = PartialReader()
         self._values = PartialValues(self._reader, self._run.settings.context)
         self._fed = 0
+        if self._is_lines:  # read as the items of an array
+            self._reader.feed(b"[")
 
     def _read(self) -> None:
         """Reads what has come; asks the engine about the end of it."""
         if self._decoder is None:
             return
         text = self._decoder.text_bytes
-        if not self._constraint.is_json:
+        if not self._is_json:
             self._fed = len(text.decode(errors="ignore"))
             return
-        self._reader.feed(text[self._fed :])
+        new = text[self._fed :]
+        self._reader.feed(new.replace(b"\n", b",") if self._is_lines else new)
         self._fed = len(text)
+        if self._is_lines and self._run.result is not None:
+            self._reader.feed(b"]")
+            return
         tail = self._reader.tail
         if not tail:
             return
@@ -182,7 +191,7 @@ class Stream(Generic[T]):
 
     def _snapshot(self) -> Any:
         """What there is to see; not of a whole value, which is seen when it is validated."""
-        if not self._constraint.is_json:
+        if not self._is_json:
             return self.text
         root = self._reader.root
         return MISSING if root is None or root.is_complete else self._values.value(root, self._annotation)

@@ -76,6 +76,54 @@ def test_a_number_is_complete_when_no_digit_may_follow(tiny_model):
     assert all(part.get("n", parts[-1]["n"]) == parts[-1]["n"] for part in parts)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_json_lines_are_a_list_that_grows(tiny_model, seed):
+    schema = structgen.json_lines(Cat | Annotated[int, Field(ge=0, le=999)], max_items=4)
+    options = {"temperature": 1.2, "seed": seed}
+    with structgen.stream(tiny_model, "hi", schema, **options) as s:
+        items = list(s.items())
+        value = s.final()
+    assert items == value == structgen.generate(tiny_model, "hi", schema, **options)
+    with structgen.stream(tiny_model, "hi", schema, **options) as s:
+        parts = list(s)
+    assert parts[-1] == value
+    assert all(len(a) <= len(b) for a, b in itertools.pairwise(parts))
+    assert {len(part) for part in parts} == set(range(len(value) + 1))
+    assert all(part[index] == value[index] for part in parts for index in range(len(part) - 1))
+
+
+def writes(text, tiny_model):
+    """A model that writes one text, and then would end."""
+    vocabulary = tiny_model.vocabulary
+    spelled = {vocabulary.token_bytes(token): token for token in range(vocabulary.size)}
+    wanted = [*(spelled[bytes([byte])] for byte in text.encode()), vocabulary.eos_token_ids[0]]
+    prompt = []
+
+    def next_logits(ids):
+        prompt.append(len(ids))
+        logits = [0.0] * vocabulary.size
+        logits[wanted[min(len(ids) - prompt[0], len(wanted) - 1)]] = 9.0
+        return logits
+
+    return structgen.from_logits(next_logits, tiny_model.tokenizer, vocab_size=vocabulary.size)
+
+
+@pytest.mark.parametrize(("text", "values"), [("", []), ("1", [1]), ("1\n", [1]), ("1\n23", [1, 23])])
+def test_the_last_line_may_end_or_not(tiny_model, text, values):
+    with structgen.stream(writes(text, tiny_model), "hi", structgen.json_lines(int)) as s:
+        assert list(s.items()) == values
+    assert s.text == text
+    with structgen.stream(writes(text, tiny_model), "hi", structgen.json_lines(int)) as s:
+        assert list(s)[-1] == s.final() == values
+
+
+def test_what_is_complete_of_lines_is_told_when_the_budget_ends(tiny_model):
+    model = writes('["a","b"]\n["c","', tiny_model)
+    with pytest.raises(structgen.IncompleteOutputError) as caught:
+        structgen.generate(model, "hi", structgen.json_lines(list[str]), max_new_tokens=14, whitespace="compact")
+    assert caught.value.partial == [["a", "b"], ["c"]]
+
+
 def test_texts_of_a_grammar_grow(tiny_model):
     with structgen.stream(tiny_model, "hi", structgen.Grammar.regex("(ab|cd){6}"), temperature=1.0, seed=2) as s:
         parts = list(s)

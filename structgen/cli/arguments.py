@@ -7,6 +7,8 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -32,6 +34,7 @@ __all__ = [
     "read_schema",
     "reading",
     "running",
+    "usage_errors",
 ]
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -49,6 +52,15 @@ class UsageError(Exception):
 
 class FailedError(Exception):
     """The command has failed, and has told of it."""
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """What is wrong with values that were given, or files, is an error of the command line."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from error
 
 
 def add_command(commands: Commands, name: str, *, short: str, long: str = "", examples: str) -> argparse.ArgumentParser:

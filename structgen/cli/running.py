@@ -16,7 +16,6 @@ from structgen.cli.arguments import (
     SCHEMA_NAME,
     Commands,
     FailedError,
-    UsageError,
     add_command,
     add_model,
     add_reading,
@@ -27,6 +26,7 @@ from structgen.cli.arguments import (
     read_schema,
     reading,
     running,
+    usage_errors,
 )
 
 __all__ = ["add_call", "add_demo", "add_generate", "add_map", "add_trace"]
@@ -140,10 +140,8 @@ def _generate(options: argparse.Namespace) -> None:
     from structgen.generation import Generator
 
     model = load_model(options.model)
-    try:
+    with usage_errors():
         generator: Generator[Any] = Generator(model, schema, **running(options), **reading(options))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     if options.stream:
         with generator.stream(prompt) as s:
             for part in s:
@@ -162,10 +160,8 @@ def _call(options: argparse.Namespace) -> None:
     from structgen.tools import call
 
     model = load_model(options.model)
-    try:
+    with usage_errors():
         step = call(model, prompt, tools, **running(options))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     print(_as_json(step.run()) if options.run else step.text)
     if options.run:
         print(step.text, file=sys.stderr)
@@ -182,7 +178,7 @@ def _map(options: argparse.Namespace) -> None:
         **running(options),
         **reading(options),
     }
-    try:
+    with usage_errors():
         if options.ray:
             from structgen.ray_mapping import map_file_on_ray
 
@@ -195,8 +191,6 @@ def _map(options: argparse.Namespace) -> None:
 
             model = load_model(options.model)
             summary = map_file(model, options.prompts, schema, options.out, **settings)
-    except (ValueError, OSError) as error:
-        raise UsageError(str(error)) from error
     told = f"{summary.done} rows have values, {summary.failed} failed"
     print(f"{told}; {summary.skipped} of them were there before" if summary.skipped else told, file=sys.stderr)
     if summary.failed:
@@ -208,15 +202,11 @@ def _trace(options: argparse.Namespace) -> None:
     from structgen.tracing import trace
 
     model = load_model(options.model)
-    try:
+    with usage_errors():
         found = trace(model, prompt, schema, wanted=options.wanted, **running(options), **reading(options))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     content = found.to_json() if options.out.endswith(".json") else found.to_html()
-    try:
+    with usage_errors():
         Path(options.out).write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {options.out}: {error}") from error
     print(f"{options.out}: {found.summary}", file=sys.stderr)
     if found.error:
         print(f"structgen: {found.error}", file=sys.stderr)

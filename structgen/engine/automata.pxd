@@ -37,8 +37,10 @@ cdef class AutomatonStore(LivingTerms):
     cpdef bint leads_on(self, int state, int byte) except -1
     @cython.locals(classes=list, start=int, number=int)
     cpdef object first_bytes(self, int state)
-    @cython.locals(classes=list, number=int, target=int)
+    @cython.locals(target=int)
     cpdef object inner_bytes(self, int state)
+    @cython.locals(classes=list, number=int, target=int, found=dict)
+    cpdef dict successors(self, int state)
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(top=int, kind=int)
     cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
@@ -50,8 +52,6 @@ cdef class AutomatonStore(LivingTerms):
     cdef bint _is_endless_by_form(self, int state) except -1
     @cython.locals(top=int, kind=int, may=bint)
     cpdef bint _holds_few(self, int term) except -1
-    @cython.locals(first=int, at=int, target=int)
-    cpdef set _states_after(self, int state)
     @cython.locals(star=int, inner=int, body=int, most="long long")
     cpdef bint asks_for_count(self, int state) except -1
     @cython.locals(at="Py_ssize_t")

@@ -229,13 +229,25 @@ class AutomatonStore(LivingTerms):
         Raises:
             LimitExceededError: automaton_states.
         """
+        found = 0
+        for target, step in self.successors(state).items():
+            if self.has_next(target):
+                found |= step
+        return found
+
+    def successors(self, state: int) -> dict[int, int]:
+        """The states after one more byte, each with these bytes as bits of a number.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
         self.derive(state)
         classes = self._class_bytes(self.map_at[state])
-        found = 0
+        found: dict[int, int] = {}
         for number in range(len(classes)):
             target = self.living(self.targets_at[state] + number)
-            if target != DEAD and self.has_next(target):
-                found |= classes[number]
+            if target != DEAD:
+                found[target] = found.get(target, 0) | classes[number]
         return found
 
     def step(self, state: int, byte: int) -> int:
@@ -413,28 +425,6 @@ class AutomatonStore(LivingTerms):
             state, byte = came_from[state]
         return bytes(reversed(out))
 
-    def count_texts(self, state: int, at_most: int) -> int:
-        """How many texts are matched from a state, or `at_most` if there are more.
-
-        Goes through the texts by length, so it takes as many steps as the longest text counted has bytes.
-
-        Raises:
-            LimitExceededError: automaton_states.
-        """
-        total = 0
-        ways = {state: 1} if state != DEAD else {}
-        while ways and total < at_most:
-            following: dict[int, int] = {}
-            for here, count in ways.items():
-                if self.accepting[here]:
-                    total += count
-                for byte in range(256):
-                    target = self.next(here, byte)
-                    if target != DEAD:
-                        following[target] = min(following.get(target, 0) + count, at_most)
-            ways = following
-        return min(total, at_most)
-
     def is_ever_endless(self, state: int) -> bool:
         """Whether every beginning of a text that is matched from a state, and can go on, does so to infinitely many.
 
@@ -459,7 +449,7 @@ class AutomatonStore(LivingTerms):
                 continue
             if len(after) >= STATES_SEEN or self._is_counted_out(top):
                 return False
-            after[top] = {top} if self._is_endless_by_form(top) else self._states_after(top)
+            after[top] = {top} if self._is_endless_by_form(top) else set(self.successors(top))
             waiting.extend(after[top])
         ended: set[int] = {here for here, targets in after.items() if not targets}
         if state in ended:
@@ -586,41 +576,3 @@ class AutomatonStore(LivingTerms):
         if self.kind[state] == K_BOUNDED:
             return True
         return bool(self.kind[state] == K_REPEAT and self.payload[state][2] > SMALL_COUNT)
-
-    def _states_after(self, state: int) -> set[int]:
-        """The states after one more byte."""
-        self.derive(state)
-        targets: set[int] = set()
-        first = self.targets_at[state]
-        for at in range(first, first + self._width_of[self.map_at[state]]):
-            target = self.living(at)
-            if target != DEAD:
-                targets.add(target)
-        return targets
-
-    def is_finite(self, state: int) -> bool:
-        """Whether only finitely many texts are matched from a state: whether no state comes again on a path from it.
-
-        Raises:
-            LimitExceededError: automaton_states.
-        """
-        open_states: set[int] = set()
-        done: set[int] = {DEAD}
-        stack = [state]
-        while stack:
-            top = stack[len(stack) - 1]
-            if top in open_states:
-                stack.pop()
-                open_states.discard(top)
-                done.add(top)
-                continue
-            if top in done:
-                stack.pop()
-                continue
-            open_states.add(top)
-            for target in self._states_after(top):
-                if target in open_states:
-                    return False
-                if target not in done:
-                    stack.append(target)
-        return True

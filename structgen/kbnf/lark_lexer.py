@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple, NoReturn
 
-from structgen.kbnf.lexer import fail
+from structgen.kbnf.lexer import fail, numbered_character
 
 __all__ = ["LarkToken", "lark_tokens", "text_of"]
 
@@ -108,10 +108,7 @@ def text_of(source: str, token: LarkToken) -> tuple[str, bool]:
         place = token.offset + 1 + found.start()
         digits = found[1] or found[2] or found[3]
         if digits:
-            code = int(digits, 16)
-            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                fail(source, place, f"{found[0]} is not a Unicode character")
-            return chr(code)
+            return numbered_character(source, place, found[0], digits)
         if found[4] not in _SIMPLE_ESCAPES:
             fail(source, place, f"unknown escape {found[0]}", hint="a backslash is written twice")
         return _SIMPLE_ESCAPES[found[4]]

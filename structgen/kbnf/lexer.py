@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 
 from structgen.errors import GrammarError
 
-__all__ = ["Token", "fail", "source_offset", "tokens", "unescape"]
+__all__ = ["Token", "fail", "numbered_character", "source_offset", "tokens", "unescape"]
 
 # The order matters: a comment before "(", "any!" before a name. Strings may run over lines.
 _TOKEN = re.compile(
@@ -113,6 +113,24 @@ def _fail_at_character(source: str, offset: int) -> NoReturn:
     fail(source, offset, f"unexpected character {character!r}")
 
 
+def numbered_character(source: str, place: int, escape: str, digits: str) -> str:
+    """The character of an escape at a place of the source.
+
+    Args:
+        source: all that is read, and
+        place: where in it the escape begins; for the message.
+        escape: its text,
+        digits: and its hexadecimal digits.
+
+    Raises:
+        GrammarError: there is no such character.
+    """
+    code = int(digits, 16)
+    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        fail(source, place, f"{escape} is not a Unicode character")
+    return chr(code)
+
+
 def unescape(source: str, token: Token) -> str:
     r"""The text that a string token stands for.
 
@@ -130,10 +148,7 @@ def unescape(source: str, token: Token) -> str:
         digits = found[1] or found[2] or found[3]
         place = token.offset + 1 + found.start()
         if digits:
-            code = int(digits, 16)
-            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                fail(source, place, f"{found[0]} is not a Unicode character")
-            return chr(code)
+            return numbered_character(source, place, found[0], digits)
         if found[4] not in _SIMPLE_ESCAPES:
             fail(
                 source,

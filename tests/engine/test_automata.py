@@ -42,6 +42,7 @@ from structgen.engine.regex import (
     star,
 )
 from structgen.engine.regex_parser import parse_regex
+from structgen.engine.text_counts import count_texts, is_finite
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
@@ -174,9 +175,9 @@ def test_laws_of_sets(left: Regex, right: Regex) -> None:
 def test_finite_languages_are_counted(regex: Regex) -> None:
     store = AutomatonStore()
     inside = store.add(Intersection((regex, Repeat(byte_set(b"abc"), 0, LONGEST))))
-    assert store.is_finite(inside)
-    assert store.count_texts(inside, 10_000) == len(meaning(regex))
-    assert store.count_texts(inside, 3) == min(3, len(meaning(regex)))
+    assert is_finite(store, inside)
+    assert count_texts(store, inside, 10_000) == len(meaning(regex))
+    assert count_texts(store, inside, 3) == min(3, len(meaning(regex)))
 
 
 patterns = st.recursive(
@@ -490,7 +491,7 @@ def test_lengths_and_patterns_together() -> None:
     for byte in "é€𝄞".encode():
         exact = store.step(exact, byte)
     assert store.shortest_text(exact) == b"foo"  # nothing else is still long enough
-    assert store.count_texts(exact, 100) == 1
+    assert count_texts(store, exact, 100) == 1
 
 
 def test_no_byte_leads_out_of_utf8() -> None:
@@ -509,7 +510,7 @@ def test_no_byte_leads_out_of_utf8() -> None:
         with pytest.raises(UnicodeDecodeError):
             bad.decode()
     single = store.add(ANY_CHAR)
-    assert store.count_texts(single, 2_000_000) == 0x110000 - 0x800
+    assert count_texts(store, single, 2_000_000) == 0x110000 - 0x800
     for code_point in (*range(0x300), *range(0x7F0, 0x900, 7), 0xD7FF, 0xE000, 0xFFFF, *range(0x10000, 0x110000, 4099)):
         assert store.matches(single, chr(code_point).encode())
 
@@ -530,15 +531,15 @@ def test_character_classes(pairs: list[tuple[int, int]], data: st.DataObject) ->
             expected = any(low <= code_point <= high for low, high in ranges)
             assert store.matches(state, chr(code_point).encode()) == expected
     total = sum(1 for low, high in ranges for c in range(low, high + 1) if not 0xD800 <= c <= 0xDFFF)
-    assert store.count_texts(state, 1_000_000) == total
+    assert count_texts(store, state, 1_000_000) == total
 
 
 def test_infinite_languages() -> None:
     store = AutomatonStore()
-    assert not store.is_finite(store.add(parse_regex("a*b")))
-    assert store.is_finite(store.add(parse_regex("a{0,50}b")))
-    assert store.is_finite(0) and store.count_texts(0, 5) == 0
-    assert store.count_texts(store.add(parse_regex("[ab]*")), 1000) == 1000
+    assert not is_finite(store, store.add(parse_regex("a*b")))
+    assert is_finite(store, store.add(parse_regex("a{0,50}b")))
+    assert is_finite(store, 0) and count_texts(store, 0, 5) == 0
+    assert count_texts(store, store.add(parse_regex("[ab]*")), 1000) == 1000
     assert store.shortest_text(0) is None
 
 

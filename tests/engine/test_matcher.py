@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -485,35 +486,39 @@ def test_a_renewal_is_seen_whole_by_other_threads() -> None:
     begun = compiled.matcher()
     begun.accept_bytes(b"a" * 40)
     begun.allowed_token_ids()
-    wrong: list[list[int]] = []
+    seen: list[list[int]] = []
     renewed = threading.Event()
 
     def read() -> None:
         while not renewed.is_set():
             matcher = compiled.matcher()
             matcher.accept_bytes(b"aaab")
-            allowed = matcher.allowed_token_ids()
-            if allowed != [0, 1, 2]:
-                wrong.append(allowed)
+            seen.append(matcher.allowed_token_ids())
 
     def let_others_run(phase: str, info: dict[str, int]) -> None:
-        time.sleep(0.0002)
+        time.sleep(0.00002)
 
     reader = threading.Thread(target=read)
-    thresholds = gc.get_threshold()
+    thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
     gc.callbacks.append(let_others_run)
     try:
         gc.set_threshold(1)
+        sys.setswitchinterval(0.00002)  # or each sleep would be as long as the reader may run: 5 ms
         reader.start()
         for _ in range(600):
+            before = len(seen)
             with compiled.lock:
                 compiled.renew_sets()
+            while len(seen) == before and reader.is_alive():
+                time.sleep(0)
     finally:
         gc.set_threshold(*thresholds)
+        sys.setswitchinterval(interval)
         gc.callbacks.remove(let_others_run)
         renewed.set()
         reader.join()
-    assert not wrong
+    assert len(seen) >= 600
+    assert all(allowed == [0, 1, 2] for allowed in seen)
 
 
 @pytest.mark.skipif(matcher_module.__file__.endswith(".py"), reason="uncompiled, nothing is read without the lock")

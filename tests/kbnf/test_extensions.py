@@ -3,10 +3,11 @@
 import itertools
 
 import pytest
+from support.texts import is_read
 from support.walks import byte_vocabulary
 
 from structgen.engine.compiled import CompiledGrammar
-from structgen.errors import GrammarError, TokenRejectedError
+from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
@@ -20,15 +21,7 @@ def accepts():
     def compiled(text):
         grammar = CompiledGrammar(normalize(parse(text)), byte_vocabulary())
 
-        def accepts(data):
-            matcher = grammar.matcher()
-            try:
-                matcher.accept_bytes(data.encode())
-            except TokenRejectedError:
-                return False
-            return matcher.is_accepting
-
-        return accepts
+        return lambda text: is_read(grammar, text)
 
     return compiled
 

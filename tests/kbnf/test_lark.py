@@ -6,13 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.foreign_grammars import LARK
+from support.texts import is_read
 from support.vocabularies import BYTES
 
 import structgen
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.compiled import CompiledGrammar
-from structgen.errors import GrammarError, LimitExceededError, TokenRejectedError
+from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.lark_common import COMMON
 from structgen.kbnf.lark_parser import parse_lark
@@ -26,12 +27,7 @@ ASCII = rx.Chars(((0, 0x7F),))
 
 
 def belongs(grammar: ast.Grammar, text: str) -> bool:
-    matcher = CompiledGrammar(normalize(grammar), BYTES, eager=False).matcher()
-    try:
-        matcher.accept_bytes(text.encode())
-    except TokenRejectedError:
-        return False
-    return matcher.is_accepting
+    return is_read(CompiledGrammar(normalize(grammar), BYTES, eager=False), text)
 
 
 @pytest.mark.parametrize("dialect", ["llguidance", "lark"])

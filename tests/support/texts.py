@@ -7,6 +7,7 @@ from typing import Any
 from support.vocabularies import BYTES
 
 import structgen
+from structgen.engine.compiled import CompiledGrammar
 
 END = 256
 
@@ -14,6 +15,16 @@ END = 256
 def constraint_of(schema: Any, vocabulary: structgen.Vocabulary = BYTES, **options: Any) -> structgen.Constraint[Any]:
     """A schema, compiled for bytes."""
     return structgen.compile(schema, vocabulary, **options)
+
+
+def is_read(what: structgen.Constraint[Any] | CompiledGrammar, text: str | bytes) -> bool:
+    """Whether a text is one of a constraint or grammar, to its end."""
+    matcher = what.matcher()
+    try:
+        matcher.accept_bytes(text if isinstance(text, bytes) else text.encode())
+    except structgen.TokenRejectedError:
+        return False
+    return bool(matcher.is_accepting)
 
 
 def lets_through(schema: Any, text: str, **options: Any) -> bool:

@@ -18,6 +18,7 @@ from structgen.engine.regex import (
     literal_set,
 )
 from structgen.engine.term_kinds import DEAD
+from structgen.engine.text_counts import count_texts, is_finite
 from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
@@ -264,7 +265,7 @@ def _count_of_small(strings: StringSet, at_most: int) -> int:
 
 def _counted(store: AutomatonStore, strings: StringSet, at_most: int) -> int:
     state = _state(store, strings)
-    return store.count_texts(state, at_most) if store.is_finite(state) else at_most
+    return count_texts(store, state, at_most) if is_finite(store, state) else at_most
 
 
 def _lengths(language: Language) -> tuple[int | None, float]:
