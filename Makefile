@@ -1,4 +1,5 @@
 # make test    from a clean clone to the last test, both speeds; what CI runs
+# make fuzz    the tests of properties again, with examples that were never drawn before, 10 times
 # make demo    three extractions by the embedded model
 # make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
 # make build   only the environment and the compiled modules
@@ -21,7 +22,7 @@ UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/test
 # No test and no demo fetches a model.
 export HF_HUB_OFFLINE := 1
 
-.PHONY: test test-compiled test-uncompiled demo bench build lint format clean
+.PHONY: test test-compiled test-uncompiled fuzz demo bench build lint format clean
 
 test: lint test-compiled test-uncompiled
 
@@ -36,6 +37,11 @@ test-compiled: .make/built
 # tests say so.
 test-uncompiled: .make/installed
 	STRUCTGEN_UNCOMPILED=1 $(BIN)/python -m pytest -n 2 -m "not slow" $(UNCOMPILED_TESTS) $(PYTEST_ARGS)
+
+fuzz: export HYPOTHESIS_PROFILE := fuzz
+fuzz: export OMP_NUM_THREADS := 1
+fuzz: .make/built
+	for round in {1..10}; do $(BIN)/python -m pytest -n 2 -m hypothesis $(PYTEST_ARGS); done
 
 demo: .make/built
 	$(BIN)/structgen demo

@@ -3,9 +3,14 @@
 import importlib.util
 import os
 
+import hypothesis
 import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# A commit's tests pass or fail, and do not do both: `make test` draws the same examples each time, `make fuzz` others.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+hypothesis.settings.register_profile("fuzz", print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>{% endfor %}"
