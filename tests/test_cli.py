@@ -199,7 +199,8 @@ def test_generate_takes_grammars_examples_and_reasoning(folder, tiny, capsys):
     assert capsys.readouterr().out.strip() in ("left", "right")
     (folder / "examples.jsonl").write_text('["Bob is 5.", {"name": "Bob", "age": 5}]\n')
     options = ["--examples", "examples.jsonl", "--system", "Extract.", "--describe-schema", "--reasoning", "5"]
-    assert cli.main(["generate", "--schema", "person.json", *options, "--max-retries", "1", "Ann is 34."]) == 0
+    options += ["--max-retries", "1", "--tokenization", "proper"]
+    assert cli.main(["generate", "--schema", "person.json", *options, "Ann is 34."]) == 0
     assert set(json.loads(capsys.readouterr().out)) == {"name", "age"}
 
 

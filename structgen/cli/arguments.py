@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from structgen.constraint import Tokenization
     from structgen.schema.options import SchemaArguments
     from structgen.settings import GenerationOptions
+
+    class RunOptions(GenerationOptions, total=False):
+        """What a command line says of a run."""
+
+        tokenization: Tokenization
+
 
 __all__ = [
     "SCHEMA_HELP",
@@ -85,7 +92,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
-    """The options of a run; see `structgen.settings.GenerationOptions`."""
+    """The options of a run; see `RunOptions`."""
     add_model(parser)
     parser.add_argument("--max-new-tokens", type=int, default=512, metavar="N", help="budget of the answer (512)")
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
@@ -97,6 +104,11 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--describe-schema", action="store_true", help="tell the schema in the system message")
     parser.add_argument(
         "--reasoning", type=int, metavar="N", help="think first, in at most N tokens between <think> and </think>"
+    )
+    parser.add_argument(
+        "--tokenization",
+        choices=("any", "proper"),
+        help="which tokens may spell the answer: any that do (default), or those of the tokenizer only",
     )
     parser.add_argument("--max-retries", type=int, default=0, metavar="N", help="send refused answers back N times (0)")
 
@@ -142,9 +154,9 @@ def reading(options: argparse.Namespace) -> SchemaArguments:
     }
 
 
-def running(options: argparse.Namespace) -> GenerationOptions:
+def running(options: argparse.Namespace) -> RunOptions:
     """What `add_running` has asked for."""
-    found: GenerationOptions = {
+    found: RunOptions = {
         "max_new_tokens": options.max_new_tokens,
         "temperature": options.temperature,
         "top_p": options.top_p,
@@ -157,6 +169,8 @@ def running(options: argparse.Namespace) -> GenerationOptions:
     if options.examples:
         lines = read_file(options.examples, "the examples").splitlines()
         found["examples"] = [read_json(line, options.examples) for line in lines if line.strip()]
+    if options.tokenization is not None:
+        found["tokenization"] = options.tokenization
     if options.reasoning is not None:
         from structgen.reasoning import Reasoning
 
