@@ -28,6 +28,7 @@ SHORT = {
 FULL = {
     "batches": ["--rounds", "3"],
     "end_to_end": ["--prompts", "50"],
+    "end_to_end_batches": ["--prompts", "48"],
     "growth": ["--full", "--rounds", "3", "--seconds", "60"],
     "json_schema": [],
     "languages": [],
