@@ -59,6 +59,8 @@ class Completions:
         self._merges = merges
         self._is_piece = is_piece
         self._known: dict[int, Completion] = {}
+        self._endings_of: dict[bytes, list[tuple[int, bytes, tuple[bool, int] | None]]] = {}
+        self._parts_of: dict[bytes, list[tuple[int, bytes]]] = {}
         self._by_size: list[list[tuple[int, bytes]]] = [[], [], [], []]
         self._longer: list[tuple[int, bytes]] = []  # those that go on behind the character
         proper, size = merges.is_proper, len(merges.is_proper)
@@ -78,34 +80,55 @@ class Completions:
         first = (token, unfinished(self._spellings[token]))
         if not first[1] or token >= len(self._merges.is_proper) or not self._merges.is_proper[token]:
             return NONE
+        crosses = self._merges.crosses
         spelled = {first: b""}
         waiting = [first]
         found: dict[tuple[bool, int], tuple[bytes, int]] = {}
         exists = False
         for place in waiting:
             last, partial = place
-            missing = character_length(partial) - len(partial)
-            for size in range(missing, 0, -1):
-                for other, text in self._by_size[size]:
-                    if not may_follow(partial, text[0]) or self._merges.crosses(last, other):
-                        continue
-                    if size < missing:
-                        behind = (other, partial + text)
-                        if behind not in spelled:
-                            spelled[behind] = spelled[place] + text
-                            waiting.append(behind)
-                    elif self._is_piece is None or not self._is_piece(partial + text):
-                        character = (partial + text).decode()
-                        kind = self._kind_of(partial + text)
-                        exists = exists or kind >= 0
-                        if kind >= 0 and (self._may_compose or not composes(character)):
-                            found.setdefault((not character.isalpha(), kind), (spelled[place] + text, other))
+            for other, text, form in self._endings(partial):
+                if not crosses(last, other):
+                    exists = True
+                    if form is not None and form not in found:
+                        found[form] = (spelled[place] + text, other)
+            for other, text in self._parts(partial):
+                behind = (other, partial + text)
+                if behind not in spelled and not crosses(last, other):
+                    spelled[behind] = spelled[place] + text
+                    waiting.append(behind)
             if exists and len(spelled) > (FEW if len(found) > 1 else MANY):
                 break
         if not exists:
             return self._find_longer(spelled)
-        usual = [found[kind] for kind in sorted(found)]
+        usual = [found[form] for form in sorted(found)]
         return Completion(tuple([text for text, _ in usual]), tuple([token for _, token in usual]), exists)
+
+    def _endings(self, partial: bytes) -> list[tuple[int, bytes, tuple[bool, int] | None]]:
+        """The tokens that end the character which some bytes begin, and how the pre-tokenizer tells it from others;
+        None for one that had better not be taken.
+        """
+        known = self._endings_of.get(partial)
+        if known is None:
+            known = self._endings_of[partial] = []
+            for other, text in self._by_size[character_length(partial) - len(partial)]:
+                data = partial + text
+                if may_follow(partial, text[0]) and not (self._is_piece is not None and self._is_piece(data)):
+                    character, kind = data.decode(), self._kind_of(data)
+                    is_usual = self._may_compose or not composes(character)
+                    if kind >= 0:
+                        known.append((other, text, (not character.isalpha(), kind) if is_usual else None))
+        return known
+
+    def _parts(self, partial: bytes) -> list[tuple[int, bytes]]:
+        """The tokens that go on with the character which some bytes begin, and do not end it; the longest first."""
+        known = self._parts_of.get(partial)
+        if known is None:
+            sizes = range(character_length(partial) - len(partial) - 1, 0, -1)
+            known = self._parts_of[partial] = [
+                (other, text) for size in sizes for other, text in self._by_size[size] if may_follow(partial, text[0])
+            ]
+        return known
 
     def _find_longer(self, spelled: dict[tuple[int, bytes], bytes]) -> Completion:
         """The same by way of tokens that end behind the character."""

@@ -85,10 +85,11 @@ class CutterFinder:
         order = [cuts.index(text) for text in preferred]
         escapes = [cuts.index(text) for text in (ESCAPES[:1] if self.borders is None else ESCAPES)]
         usual: dict[int, list[int]] = {}
-        for token, (text, (state, partial), begun) in enumerate(
-            zip(vocabulary.spellings, ends, self.begun, strict=False)
-        ):
-            completion, last = b"", token
+        has_borders = self.borders is not None
+        tokens = list(vocabulary.trie.tokens)  # in the order of their texts: those made here nearly are, too
+        facts = (map(each.__getitem__, tokens) for each in (vocabulary.spellings, ends, self.begun))
+        for token, text, (state, partial), begun in zip(tokens, *facts, strict=True):
+            last = token
             if partial:
                 state, completion, last = self._completed(token, state, partial, to_letter)
             if not state:
@@ -99,13 +100,15 @@ class CutterFinder:
             if text[-1] == BACKSLASH:  # an escape mostly, and then few characters can follow
                 sure = [*(cut for cut in escapes if surely_cuts(state, cut)), *sure]
             if begun:
-                sure = [cut for cut in sure if self.added.behind(begun, completion + cuts[cut]) == frozenset()]
-            cut = self._first(sure, last)
+                ending = completion if partial else b""
+                sure = [cut for cut in sure if self.added.behind(begun, ending + cuts[cut]) == frozenset()]
+            cut = self._first(sure, last) if has_borders else sure[0] if sure else -1
             if cut >= 0:
                 cut_of[token] = cut
-                spelled[token] = text + completion + cuts[cut]
-                if completion:
+                if partial:
                     completions[token] = completion
+                    text += completion
+                spelled[token] = text + cuts[cut]
         # Where nothing cuts, it is a vocabulary of one token that no text holds.
         return Cutters(cut_of, completions), Vocabulary.from_bytes(spelled or {0: b"\xff"}, size=vocabulary.size)
 
