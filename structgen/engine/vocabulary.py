@@ -139,6 +139,17 @@ class Vocabulary:
         spellings = _checked(tokens)
         return _make(cls, spellings, ends, max([*spellings, *ends], default=-1) + 1 if size is None else size)
 
+    def with_spellings(self, spellings: dict[int, bytes]) -> Vocabulary:
+        """A vocabulary as wide as this one, of other texts and without end tokens.
+
+        Args:
+            spellings: the bytes of each token, nearly in the order of these bytes.
+
+        Raises:
+            VocabularyError: see `from_bytes`.
+        """
+        return _make(type(self), spellings, (), self.size, is_in_order=True)
+
     def token_bytes(self, token_id: int) -> bytes | None:
         """The bytes a token stands for; None for end tokens, special tokens and ids that mean nothing."""
         return (self.spellings[token_id] or None) if 0 <= token_id < len(self.spellings) else None
@@ -147,8 +158,15 @@ class Vocabulary:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
 
 
-def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:
-    """Checks what belongs together, and builds the vocabulary unless the same one is in use already."""
+def _make(
+    cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int, *, is_in_order: bool = False
+) -> Vocabulary:
+    """Checks what belongs together, and builds the vocabulary unless the same one is in use already.
+
+    Args:
+        spellings, ends, size: see `Vocabulary.from_bytes`.
+        is_in_order: the tokens stand nearly in the order of their bytes, which is faster.
+    """
     spellings = {token_id: text for token_id, text in spellings.items() if text and token_id not in ends}
     _check(spellings, ends, size)
     by_id = [b""] * (max(spellings) + 1)
@@ -164,8 +182,8 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
     made.fingerprint = fingerprint
     # A tuple of bytes is nothing to the garbage collector, and takes half of what a dict with its keys would.
     made.spellings = tuple(by_id)
-    # The sort is stable, and fast for what is given nearly in order.
-    token_ids = sorted(spellings, key=by_id.__getitem__)
+    # The sort is stable: tokens with the same bytes stay in the order of their ids, or in the one that is given.
+    token_ids = sorted(spellings if is_in_order else sorted(spellings), key=by_id.__getitem__)
     made.trie = TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids)
     made.max_token_bytes = made.trie.max_depth
     made._tokenizers = []

@@ -110,7 +110,7 @@ class CutterFinder:
                     text += completion
                 spelled[token] = text + cuts[cut]
         # Where nothing cuts, it is a vocabulary of one token that no text holds.
-        return Cutters(cut_of, completions), Vocabulary.from_bytes(spelled or {0: b"\xff"}, size=vocabulary.size)
+        return Cutters(cut_of, completions), vocabulary.with_spellings(spelled or {0: b"\xff"})
 
     def _completed(self, token: int, state: int, partial: int, to_letter: bool) -> tuple[int, bytes, int]:
         """The state behind a token with its last character completed, by which bytes, and the last token of both.
