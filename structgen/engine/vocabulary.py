@@ -164,7 +164,10 @@ def _make(
     """Checks what belongs together, and builds the vocabulary unless the same one is in use already.
 
     Args:
-        spellings, ends, size: see `Vocabulary.from_bytes`.
+        cls: of what it is.
+        spellings: by token id, its bytes.
+        ends: the end tokens.
+        size: the width of the model's logits.
         is_in_order: the tokens stand nearly in the order of their bytes, which is faster.
     """
     spellings = {token_id: text for token_id, text in spellings.items() if text and token_id not in ends}
