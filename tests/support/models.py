@@ -10,15 +10,12 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from enum import Enum, IntEnum, StrEnum
-from pathlib import Path, PurePosixPath
 from typing import (
     Annotated,
     Any,
     Generic,
     Literal,
     NamedTuple,
-    NewType,
     NotRequired,
     Optional,
     Required,
@@ -26,44 +23,13 @@ from typing import (
     Union,
 )
 
-import annotated_types as at
 import pydantic
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StringConstraints, Tag
 from pydantic.alias_generators import to_camel
+from support.scalars import INTEGERS, NUMBERS, OTHER_SCALARS, STRINGS, Color, Level, Unit, bounded
 from typing_extensions import TypeAliasType, TypedDict
 
 __all__ = ["REFUSED", "TYPES"]
-
-
-def _bounded(kind: Any, **keywords: Any) -> Any:
-    return Annotated[kind, Field(**keywords)]
-
-
-# -- enumerations ----------------------------------------------------------------------------------------------------
-
-
-class Color(Enum):
-    RED = "red"
-    BLUE = "blue"
-    ODD = 'a"\\b\n😀'
-
-
-class Level(IntEnum):
-    LOW = -1
-    HIGH = 20
-
-
-class Unit(StrEnum):
-    METRE = "m"
-    SECOND = "s"
-
-
-class Mixed(Enum):
-    NOTHING = None
-    ONE = 1
-    HALF = 0.5
-    WORD = "word"
-    YES = True
 
 
 # -- models ----------------------------------------------------------------------------------------------------------
@@ -447,7 +413,6 @@ class Nested(NamedTuple):
 
 # -- names for types -------------------------------------------------------------------------------------------------
 
-UserId = NewType("UserId", int)
 Json = TypeAliasType("Json", "dict[str, Json] | list[Json] | str | int | float | bool | None")
 Rows = TypeAliasType("Rows", list[dict[str, int]])
 Matrix = Annotated[list[Annotated[list[float], Field(min_length=2, max_length=2)]], Field(min_length=2, max_length=2)]
@@ -459,143 +424,13 @@ def _tag(value: Any) -> str:
 
 # -- the families ----------------------------------------------------------------------------------------------------
 
-_STRINGS = {
-    "plain": str,
-    "empty": _bounded(str, max_length=0),
-    "short": _bounded(str, min_length=1, max_length=3),
-    "long": _bounded(str, min_length=30),
-    "huge_bound": _bounded(str, max_length=10**9),
-    "contains": _bounded(str, pattern="ab+"),
-    "whole": _bounded(str, pattern=r"^[A-Z]{2}\d{3}$"),
-    "quotes": _bounded(str, pattern=r'^["\\/]+$'),
-    "controls": _bounded(str, pattern=r"^[\x00-\x1f]+$", max_length=5),
-    "letters": _bounded(str, pattern=r"^\p{Lu}\p{Ll}*$"),
-    "dots": _bounded(str, pattern=r"^.{2,4}$"),
-    "words": _bounded(str, pattern=r"^\w+(\s\w+)*$", max_length=20),
-    "bounded_pattern": _bounded(str, pattern="^(ab|c)*$", min_length=3, max_length=9),
-    "anchored_choice": _bounded(str, pattern="^a|b$"),
-    "negated": _bounded(str, pattern=r"^[^a-z\s]+$"),
-    "lazy": _bounded(str, pattern=r"^<.*?>$"),
-    "compiled": _bounded(str, pattern=re.compile(r"^\d+(?:\.\d+)?$")),
-    "astral": _bounded(str, pattern="^[😀-😎]{1,2}$"),
-    "constr": pydantic.constr(min_length=2, to_lower=True),
-    "stripped": Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=5)],
-    "lengths": Annotated[str, at.Len(2, 4)],
-    "strict": pydantic.StrictStr,
-    "secret": pydantic.SecretStr,
-    "secret_bounded": _bounded(pydantic.SecretStr, min_length=2, max_length=4),
-    "path": Path,
-    "pure_path": PurePosixPath,
-    "bytes": bytes,
-    "bytes_bounded": _bounded(bytes, min_length=1, max_length=4),
-    "secret_bytes": pydantic.SecretBytes,
-    "base64": pydantic.Base64Bytes,
-    "base64_str": pydantic.Base64Str,
-}
-
-_INTEGERS = {
-    "plain": int,
-    "bounded": _bounded(int, ge=3, lt=10),
-    "negative": pydantic.NegativeInt,
-    "positive": pydantic.PositiveInt,
-    "non_negative": pydantic.NonNegativeInt,
-    "non_positive": pydantic.NonPositiveInt,
-    "strict": pydantic.StrictInt,
-    "huge": _bounded(int, ge=10**40, le=10**41 + 7),
-    "past_the_limit": _bounded(int, ge=10**70),
-    "far_below": _bounded(int, le=-(10**18)),
-    "byte": _bounded(int, ge=0, le=255),
-    "signed_64": _bounded(int, ge=-(2**63), lt=2**63),
-    "multiple": _bounded(int, multiple_of=7),
-    "multiple_bounded": _bounded(int, multiple_of=5, gt=0, le=1000),
-    "multiple_large": _bounded(int, multiple_of=1000, ge=0),
-    "between": _bounded(int, gt=-5, lt=-3),
-    "conint": pydantic.conint(ge=17, le=1234),
-    "interval": Annotated[int, at.Interval(gt=99, le=1000)],
-    "new_type": UserId,
-    "twice": Annotated[int, Field(ge=0), Field(le=20), Field(ge=5)],
-}
-
-_NUMBERS = {
-    "plain": float,
-    "finite": pydantic.FiniteFloat,
-    "strict": pydantic.StrictFloat,
-    "near": _bounded(float, ge=0.1, lt=0.3),
-    "unit": _bounded(float, gt=0, lt=1),
-    "closed": _bounded(float, ge=-1, le=1),
-    "tiny": _bounded(float, gt=0, lt=1e-300),
-    "large": _bounded(float, ge=1e300),
-    "narrow": _bounded(float, gt=1, lt=1.0000001),
-    "sum": _bounded(float, ge=0.1 + 0.2, le=0.7 + 0.1),
-    "above_minus_one": _bounded(float, gt=-1),
-    "past_2_53": _bounded(float, gt=2**53, lt=2**53 + 10),
-    "halves": _bounded(float, multiple_of=0.5),
-    "cents": _bounded(float, multiple_of=0.01, ge=0, le=10),
-    "cents_free": _bounded(float, multiple_of=0.01),
-    "decimal": Decimal,
-    "decimal_digits": _bounded(Decimal, max_digits=4, decimal_places=2),
-    "decimal_digits_only": _bounded(Decimal, max_digits=3),
-    "decimal_places_only": _bounded(Decimal, decimal_places=3),
-    "decimal_bounded": _bounded(Decimal, ge=1, lt=2),
-    "decimal_exact": _bounded(Decimal, ge=Decimal("0.10"), le=Decimal("0.30"), decimal_places=2),
-    "decimal_money": _bounded(Decimal, gt=0, max_digits=10, decimal_places=2),
-    "decimal_multiple": _bounded(Decimal, multiple_of=Decimal("0.25"), ge=0, le=100),
-    "decimal_strict": Annotated[Decimal, pydantic.Strict()],
-    "prime": _bounded(int, multiple_of=1_000_003),
-    "byte_size": pydantic.ByteSize,
-    "pattern": re.Pattern,
-    "network": ipaddress.IPv4Network,
-    "interface": ipaddress.IPv6Interface,
-    "base64url": pydantic.Base64UrlBytes,
-    "json_any": pydantic.Json,
-    "mixed": Mixed,
-    "set_of_two": _bounded(set[int], min_length=2),
-    "frozenset_of_two": _bounded(frozenset[str], min_length=2),
-}
-
-_OTHER_SCALARS = {
-    "bool": bool,
-    "strict_bool": pydantic.StrictBool,
-    "none": None,
-    "any": Any,
-    "object": object,
-    "json_value": pydantic.JsonValue,
-    "date": dt.date,
-    "date_bounded": _bounded(dt.date, ge=dt.date(2020, 2, 28), lt=dt.date(2021, 1, 2)),
-    "date_same_month": _bounded(dt.date, gt=dt.date(2024, 2, 27), le=dt.date(2024, 3, 1)),
-    "datetime": dt.datetime,
-    "aware": pydantic.AwareDatetime,
-    "naive": pydantic.NaiveDatetime,
-    "time": dt.time,
-    "timedelta": dt.timedelta,
-    "uuid": uuid.UUID,
-    "uuid1": pydantic.UUID1,
-    "uuid4": pydantic.UUID4,
-    "uuid7": pydantic.UUID7,
-    "ipv4": ipaddress.IPv4Address,
-    "ipv6": ipaddress.IPv6Address,
-    "ip": pydantic.IPvAnyAddress,
-    "any_url": pydantic.AnyUrl,
-    "http_url": pydantic.HttpUrl,
-    "websocket": pydantic.WebsocketUrl,
-    "ftp": pydantic.FtpUrl,
-    "enum": Color,
-    "int_enum": Level,
-    "str_enum": Unit,
-    "mixed_enum": Mixed,
-    "literal": Literal["a", "b c", 'd"'],
-    "literal_mixed": Literal["a", 1, True, None, -5],
-    "literal_enum": Literal[Color.RED, Level.HIGH],
-    "literal_one": Literal["only"],
-}
-
 _CHOICES = {
     "optional": Optional[int],  # noqa: UP045
     "nullable": str | None,
     "union": Union[int, str],  # noqa: UP007
     "three": int | list[int] | dict[str, int],
     "models": Cat | Dog,
-    "overlap": _bounded(int, ge=0) | _bounded(float, le=10),
+    "overlap": bounded(int, ge=0) | bounded(float, le=10),
     "bool_or_int": bool | int,
     "nested": list[int | None] | None | Literal["none"],
     "left_to_right": Annotated[int | str, Field(union_mode="left_to_right")],
@@ -612,35 +447,35 @@ _CHOICES = {
 _COLLECTIONS = {
     "list": list[int],
     "bare_list": list,
-    "list_bounded": _bounded(list[int], min_length=1, max_length=2),
-    "list_long": _bounded(list[bool], min_length=12, max_length=40),
-    "list_huge": _bounded(list[None], max_length=10**9),
+    "list_bounded": bounded(list[int], min_length=1, max_length=2),
+    "list_long": bounded(list[bool], min_length=12, max_length=40),
+    "list_huge": bounded(list[None], max_length=10**9),
     "lists": list[list[str]],
     "matrix": Matrix,
     "tuple": tuple[int, str],
     "tuple_empty": tuple[()],
     "tuple_free": tuple[int, ...],
-    "tuple_bounded": _bounded(tuple[int, ...], max_length=2),
+    "tuple_bounded": bounded(tuple[int, ...], max_length=2),
     "tuple_nested": tuple[tuple[int, int], list[bool] | None],
     "tuple_in_tuple": tuple[int, *tuple[str, ...], int],
     "set": set[int],
     "set_any": set[Any],
-    "set_bounded": _bounded(set[str], max_length=2),
-    "set_non_empty": _bounded(set[int], min_length=1),
+    "set_bounded": bounded(set[str], max_length=2),
+    "set_non_empty": bounded(set[int], min_length=1),
     "frozenset": frozenset[tuple[int, str]],
     "sequence": Sequence[Unit],
     "iterable": Iterable[int],
     "deque": collections.deque[int],
-    "deque_bounded": _bounded(collections.deque[int], max_length=3),
+    "deque_bounded": bounded(collections.deque[int], max_length=3),
     "dict": dict[str, int],
     "bare_dict": dict,
     "dict_any": dict[str, Any],
-    "dict_bounded": _bounded(dict[str, int], max_length=2),
-    "dict_non_empty": _bounded(dict[str, int], min_length=1),
+    "dict_bounded": bounded(dict[str, int], max_length=2),
+    "dict_non_empty": bounded(dict[str, int], min_length=1),
     "dict_int_keys": dict[int, str],
-    "dict_bounded_keys": dict[_bounded(int, ge=0, le=12), bool],
-    "dict_pattern_keys": dict[_bounded(str, pattern="^a"), int],
-    "dict_short_keys": dict[_bounded(str, min_length=1, max_length=2), None],
+    "dict_bounded_keys": dict[bounded(int, ge=0, le=12), bool],
+    "dict_pattern_keys": dict[bounded(str, pattern="^a"), int],
+    "dict_short_keys": dict[bounded(str, min_length=1, max_length=2), None],
     "dict_enum_keys": dict[Color, int],
     "dict_literal_keys": dict[Literal["x", "y"], int],
     "dict_date_keys": dict[dt.date, int],
@@ -667,10 +502,10 @@ _MODELS = {
 }  # fmt: skip
 
 _FAMILIES = {
-    "string": _STRINGS,
-    "integer": _INTEGERS,
-    "number": _NUMBERS,
-    "scalar": _OTHER_SCALARS,
+    "string": STRINGS,
+    "integer": INTEGERS,
+    "number": NUMBERS,
+    "scalar": OTHER_SCALARS,
     "choice": _CHOICES,
     "collection": _COLLECTIONS,
     "model": _MODELS,
@@ -689,13 +524,13 @@ class DeepAlias(BaseModel):
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "datetime_bound": (_bounded(dt.datetime, gt=dt.datetime(2020, 1, 1)), "gt"),
-    "time_bound": (_bounded(dt.time, le=dt.time(12)), "le"),
-    "timedelta_bound": (_bounded(dt.timedelta, ge=dt.timedelta(1)), "ge"),
+    "datetime_bound": (bounded(dt.datetime, gt=dt.datetime(2020, 1, 1)), "gt"),
+    "time_bound": (bounded(dt.time, le=dt.time(12)), "le"),
+    "timedelta_bound": (bounded(dt.timedelta, ge=dt.timedelta(1)), "ge"),
     "past": (pydantic.PastDate, "now_op"),
     "future": (pydantic.FutureDatetime, "now_op"),
-    "set_of_two_times": (_bounded(set[dt.datetime], min_length=2), "uniqueItems"),
-    "frozenset_of_two_decimals": (_bounded(frozenset[Decimal], min_length=2), "uniqueItems"),
+    "set_of_two_times": (bounded(set[dt.datetime], min_length=2), "uniqueItems"),
+    "frozenset_of_two_decimals": (bounded(frozenset[Decimal], min_length=2), "uniqueItems"),
     "import": (pydantic.ImportString, "format"),
     "new_path": (pydantic.NewPath, "format"),
     "deep_alias": (DeepAlias, "validation_alias"),
@@ -705,7 +540,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "json": (pydantic.Json[int], "json"),
     "complex": (complex, "complex"),
     "function": (type(_tag), "type"),
-    "flags": (_bounded(str, pattern=re.compile("a", re.IGNORECASE)), "pattern"),
-    "back_reference": (_bounded(str, pattern=re.compile(r"(a)\1")), "pattern"),
+    "flags": (bounded(str, pattern=re.compile("a", re.IGNORECASE)), "pattern"),
+    "back_reference": (bounded(str, pattern=re.compile(r"(a)\1")), "pattern"),
 }
 """Types that are refused, with the keyword that the error names."""
