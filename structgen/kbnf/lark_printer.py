@@ -7,6 +7,7 @@ single characters, which always can be told.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from structgen.engine import regex as rx
@@ -23,7 +24,7 @@ from structgen.kbnf.pieces import cut
 from structgen.kbnf.productive import without_unproductive
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.regular import regular
-from structgen.kbnf.rewriting import children_of, rewrite, sequence
+from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
 from structgen.kbnf.validation import validate
 from structgen.limits import Limits
 
@@ -108,14 +109,8 @@ def _as_regex(node: ast.Expression) -> ast.Expression:
 
 def _regexes(bodies: dict[str, ast.Expression]) -> list[rx.Regex]:
     """The terminals of some rules."""
-    found = []
-    stack = list(bodies.values())
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.RegexTerminal):
-            found.append(node.regex)
-        stack.extend(children_of(node))
-    return found
+    nodes = itertools.chain.from_iterable(map(nodes_of, bodies.values()))
+    return [node.regex for node in nodes if isinstance(node, ast.RegexTerminal)]
 
 
 def _check_text(bodies: dict[str, ast.Expression], store: AutomatonStore) -> None:
@@ -143,14 +138,7 @@ def _is_regular(bodies: dict[str, ast.Expression]) -> bool:
 
 
 def _names(body: ast.Expression) -> set[str]:
-    found = set()
-    stack = [body]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Reference):
-            found.add(node.name)
-        stack.extend(children_of(node))
-    return found
+    return {node.name for node in nodes_of(body) if isinstance(node, ast.Reference)}
 
 
 def _told_apart(

@@ -8,7 +8,7 @@ from structgen.engine import regex as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.flattening import group_rules
-from structgen.kbnf.rewriting import children_of, rewrite, sequence
+from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
 
 __all__ = ["without_unproductive"]
 
@@ -102,11 +102,10 @@ def _derives(body: ast.Expression, found: set[str], is_empty: Callable[[rx.Regex
 
 
 def _reached(rules: dict[str, ast.Expression], start: str) -> set[str]:
-    reached, stack = {start}, [rules[start]]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Reference) and node.name not in reached:
-            reached.add(node.name)
-            stack.append(rules[node.name])
-        stack.extend(children_of(node))
+    reached, waiting = {start}, [start]
+    while waiting:
+        for node in nodes_of(rules[waiting.pop()]):
+            if isinstance(node, ast.Reference) and node.name not in reached:
+                reached.add(node.name)
+                waiting.append(node.name)
     return reached

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from structgen.kbnf import ast
 
-__all__ = ["children_of", "rewrite", "sequence", "with_children"]
+__all__ = ["children_of", "nodes_of", "rewrite", "sequence", "with_children"]
 
 _UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
 
@@ -20,6 +20,19 @@ def children_of(node: ast.Expression) -> tuple[ast.Expression, ...]:
     if isinstance(node, ast.Difference):
         return (node.left, node.right)
     return ()
+
+
+def nodes_of(body: ast.Expression) -> Iterator[ast.Expression]:
+    """A node and all below it, in no order; what occurs several times as the same object is looked into once."""
+    stack = [body]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        children = children_of(node)
+        if children and id(node) not in seen:
+            seen.add(id(node))
+            stack.extend(children)
+        yield node
 
 
 def sequence(symbols: Iterable[ast.Expression]) -> ast.Expression:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.rewriting import children_of
+from structgen.kbnf.rewriting import nodes_of
 
 __all__ = ["excluded_strings", "validate"]
 
@@ -29,7 +29,7 @@ def validate(grammar: ast.Grammar) -> None:
         hint = _suggestion(grammar.start, grouped) or f"a grammar begins at the rule {grammar.start!r}"
         raise GrammarError(f"the start nonterminal {grammar.start!r} is not defined", hint=hint)
     for rule in grammar.rules:
-        for node in _nodes(rule.body):
+        for node in nodes_of(rule.body):
             if isinstance(node, ast.Reference):
                 if node.name not in grouped:
                     _fail_undefined(node.name, rule.name, grouped)
@@ -73,19 +73,6 @@ def excluded_strings(node: ast.Except, grouped: Mapping[str, Sequence[ast.Expres
                 hint="give it a string, or a nonterminal that is an alternation of strings",
             )
     return strings
-
-
-def _nodes(body: ast.Expression) -> Iterator[ast.Expression]:
-    """All nodes of a tree, in no particular order; one that occurs several times as the same object comes once."""
-    stack = [body]
-    seen: set[int] = set()
-    while stack:
-        node = stack.pop()
-        children = children_of(node)
-        if children and id(node) not in seen:
-            seen.add(id(node))
-            stack.extend(children)
-        yield node
 
 
 def _fail_undefined(name: str, rule: str, grouped: Mapping[str, object]) -> None:
