@@ -33,10 +33,13 @@ class FunctionOptions(GenerationOptions, ConstraintOptions, total=False):
 
     Attributes:
         model: the model; by default that of `structgen.set_default_model`, or else SmolLM2.
+        schema: the schema, where it is not a type: a `Grammar`, `json_lines(…)`, `template(…)`, a JSON Schema. By
+            default the return annotation is it.
         limits: see `Generator`.
     """
 
     model: AnyModel | None
+    schema: Any
     limits: Limits | None
 
 
@@ -51,7 +54,7 @@ def fn(
 
     The docstring is the prompt, with the arguments in braces: `{text}`, or `{price:.2f}` as in `str.format`; a brace
     of the prompt itself is doubled. Texts stand as they are, models, lists and dicts as JSON. The return annotation is
-    the schema of the answer. A function with `async def` is awaited, and runs in a thread.
+    the schema of the answer, unless `schema=` is. A function with `async def` is awaited, and runs in a thread.
 
     Args:
         function: the function, when the decorator is used bare.
@@ -86,7 +89,7 @@ class TypedFunction(Generic[P, R]):
         self._options = options
         self._signature = inspect.signature(function)
         self._template = _template(function, self._signature)
-        self._schema = _return_type(function, namespace or {})
+        self._returned = _return_type(function, namespace or {}) if options.get("schema") is None else None
         self._is_async = inspect.iscoroutinefunction(function)
         if self._is_async and sys.version_info >= (3, 12):
             inspect.markcoroutinefunction(self)
@@ -114,7 +117,9 @@ class TypedFunction(Generic[P, R]):
     def _run(self, prompt: str) -> R:
         options = dict(self._options)
         model = options.pop("model", None) or default_model()
-        generator: Generator[R] = Generator(cast("AnyModel", model), self._schema, **cast(Any, options))
+        schema = options.pop("schema", None)
+        schema = self._returned if schema is None else schema
+        generator: Generator[R] = Generator(cast("AnyModel", model), schema, **cast(Any, options))
         return generator(prompt)
 
 

@@ -68,6 +68,18 @@ def test_the_value_is_of_the_return_type(tiny_model):
     assert function("Great!") in ("positive", "negative")
 
 
+def test_a_schema_may_be_given_that_is_no_type(tiny_model):
+    @structgen.fn(model=tiny_model, schema=structgen.json_lines(Literal["a", "b"], min_items=2, max_items=2))
+    def letters(text: str) -> list[str]:
+        """Which letters are in {text}?"""
+
+    assert len(letters("cab")) == 2
+    assert set(letters("cab")) <= {"a", "b"}
+    years = letters.with_options(schema=structgen.Grammar.regex("1[0-9]{3}"))
+    assert years("when?").startswith("1")
+    assert len(letters("cab")) == 2
+
+
 def test_options_go_to_the_generator(tiny_model):
     @structgen.fn(model=tiny_model, max_new_tokens=3, temperature=1.0, seed=1)
     def describe(thing: str) -> str:
