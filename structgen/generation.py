@@ -14,7 +14,14 @@ from structgen.limits import Limits
 from structgen.models.base import AnyModel, Prompt, Server, Session
 from structgen.run import LocalRun, Result, Run
 from structgen.schema.options import SchemaArguments
-from structgen.settings import ConstraintOptions, GenerationOptions, GeneratorOptions, Settings, split_options
+from structgen.settings import (
+    ConstraintOptions,
+    GenerationOptions,
+    GeneratorOptions,
+    Settings,
+    check_names,
+    split_options,
+)
 
 if TYPE_CHECKING:
     from structgen.streaming import AsyncStream, Stream
@@ -142,6 +149,7 @@ class Generator(Generic[T]):
             streams: whether a server shall send its answer in pieces.
             options: override those of the generator.
         """
+        check_names(cast(dict[str, Any], options))
         settings = replace(self._settings, **options) if options else self._settings
         if isinstance(self.model, Server):
             return self.model.begin(self.constraint, prompt, settings, streams=streams)

@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from structgen.partial_json import Node, PartialReader
 
-__all__ = ["MISSING", "PartialValues", "fields_of", "item_type"]
+__all__ = ["MISSING", "PartialValues", "bare", "fields_of", "item_type"]
 
 
 class _Missing:
@@ -62,7 +62,7 @@ class PartialValues:
             return MISSING
         if node.is_complete:
             return self._complete(node, annotation)
-        return self._open(node, _bare(annotation))
+        return self._open(node, bare(annotation))
 
     def validated(self, node: Node, annotation: Any) -> Any:
         """The value of a complete node.
@@ -94,13 +94,13 @@ class PartialValues:
 
     def _of_union(self, node: Node, members: tuple[Any, ...]) -> Any:
         """Of the only member that the node fits so far; nothing while there are several."""
-        fitting = [member for member in map(_bare, members) if self._fits(node, member)]
+        fitting = [member for member in map(bare, members) if self._fits(node, member)]
         return self._open(node, fitting[0]) if len(fitting) == 1 else MISSING
 
     def _fits(self, node: Node, kind: Any) -> bool:
         """Whether a bare type can still be that of an open node."""
         if get_origin(kind) in (Union, types.UnionType):
-            return any(self._fits(node, _bare(member)) for member in get_args(kind))
+            return any(self._fits(node, bare(member)) for member in get_args(kind))
         if kind in (Any, object):
             return True
         if node.kind == "string":
@@ -145,7 +145,7 @@ class PartialValues:
 
     def value_of_open(self, node: Node, kind: Any) -> Any:
         """A snapshot of the root of an open root model."""
-        return self._open(node, _bare(_field_type(kind.model_fields["root"])))
+        return self._open(node, bare(_field_type(kind.model_fields["root"])))
 
     def _object(self, node: Node, kind: Any) -> Any:
         if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
@@ -183,7 +183,7 @@ class PartialValues:
 
 def item_type(annotation: Any, index: int) -> Any:
     """The type of an array's item; None where the type is not that of arrays, or has no such item."""
-    kind = _bare(annotation)
+    kind = bare(annotation)
     if kind in (Any, object):
         return Any
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -202,7 +202,7 @@ def item_type(annotation: Any, index: int) -> Any:
 def fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
     """The fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
     try:
-        return _fields_of(_bare(kind))
+        return _fields_of(bare(kind))
     except TypeError:  # not hashable
         return None
 
@@ -244,7 +244,7 @@ def _bare_of_typeddict(hint: Any) -> Any:
     return hint
 
 
-def _bare(annotation: Any) -> Any:
+def bare(annotation: Any) -> Any:
     """A type without what surrounds it: annotations, names for types."""
     while True:
         if isinstance(annotation, TypeAdapter):

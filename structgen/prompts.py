@@ -33,20 +33,45 @@ def conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings
         describe: whether to tell the schema in the system message.
 
     Raises:
-        ValueError: an example's answer does not fit the schema.
+        TypeError: the prompt is something else.
+        ValueError: a message has no role or nothing to say; an example's answer does not fit the schema.
     """
+    _check(prompt)
     system = [settings.system] if settings.system else []
     if describe and constraint.source is not None:
         system.append(_DESCRIPTION.format(schema=render(constraint.source.plain_schema)))
     if not system and not settings.examples:
         return prompt
     messages = _messages(prompt)
-    if messages and messages[0].get("role") == "system":
-        system.append(messages.pop(0)["content"])
     before = [{"role": "system", "content": "\n\n".join(system)}] if system else []
+    if messages and messages[0]["role"] == "system":
+        own = messages.pop(0)["content"]
+        before = [{"role": "system", "content": _joined(system, own)}]
     for index, (question, answer) in enumerate(settings.examples):
         before += [*_messages(question), {"role": "assistant", "content": _example(answer, constraint, index)}]
     return [*before, *messages]
+
+
+def _check(prompt: Any) -> None:
+    if isinstance(prompt, str):
+        return
+    if not isinstance(prompt, Sequence) or not all(isinstance(message, Mapping) for message in prompt):
+        shown = type(prompt).__name__ if not isinstance(prompt, Sequence) else repr(prompt)[:80]
+        raise TypeError(f"a prompt is a text, or a list of messages with role and content, not {shown}")
+    if not prompt:
+        raise ValueError("a prompt of no messages")
+    for index, message in enumerate(prompt):
+        if not isinstance(message.get("role"), str):
+            raise ValueError(f"message {index} has no role: {repr(message)[:80]}")
+        if message.get("content") is None and not message.get("tool_calls"):
+            raise ValueError(f"message {index} has no content: {repr(message)[:80]}")
+
+
+def _joined(system: list[str], own: Any) -> Any:
+    """A system message behind the texts of the settings; its content may be parts."""
+    if isinstance(own, str):
+        return "\n\n".join([*system, own])
+    return [*({"type": "text", "text": text} for text in system), *own]
 
 
 def with_errors(prompt: Prompt, answer: str, error: Exception, *, as_text: bool) -> Prompt:

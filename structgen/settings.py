@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, TypedDict
 
 from structgen.constraint import Tokenization
@@ -11,7 +12,7 @@ from structgen.reasoning import Reasoning
 from structgen.sampling import Sampler
 from structgen.schema.options import SchemaArguments
 
-__all__ = ["ConstraintOptions", "GenerationOptions", "GeneratorOptions", "Settings", "split_options"]
+__all__ = ["ConstraintOptions", "GenerationOptions", "GeneratorOptions", "Settings", "check_names", "split_options"]
 
 
 class GenerationOptions(TypedDict, total=False):
@@ -68,9 +69,22 @@ class GeneratorOptions(GenerationOptions, ConstraintOptions, total=False):
 
 
 def split_options(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """`GeneratorOptions`, as those of a run and those of the constraint."""
+    """`GeneratorOptions`, as those of a run and those of the constraint.
+
+    Raises:
+        TypeError: an option that there is not; with the one that was meant.
+    """
+    check_names(options, (*GenerationOptions.__annotations__, *_CONSTRAINT_OPTIONS))
     constraint = {name: options[name] for name in _CONSTRAINT_OPTIONS if name in options}
     return {name: value for name, value in options.items() if name not in constraint}, constraint
+
+
+def check_names(options: dict[str, Any], known: Sequence[str] = tuple(GenerationOptions.__annotations__)) -> None:
+    """Raises a TypeError for an option that is not known."""
+    for name in options:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            raise TypeError(f"there is no option {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))
 
 
 _CONSTRAINT_OPTIONS = (*SchemaArguments.__annotations__, "tokenization")

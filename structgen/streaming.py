@@ -15,7 +15,7 @@ from structgen.errors import GenerationError, ValidationFailedError
 from structgen.generation import Generator
 from structgen.limits import Limits
 from structgen.partial_json import Node, PartialReader
-from structgen.partial_values import MISSING, PartialValues, fields_of, item_type
+from structgen.partial_values import MISSING, PartialValues, bare, fields_of, item_type
 from structgen.run import Result, Run
 from structgen.settings import GeneratorOptions
 
@@ -313,8 +313,13 @@ def _annotation_at(annotation: Any, path: tuple[str, ...]) -> Any:
         fields = fields_of(annotation)
         found = [kind for _, keys, kind in fields or () if key in keys]
         if fields is not None and not found:
-            raise TypeError(f"{annotation!r} has no field {key!r}")
+            raise TypeError(f"{_name_of(annotation)} has no field {key!r}")
         annotation = found[0] if found else Any
     if item_type(annotation, 0) is None:
-        raise TypeError(f"{annotation!r} is not a list")
+        raise TypeError(f"{_name_of(annotation)} is not a list")
     return annotation
+
+
+def _name_of(annotation: Any) -> str:
+    kind = bare(annotation)
+    return str(getattr(kind, "__name__", kind))

@@ -146,11 +146,11 @@ def _arguments(tool: Callable[..., Any]) -> Any:
     for parameter in inspect.signature(tool).parameters.values():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise FunctionDefinitionError(f"{name} takes {parameter}, which a model cannot fill in")
-        if parameter.name not in hints:
+        hint = hints.get(parameter.name, parameter.annotation)  # of a class, the signature has them
+        if hint is inspect.Parameter.empty or isinstance(hint, str):
             raise FunctionDefinitionError(
                 f"the parameter {parameter.name} of {name} has no annotation", hint="say its type"
             )
-        hint = hints[parameter.name]
         fields[parameter.name] = (
             hint if parameter.default is inspect.Parameter.empty else typing_extensions.NotRequired[hint]
         )
@@ -176,4 +176,5 @@ def _typed_dict(name: str, fields: dict[str, Any]) -> Any:
 
 def _described(name: str, tool: Callable[..., Any], arguments: Any) -> dict[str, Any]:
     parameters = pydantic.TypeAdapter(arguments).json_schema()
-    return {"name": name, "description": inspect.getdoc(tool) or "", "parameters": parameters}
+    doc = tool.__doc__ if isinstance(tool, type) else inspect.getdoc(tool)  # not one that a class inherits
+    return {"name": name, "description": inspect.cleandoc(doc or ""), "parameters": parameters}

@@ -214,6 +214,14 @@ def test_wrong_options_are_refused_at_once(tiny_model, options, error):
         structgen.Generator(tiny_model, bool, **options)
 
 
+def test_misspelled_options_are_told_what_was_meant(tiny_model):
+    with pytest.raises(TypeError, match="no option 'temprature': did you mean 'temperature'"):
+        structgen.generate(tiny_model, "hi", bool, temprature=0.5)
+    generator = structgen.Generator(tiny_model, bool)
+    with pytest.raises(TypeError, match="no option 'whitespace'"):  # of the compiled schema, not of a run
+        generator.run("hi", whitespace="compact")
+
+
 def test_one_generator_many_threads(tiny_model):
     generator = structgen.Generator(tiny_model, Address, max_new_tokens=200)
     prompts = [f"prompt {index}" for index in range(12)]

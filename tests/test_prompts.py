@@ -101,6 +101,33 @@ def test_a_model_without_a_chat_gets_text(tiny_model, monkeypatch):
     assert len(result.attempts) == 1
 
 
+@pytest.mark.parametrize(
+    ("prompt", "error", "says"),
+    [
+        (None, TypeError, "not NoneType"),
+        (3, TypeError, "not int"),
+        (["hi"], TypeError, r"list of messages with role and content, not \['hi'\]"),
+        ([], ValueError, "no messages"),
+        ([{"rolle": "user", "content": "hi"}], ValueError, "message 0 has no role"),
+        ([{"role": "user", "content": "hi"}, {"role": "user"}], ValueError, "message 1 has no content"),
+    ],
+)
+def test_what_is_no_prompt_is_named(tiny_model, prompt, error, says):
+    with pytest.raises(error, match=says):
+        structgen.generate(tiny_model, prompt, bool)
+    assert isinstance(structgen.batch(tiny_model, ["hi", prompt], bool, return_exceptions=True)[1], error)
+
+
+def test_a_system_message_of_parts_is_kept(tiny_model):
+    messages = [
+        {"role": "system", "content": [{"type": "text", "text": "Be brief."}]},
+        {"role": "user", "content": "hi"},
+    ]
+    found = prompts.conversation(messages, constraint(tiny_model), Settings(system="Answer."), describe=False)
+    parts = [{"type": "text", "text": "Answer."}, {"type": "text", "text": "Be brief."}]
+    assert found == [{"role": "system", "content": parts}, messages[1]]
+
+
 def test_raw_prompts_have_no_messages():
     with pytest.raises(ValueError, match="raw prompts"):
         Settings(raw=True, system="x")

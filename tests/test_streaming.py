@@ -149,9 +149,9 @@ def test_items_of_a_field(tiny_model):
     with structgen.stream(tiny_model, "hi", Person, **options) as s:
         assert list(s.items("colours")) == s.final().colours
     with structgen.stream(tiny_model, "hi", Person, **options) as s:
-        with pytest.raises(TypeError, match="not a list"):
+        with pytest.raises(TypeError, match=r"^[A-Za-z]+ is not a list"):
             list(s.items("name"))
-        with pytest.raises(TypeError, match="no field 'nobody'"):
+        with pytest.raises(TypeError, match=r"^[A-Za-z]+ has no field 'nobody'"):
             list(s.items("nobody"))
 
 

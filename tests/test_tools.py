@@ -1,6 +1,7 @@
 """`call`: functions and arguments picked by a model."""
 
 import asyncio
+import dataclasses
 import datetime
 import enum
 import functools
@@ -69,6 +70,21 @@ def test_methods_and_partials(tiny_model):
         return -add(*args)
 
     assert structgen.call(tiny_model, "hi", [wrapped]).run() <= 0
+
+
+@dataclasses.dataclass
+class Order:
+    """Something is bought."""
+
+    count: Annotated[int, Field(ge=1, le=9)]
+
+
+def test_classes_are_tools(tiny_model):
+    step = structgen.call(tiny_model, "hi", [Place], max_new_tokens=100)
+    assert step.name == "Place"
+    assert isinstance(step.run(), Place)
+    step = structgen.call(tiny_model, "hi", [Order])
+    assert isinstance(step.run(), Order)
 
 
 def test_the_model_is_told_of_the_tools(tiny_model, monkeypatch):
