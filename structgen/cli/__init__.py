@@ -14,7 +14,9 @@ import argparse
 import json
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from structgen.cli import looking, running
 from structgen.cli.arguments import FailedError, UsageError
@@ -34,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     try:
-        options.command(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = _tell
+            options.command(options)
         sys.stdout.flush()
     except UsageError as error:
         print(f"structgen: {error}", file=sys.stderr)
@@ -53,6 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
+
+
+def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as what it says: who uses the command has no line of Python to look at."""
+    print(f"structgen: warning: {message}", file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:

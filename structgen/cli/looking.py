@@ -150,8 +150,11 @@ def _stats(options: argparse.Namespace) -> None:
 
     if options.grammar in language_names():
         text = language_source(options.grammar)
-    else:
+    elif Path(options.grammar).exists():
         text = read_file(options.grammar, "the grammar")
+    else:
+        known = ", ".join(language_names())
+        raise UsageError(f"{options.grammar} is no file, and no language that structgen knows: {known}")
     vocabulary = None
     if options.vocabulary:
         from transformers import AutoTokenizer
