@@ -28,7 +28,7 @@ SHORT = {
 FULL = {
     "batches": ["--rounds", "3"],
     "end_to_end": ["--prompts", "50"],
-    "end_to_end_batches": ["--prompts", "48"],
+    "end_to_end_batches": ["--prompts", "24"],
     "growth": ["--full", "--rounds", "3", "--seconds", "60"],
     "json_schema": [],
     "languages": [],

@@ -1,6 +1,6 @@
 """What does `tokenization="proper"` add to a mask, and do random texts come back as the tokens they were made of?
 
-    python benchmarks/proper.py [--data FOLDER] [--tokenizer FOLDER] [--first N] [--walks N]
+    python benchmarks/proper.py [--data FOLDER] [--tokenizer FOLDER] [--first N] [--walks N] [--seed N]
 
 Masks along the tokens of valid instances, with any splits and with proper ones in turns, in one process; what is told
 is the difference, in microseconds: for a vocabulary that was never used (its own tables are made on the way), for
@@ -110,9 +110,11 @@ def added(
                                 matcher.accept_token(token)
 
 
-def walk(tokenizer: Any, vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], count: int) -> Walks:
+def walk(
+    tokenizer: Any, vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], count: int, seed: int
+) -> Walks:
     """Follows random tokens of the masks to the end, so many times."""
-    rng = random.Random(0)
+    rng = random.Random(seed)
     walks = Walks()
     ends = set(vocabulary.eos_token_ids)
     spelled = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
@@ -155,6 +157,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--first", type=int, help="so many of them, in an order of chance that is always the same")
     parser.add_argument("--tokenizer", default="", help="the folder of a tokenizer; SmolLM2's by default")
     parser.add_argument("--walks", type=int, default=100, help="so many random walks")
+    parser.add_argument("--seed", type=int, default=0, help="of the walks")
     options = parser.parse_args(argv)
     tokenizer = load_tokenizer(options.tokenizer)
     some = cases(options.data, options.first)
@@ -185,7 +188,7 @@ def main(argv: list[str]) -> int:
     print("\nThe slowest of new grammars:\n")
     slow = sorted(masks[1], reverse=True)[:8]
     print(table(["where", "added, µs", "any, µs"], [[where, more, plain] for more, plain, where in slow]))
-    walks = walk(tokenizer, vocabulary, some, options.walks)
+    walks = walk(tokenizer, vocabulary, some, options.walks, options.seed)
     print(
         f"\nRandom walks: {walks.ended:,} came to an end, of which {walks.different} are tokenized differently;"
         f" {walks.stuck} were stuck, {walks.cut_short:,} not at their end after {TOKENS} tokens.",
