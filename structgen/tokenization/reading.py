@@ -271,7 +271,8 @@ class _Memberships:
 
     def __call__(self, characters: str) -> list[tuple[bool, ...] | None]:
         """For each character: whether it is of each class; None if no proper text holds it."""
-        seen = [self._rewritten(character) for character in characters]
+        is_seen_as_it_is = not self._rewrites and self._can_spell is None
+        seen = list(characters) if is_seen_as_it_is else [self._rewritten(character) for character in characters]
         text = "".join(character or "\0" for character in seen)
         none = np.zeros(len(text), dtype=np.bool_)
         has_named = self._remover_of_named is not None and self._column(self._remover_of_named, text).any()

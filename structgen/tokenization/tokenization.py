@@ -31,7 +31,7 @@ from structgen.tokenization.whole_words import OTHER, WholeWords
 __all__ = ["Branch", "Place", "ProperTokenization"]
 
 # Texts that may stand between a token and what cuts; the words stand behind a backslash in spite of its escapes.
-BRIDGES = (b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not")
+BRIDGES = frozenset({b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not"})
 CLOSING = 256  # tokens with which a search begins
 SOME = 0.5
 KEPT_ROWS = 256  # of 100 kB each,
