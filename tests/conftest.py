@@ -7,9 +7,10 @@ import hypothesis
 import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-# A commit's tests pass or fail, and do not do both: `make test` draws the same examples each time, `make fuzz` others.
-hypothesis.settings.register_profile("repeatable", derandomize=True)
-hypothesis.settings.register_profile("fuzz", print_blob=True)
+# A commit's tests pass or fail, and do not do both: `make test` draws the same examples each time, `make fuzz` others,
+# and neither looks at a clock.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("fuzz", print_blob=True, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 CHAT_TEMPLATE = (

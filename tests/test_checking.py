@@ -11,7 +11,7 @@ import warnings
 import jsonschema
 import pydantic
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.beyond import is_beyond
 from support.shared_data import NO_DATA, remotes, suite_cases, suite_files
@@ -122,7 +122,6 @@ def first_wrong(texts, given):
     return None if squeezed(given) in texts else len(given.rstrip(" \t\n\r"))
 
 
-@settings(deadline=None)
 @given(st.lists(composite, min_size=1, max_size=3), st.data())
 def test_the_first_wrong_byte_is_that_of_brute_force(allowed, data):
     texts = [text for value in allowed for text in spellings(value)]
@@ -145,7 +144,6 @@ def test_the_first_wrong_byte_is_that_of_brute_force(allowed, data):
 GRAMMAR = "start ::= sum ';'; sum ::= sum '+' term | term; term ::= #'[0-9]+' | '(' sum ')';"
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="1(+);", max_size=10))
 def test_grammars_too(text):
     from support.naive import NaiveRecognizer

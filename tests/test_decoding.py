@@ -152,7 +152,7 @@ def spelled(tokens):
 texts = st.sets(st.text(alphabet='{"$name: yso34}é', max_size=12), min_size=1, max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts=texts, seed=st.integers(0, 9), temperature=st.sampled_from([0.0, 1.0, 50.0]), can_crop=st.booleans())
 def test_every_run_ends_in_a_text_of_the_language(texts, seed, temperature, can_crop):
     model = FakeModel(can_crop=can_crop)
@@ -165,7 +165,7 @@ def test_every_run_ends_in_a_text_of_the_language(texts, seed, temperature, can_
     assert seen == [seed, *decoder.token_ids][: len(seen)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts=texts, budget=st.integers(1, 6), seed=st.integers(0, 9))
 def test_the_budget_is_kept(texts, budget, seed):
     decoder, reason = run(FakeModel(), *texts, max_new_tokens=budget, temperature=1.0, seed=seed)
@@ -189,7 +189,7 @@ def prefers(*tokens):
     return lambda _: logits
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts=texts, seed=st.integers(0, 9))
 def test_forced_text_changes_nothing_but_the_passes(texts, seed):
     forced, _ = run(FakeModel(), *texts, prompt=(seed,))
@@ -330,7 +330,7 @@ class Observed:
         self.back.append((len(self.tokens), list(token_ids)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     texts=texts,
     temperature=st.sampled_from([0.0, 1.0]),

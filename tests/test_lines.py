@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pydantic
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from support.texts import constraint_of, language, lets_through
@@ -75,7 +75,6 @@ def test_lines_of_scalars_and_of_pieces():
     assert lets_through(quotes, '"a\\nb"\n"b"')
 
 
-@settings(deadline=None)
 @given(st.integers(2, 10**9))
 def test_large_bounds_cost_nothing(most):
     """Rules are made as lines are written."""

@@ -205,7 +205,7 @@ json_data = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(json_data, st.booleans(), st.sampled_from([None, 2]))
 def test_json_data_grows_into_itself(value, ascii_only, indent):
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -215,7 +215,7 @@ def test_json_data_grows_into_itself(value, ascii_only, indent):
         assert is_part(part, after)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(json_data, st.lists(st.integers(0, 60)))
 def test_pieces_make_no_difference(value, cuts):
     text = json.dumps(value, ensure_ascii=False).encode()

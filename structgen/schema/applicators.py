@@ -77,7 +77,7 @@ def refused(space: Space, key: str, schema: dict[str, Any], place: Place) -> Sha
     if key == "if":
         condition, then, otherwise = _conditional(space, schema, place)
         return space.union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
-    return space.all_but(lambda: accepted(space, key, schema, place), place)
+    return space.all_but(lambda: accepted(space, key, schema, place))
 
 
 def _branches(space: Space, schema: dict[str, Any], keyword: str, place: Place) -> list[Node]:
@@ -232,7 +232,7 @@ def _unevaluated(space: Space, keyword: str, schema: dict[str, Any], place: Plac
             rest = replace(EVERYTHING, arrays=(items,) if items is not None else ())
         else:
             rest = _only_evaluated(space, evaluated, allowed, place)
-        found.append(space.both(space.shape(node), space.complement(rest, place) if negated else rest))
+        found.append(space.both(space.shape(node), space.complement(rest) if negated else rest))
     return space.spend(NOTHING.unite(*found))
 
 

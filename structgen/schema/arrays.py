@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
-from structgen.schema.algebra import ArraySet, Contains, Inexpressible, Node
+from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, Node, any_of, meet
 from structgen.schema.algebra.counting import can_be_met
-from structgen.schema.emptiness import can_differ
+from structgen.schema.emptiness import can_differ, can_repeat
 from structgen.schema.lazy import LazyRules
 from structgen.schema.members import ArrayState
 from structgen.schema.values import Value, read_value, spelled
 
 __all__ = ["ArrayPlaces"]
 
+_NO_VALUES: frozenset[Value] = frozenset()
 
 _Written = ArrayState | int
 """A state; where nothing matters but how many items were written, that alone."""
@@ -39,7 +40,7 @@ class ArrayPlaces:
     """
 
     def __init__(self, lazy: LazyRules, part: ArraySet, number: int) -> None:
-        if part.unique and not lazy.captures:
+        if part.repeats is not None and not lazy.captures:
             raise Inexpressible("uniqueItems")
         self._lazy = lazy
         self.part = part
@@ -47,10 +48,11 @@ class ArrayPlaces:
         self._layout = lazy.layout
         self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
         self._alive: dict[ArrayState, bool] = {}
-        self._is_plain = not (part.contains or part.unique)
+        self._is_plain = not part.contains and part.repeats is None
         self.most = self._most_items()
-        nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)] if part.unique else []
-        self._is_endless = part.unique and all(map(lazy.is_endless, nodes))
+        self._is_endless = part.repeats is False and all(
+            lazy.is_endless(node) for index in range(part.settled + 1) for _, node in part.cases(index)
+        )
 
     def _most_items(self) -> int | None:
         part, holds = self.part, self._lazy.holds
@@ -64,7 +66,7 @@ class ArrayPlaces:
         """Whether nothing matters at a place, the first, but how many items there are."""
         return state == 0
 
-    def start(self, avoid: frozenset[Value] = frozenset()) -> _Written:
+    def start(self, avoid: frozenset[Value] = _NO_VALUES) -> _Written:
         """See `Places`."""
         if self._is_plain and not avoid:
             return 0
@@ -75,12 +77,16 @@ class ArrayPlaces:
     def _is_closable(self, state: _Written) -> bool:
         if isinstance(state, int):
             return self._fits(state)
-        if not self._fits(state.written):
+        if not self._fits(state.written) or self._must_repeat(state):
             return False
         for count, asked in zip(state.counts, self.part.contains, strict=True):
             if count < asked.low or (asked.high is not None and count > asked.high):
                 return False
         return all(len(other[1]) != state.written for other in state.avoid)
+
+    def _must_repeat(self, state: ArrayState) -> bool:
+        """Whether an item has still to be equal to another one."""
+        return bool(self.part.repeats) and not state.repeats
 
     def _fits(self, written: int) -> bool:
         """Whether there may be so many items."""
@@ -100,9 +106,22 @@ class ArrayPlaces:
         return found
 
     def _can_be_met(self, state: ArrayState) -> bool:
-        """Whether what is left to be written can be: it is a set of arrays itself."""
+        """Whether what is left to be written can be."""
+        left, holds = self._left(state), self._lazy.holds
+        if (left.high is not None and left.high < left.low) or any(
+            asked.high is not None and asked.high < asked.low for asked in left.contains
+        ):
+            return False
+        if left.repeats is None:
+            return can_be_met(left, holds)
+        if left.repeats is False:
+            return can_differ(left, holds, self._lazy.space.sizes(), frozenset(map(spelled, state.seen)))
+        return can_repeat(left, holds) or bool(self._repeatable(left, self._lazy.among(state.seen)))
+
+    def _left(self, state: ArrayState) -> ArraySet:
+        """What is left to be written is an array of a set itself."""
         part = self.part
-        left = ArraySet(
+        return ArraySet(
             part.prefix[state.written :],
             part.rest,
             max(part.low - state.written, 0),
@@ -116,23 +135,27 @@ class ArrayPlaces:
                 )
                 for asked, count in zip(part.contains, state.counts, strict=True)
             ),
-            part.unique,
+            None if state.repeats else part.repeats,
         )
-        if (left.high is not None and left.high < left.low) or any(
-            asked.high is not None and asked.high < asked.low for asked in left.contains
-        ):
-            return False
-        if not part.unique:
-            return can_be_met(left, self._lazy.holds, lambda node: None)
-        return can_differ(left, self._lazy.holds, self._lazy.space.sizes(), frozenset(map(spelled, state.seen)))
+
+    def _repeatable(self, left: ArraySet, node: Node) -> list[Node]:
+        """Those values of `node` to which an item of what is left can be equal, with all else met."""
+        holds = self._lazy.holds
+        last = left.settled if left.high is None else min(left.settled, left.high - 1)
+        return [
+            shared
+            for index in range(last + 1)
+            for _, shared in left.counted(meet(node, left.at(index)))
+            if holds(shared) and can_be_met(left.having((index,), shared), holds)
+        ]
 
     def _items(self, state: ArrayState) -> Iterator[_Item]:
         """All items that may come next, after which the array can be ended."""
-        part = self.part
+        part, lazy = self.part, self._lazy
         if part.high is not None and state.written >= part.high:
             return
-        for given, node in part.cases(min(state.written, part.settled)):
-            if not self._lazy.holds(node):
+        for given, node in self._cases(state):
+            if not lazy.holds(node):
                 continue
             after = self._after(state, given)
             same: dict[Value, list[Value]] = {}
@@ -140,36 +163,60 @@ class ArrayPlaces:
                 if len(other[1]) > state.written:
                     same.setdefault(other[1][state.written], []).append(other)
             for value, others in same.items():
-                const = self._lazy.const(value, node)
-                if value not in state.seen and self._lazy.holds(const):
-                    seen = after.seen | {value} if part.unique else after.seen
-                    item = _Item(const, frozenset(), ArrayState(after.written, after.counts, seen, frozenset(others)))
-                    if self.is_alive(item.state):
-                        yield item
+                item = _Item(lazy.among((value,), node), _NO_VALUES, self._having(after, value, frozenset(others)))
+                is_new = part.repeats is not False or value not in state.seen
+                if is_new and lazy.holds(item.node) and self.is_alive(item.state):
+                    yield item
             values = state.seen.union(same)
-            item = _Item(node, values, self._normal(ArrayState(after.written, after.counts, after.seen)))
-            if self._lazy.holds_without(node, values) and self._goes_on(item):
+            after = ArrayState(after.written, after.counts, after.seen, repeats=after.repeats)
+            if self._must_repeat(state):
+                again = lazy.among(state.seen.difference(same), node)
+                item = _Item(again, _NO_VALUES, self._normal(ArrayState(after.written, after.counts, repeats=True)))
+                if lazy.holds(again) and self.is_alive(item.state):
+                    yield item
+                if not self.is_alive(after):  # a new value has to come again itself
+                    node = any_of(self._repeatable(self._left(after), node))
+            item = _Item(node, values, self._normal(after))
+            if lazy.holds_without(node, values) and (self._must_repeat(state) or self._goes_on(item)):
                 yield item
+
+    def _cases(self, state: ArrayState) -> list[Case]:
+        """The next item, by which counts it adds to; where it may have to come again, by those of later items, too."""
+        part = self.part
+        index = min(state.written, part.settled)
+        return part.counted(part.at(index)) if self._must_repeat(state) else part.cases(index)
+
+    def _having(self, after: ArrayState, value: Value, avoid: frozenset[Value]) -> ArrayState:
+        """The state after an item, when that is known."""
+        if self.part.repeats is None or after.repeats:
+            return ArrayState(after.written, after.counts, after.seen, avoid, after.repeats)
+        if self.part.repeats and value in after.seen:
+            return ArrayState(after.written, after.counts, _NO_VALUES, avoid, True)
+        return ArrayState(after.written, after.counts, after.seen | {value}, avoid)
 
     def _goes_on(self, item: _Item) -> bool:
         """Whether the array can be ended after some value of the item."""
-        if self.part.unique and not isinstance(item.state, int):
+        if self.part.repeats is False and not isinstance(item.state, int):
             return self._can_be_met(item.state)
         return self.is_alive(item.state)
 
     def _after(self, state: ArrayState, given: frozenset[int]) -> ArrayState:
         counts = tuple(
-            count + 1 if number in given and (asked.high is not None or count < asked.low) else count
+            count + 1
+            if number in given and asked.start <= state.written and (asked.high is not None or count < asked.low)
+            else count
             for number, (count, asked) in enumerate(zip(state.counts, self.part.contains, strict=True))
         )
-        return ArrayState(state.written + 1, counts, state.seen, state.avoid)
+        return ArrayState(state.written + 1, counts, state.seen, state.avoid, state.repeats)
 
     def _normal(self, state: ArrayState) -> _Written:
         """Equal for states after which the same follows."""
         if state.avoid:
             return state
         written = min(state.written, self._cap)
-        return written if self._is_plain else ArrayState(written, state.counts, state.seen)
+        if self._is_plain or (state.repeats and not self.part.contains):
+            return written
+        return ArrayState(written, state.counts, state.seen, repeats=state.repeats)
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
@@ -203,7 +250,7 @@ class ArrayPlaces:
     def _body(self, item: _Item, before: ArrayState) -> Sequence[Symbol]:
         symbol = self._lazy.symbol_without(item.node, item.values)
         after = item.state
-        if isinstance(after, int) or not self.part.unique:
+        if isinstance(after, int) or self.part.repeats is None or after.repeats:
             return symbol, Lazy((self._number, "then", after))
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")

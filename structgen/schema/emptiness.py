@@ -13,7 +13,7 @@ from math import prod
 from structgen.schema.algebra import ArraySet, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.counting import can_be_met
 
-__all__ = ["Sizes", "array_holds", "can_differ", "children", "holds", "object_holds", "witnesses"]
+__all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "holds", "object_holds", "witnesses"]
 
 _EXPLICIT = 64
 _DEPTH = 16
@@ -121,6 +121,8 @@ def children(shape: Shape) -> list[Node]:
             last = array.settled if array.high is None else min(array.settled, array.high - 1)
             for index in range(last + 1):
                 found += (node for _, node in array.cases(index))
+        if array.repeats:
+            found += (node for node, _ in array.repetitions())
         found += array.prefix
         if array.high is None or array.high > len(array.prefix):
             found.append(array.rest)
@@ -154,15 +156,16 @@ def array_holds(part: ArraySet, productive: Collection[Node], sizes: Callable[[]
     """Whether a set of arrays has a member, given the nodes that are known to have one."""
     if not all(part.at(i) in productive for i in range(min(part.low, len(part.prefix) + 1))):
         return False
-    if not part.contains and not part.unique:
-        return True
-    if not part.unique or sizes is None:
-        return can_be_met(part, productive.__contains__, _endless)
-    return can_differ(part, productive.__contains__, sizes())
+    if part.repeats:
+        return can_repeat(part, productive.__contains__)
+    if part.repeats is False and sizes is not None:
+        return can_differ(part, productive.__contains__, sizes())
+    return not part.contains or can_be_met(part, productive.__contains__)
 
 
-def _endless(node: Node) -> None:
-    return None
+def can_repeat(part: ArraySet, usable: Callable[[Node], bool]) -> bool:
+    """Whether a set of arrays has a member two items of which are equal."""
+    return any(usable(node) and can_be_met(having, usable) for node, having in part.repetitions())
 
 
 def can_differ(

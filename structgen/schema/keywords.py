@@ -239,7 +239,8 @@ def _arrays(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Arra
         rest = node_of(items, (place, "items"))
     low, high = _count(schema, "minItems", place) or 0, _count(schema, "maxItems", place)
     contains = _contains(schema, place, node_of)
-    found = ArraySet(prefix, rest, low, high, contains, schema.get("uniqueItems") is True).reduced()
+    repeats = False if schema.get("uniqueItems") is True else None
+    found = ArraySet(prefix, rest, low, high, contains, repeats).reduced()
     return () if found is None else (found,)
 
 

@@ -18,7 +18,7 @@ cdef class LazyRules:
     cdef list _places
     cdef dict _numbers
     cdef dict _symbols
-    cdef dict _consts
+    cdef dict _enums
     cdef dict _alternatives
 
     @cython.locals(found=list)

@@ -9,18 +9,18 @@ Keys of nonterminals:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, Protocol
 
 from structgen.engine.grammar import Lazy, Spelling, Symbol
 from structgen.engine.regex import Regex
-from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, StringSet, meet
+from structgen.schema.algebra import ANY, NONE, ArraySet, Node, NumberSet, ObjectSet, StringSet, meet
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.exploration import explore
 from structgen.schema.layout import LAYOUTS
 from structgen.schema.space import Space
 from structgen.schema.terminals import scalar_terminals
-from structgen.schema.values import Value, numbers_of, strings_of, thaw
+from structgen.schema.values import Value, numbers_of, spelled, strings_of, thaw
 
 __all__ = ["LazyRules", "Places"]
 
@@ -86,7 +86,7 @@ class LazyRules:
         self._places: list[Places] = []
         self._numbers: dict[int, int] = {}  # by the identity of a part, which its places keep alive
         self._symbols: dict[Node, Symbol] = {}
-        self._consts: dict[Value, Node] = {}
+        self._enums: dict[tuple[Value, ...], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
 
     # --- what the engine asks ----------------------------------------------------------------------------------------
@@ -166,11 +166,13 @@ class LazyRules:
         key: Any = symbol.key
         return key[1] if key[0] == "value" else None
 
-    def const(self, value: Value, node: Node) -> Node:
-        """The node of one value, if it is in `node`."""
-        found = self._consts.get(value)
+    def among(self, values: Collection[Value], node: Node = ANY) -> Node:
+        """The node of some values, as far as they are in `node`."""
+        texts = tuple(sorted(values, key=spelled))
+        found = self._enums.get(texts)
         if found is None:
-            found = self._consts[value] = self.space.node({"const": thaw(value)}, self.space.place(node))
+            enum = {"enum": list(map(thaw, texts))}
+            found = self._enums[texts] = self.space.node(enum, self.space.place(node)) if texts else NONE
         return meet(node, found)
 
     # --- values but for some -----------------------------------------------------------------------------------------

@@ -18,4 +18,4 @@ cdef class ObjectState:
     cdef readonly object place, written, given, seen, avoid
 
 cdef class ArrayState:
-    cdef readonly object written, counts, seen, avoid
+    cdef readonly object written, counts, seen, avoid, repeats

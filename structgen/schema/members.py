@@ -80,11 +80,13 @@ class ArrayState:
     Attributes:
         written: how many items; where nothing more depends on it, it stays.
         counts: for each of `ArraySet.contains` how many items added to it; without an upper bound up to the lower one.
-        seen: the items, where they must differ.
+        seen: the items, where they must differ, or two must be equal and none are yet.
         avoid: arrays that are left out of the set and begin as this one does.
+        repeats: whether two items are equal, where they must be.
     """
 
     written: int
     counts: tuple[int, ...]
     seen: frozenset[Value] = _NONE
     avoid: frozenset[Value] = _NONE
+    repeats: bool = False

@@ -299,7 +299,7 @@ class ObjectPlaces:
                 if value is not None:
                     same.setdefault(value, []).append(other)
             for value, others in same.items():
-                const = self._lazy.const(value, mine)
+                const = self._lazy.among((value,), mine)
                 if self._lazy.holds(const):
                     yield _Pair(key, const, _NONE, self._normal(replace(after, avoid=frozenset(others))))
             values = frozenset(same)

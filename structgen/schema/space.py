@@ -25,7 +25,6 @@ from structgen.schema.algebra import (
     NOTHING,
     AnyOf,
     ArraySet,
-    Inexpressible,
     Node,
     ObjectSet,
     Shape,
@@ -36,7 +35,7 @@ from structgen.schema.applicators import APPLICATORS, accepted, refused
 from structgen.schema.common import Content, common_shapes, flat_content, remember
 from structgen.schema.dialects import Dialect, is_of_draft4
 from structgen.schema.emptiness import Sizes, witnesses
-from structgen.schema.keywords import OWN_KEYWORDS, base_shape, unsupported
+from structgen.schema.keywords import OWN_KEYWORDS, base_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
@@ -260,7 +259,7 @@ class Space:
         combining = [key for key in known if key in APPLICATORS]
         result = NOTHING
         if len(combining) < len(known):
-            result = self.all_but(lambda: self._typed(known, place), place)
+            result = self.all_but(lambda: self._typed(known, place))
         for key in combining:
             found = self._widening.or_everything(partial(refused, self, key, known, place))
             result = self.spend(result.unite(found))
@@ -341,23 +340,20 @@ class Space:
                 alive.append(part)
         return shape if len(alive) == len(shape.objects) else replace(shape, objects=tuple(alive))
 
-    def all_but(self, make: Callable[[], Shape], place: Place) -> Shape:
+    def all_but(self, make: Callable[[], Shape]) -> Shape:
         """All values but those of a shape that is made here; every value, where that shape was widened."""
-        return self._widening.complement(make, lambda shape: self.complement(shape, place))
+        return self._widening.complement(make, self.complement)
 
-    def complement(self, shape: Shape, place: Place) -> Shape:
+    def complement(self, shape: Shape) -> Shape:
         """All values that are not in a shape."""
-        try:
-            if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
-                return shape.complement()
-            result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
-            for array in shape.arrays[1:]:
-                result = self.both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
-            for part in shape.objects:
-                others = tuple(part.complement(self._tags(part)))
-                result = self.both(result, replace(EVERYTHING, objects=others), absorb=True)
-        except Inexpressible as error:
-            raise unsupported(f"the complement of {error.keyword} cannot be expressed yet", place, "not") from error
+        if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
+            return shape.complement()
+        result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
+        for array in shape.arrays[1:]:
+            result = self.both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
+        for part in shape.objects:
+            others = tuple(part.complement(self._tags(part)))
+            result = self.both(result, replace(EVERYTHING, objects=others), absorb=True)
         return result
 
     def _tags(self, part: ObjectSet) -> list[str]:
@@ -434,4 +430,4 @@ class Space:
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
-        return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth), lambda node: None)
+        return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth))

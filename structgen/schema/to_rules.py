@@ -166,7 +166,7 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
         lazy.space.text_units += sum(part.text_units for part in shape.strings)
         expressed(lambda: scalar_terminals(shape), lazy.space, node)
     for items in shape.arrays:
-        if items.contains or items.unique:
+        if items.contains or items.repeats is not None:
             expressed(lambda part=items: lazy.places(part), lazy.space, node)  # type: ignore[misc]
     for members in shape.objects:
         is_open = members.classes is OPEN or not members.classes

@@ -123,7 +123,7 @@ def test_there_are_real_schemas():
     assert len(real_files()) > 900
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(schema=GENERATED)
 def test_generated_schemas(engine, on_bytes, schema):
     _check_if_exported(engine, on_bytes, document(s=schema) | {"$ref": "#/$defs/s"})

@@ -149,13 +149,13 @@ def check(regex: Regex) -> None:
         assert len(store.shortest_text(start)) <= min(map(len, expected))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(trees)
 def test_automaton_matches_what_the_tree_denotes(regex: Regex) -> None:
     check(regex)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees, trees)
 def test_laws_of_sets(left: Regex, right: Regex) -> None:
     store = AutomatonStore()
@@ -170,7 +170,7 @@ def test_laws_of_sets(left: Regex, right: Regex) -> None:
     assert same(star(Choice((left, right))), star(Sequence((star(left), star(right)))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees)
 def test_finite_languages_are_counted(regex: Regex) -> None:
     store = AutomatonStore()
@@ -191,7 +191,7 @@ patterns = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(patterns, patterns)
 def test_relations_agree_with_interegular(left: str, right: str) -> None:
     one, other = interegular.parse_pattern(left).to_fsm(), interegular.parse_pattern(right).to_fsm()
@@ -253,7 +253,7 @@ def test_the_transitions_that_walks_read_are_those_of_next() -> None:
     assert store.only_byte[end] == 256 and store.is_accepting(end) and not store.has_next(end)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(trees)
 def test_no_class_of_bytes_is_without_bytes(regex: Regex) -> None:
     store = AutomatonStore()
@@ -267,7 +267,7 @@ def test_no_class_of_bytes_is_without_bytes(regex: Regex) -> None:
         waiting.extend(reached - seen)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(trees)
 def test_which_bytes_lead_on_is_told_before_it_is_known_where_to(regex: Regex) -> None:
     store = AutomatonStore()
@@ -433,7 +433,7 @@ def test_unsorted_literal_sets_are_sorted() -> None:
     assert [store.matches(state, t) for t in (b"a", b"b", b"", b"c")] == [True, True, True, False]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from(["a", "b", "é", "€", "ê"]), max_size=12), st.lists(st.sampled_from("abéê€"), max_size=5)
 )
@@ -515,7 +515,7 @@ def test_no_byte_leads_out_of_utf8() -> None:
         assert store.matches(single, chr(code_point).encode())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 0x10FFFF), st.integers(0, 3000)), min_size=1, max_size=4), st.data())
 def test_character_classes(pairs: list[tuple[int, int]], data: st.DataObject) -> None:
     ranges: list[tuple[int, int]] = []

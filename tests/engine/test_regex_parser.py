@@ -83,13 +83,13 @@ def texts_for(pattern: str) -> list[str]:
     return random.Random(pattern).sample(TEXTS, 60) + TEXTS[:7]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(plain_patterns)
 def test_patterns_match_as_re_does(pattern: str) -> None:
     agrees_with_re(pattern, texts_for(pattern))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(st.one_of(asserting_patterns, looking_patterns))
 def test_assertions_hold_as_in_re(pattern: str) -> None:
     try:
@@ -396,7 +396,7 @@ def test_limits_are_named() -> None:
     assert caught.value.limit == "regex_depth"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.text(st.sampled_from("ab()[]{}|*+?^$\\.,-:=!<>iPpdwbBLu{}019 &\n#é"), max_size=14),
     st.sampled_from(["ecma", "python", "rust"]),

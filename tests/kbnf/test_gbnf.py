@@ -19,7 +19,7 @@ from structgen.kbnf.gbnf_printer import print_gbnf, print_xgrammar
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 
-SETTINGS = settings(deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(suppress_health_check=list(HealthCheck))
 ASCII = rx.Chars(((0, 0x7F),))
 
 

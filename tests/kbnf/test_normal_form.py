@@ -14,7 +14,6 @@ from structgen.limits import Deadline, Limits
 
 SETTINGS = settings(
     max_examples=200,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
 

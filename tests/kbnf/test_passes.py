@@ -24,7 +24,6 @@ from structgen.kbnf.simplification import (
 from structgen.limits import Limits
 
 SETTINGS = settings(
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
 

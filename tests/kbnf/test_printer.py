@@ -16,7 +16,6 @@ from structgen.kbnf.regex_text import regex_to_rust
 from structgen.kbnf.text_without import text_without
 
 SETTINGS = settings(
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
 ASCII = rx.Chars(((0, 0x7F),))

@@ -1,16 +1,13 @@
 """Whether a regex matches the empty text, what else, and anything at all."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
 from structgen.kbnf.regex_facts import can_match, is_nullable, without_empty
 
-SETTINGS = settings(deadline=None)
 
-
-@SETTINGS
 @given(data=st.data())
 def test_against_the_automaton(data, strategies):
     regex = data.draw(strategies["regexes"]())

@@ -80,7 +80,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(STEPS, st.integers(1, 4), st.integers(20, 60), st.integers(1, 9), st.booleans())
 def test_each_session_has_the_logits_of_its_own_tokens(steps, sequences, cells, batch_tokens, is_recurrent):
     cache = Cache(sequences=sequences, cells=cells, batch_tokens=batch_tokens, is_recurrent=is_recurrent)

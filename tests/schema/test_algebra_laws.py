@@ -15,7 +15,6 @@ from structgen.schema.algebra import (
     OPEN,
     ArraySet,
     Contains,
-    Inexpressible,
     ObjectSet,
     StringSet,
     any_of,
@@ -23,7 +22,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
-from structgen.schema.emptiness import object_holds
+from structgen.schema.emptiness import can_repeat, object_holds
 from structgen.schema.exploration import explore
 from structgen.schema.validation import validator_for
 from tests.support.membership import in_arrays, in_objects, in_shape, space_of
@@ -32,7 +31,7 @@ from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
 pytestmark = pytest.mark.filterwarnings("ignore::structgen.schema.keywords.SchemaWarning")
 
 MANY_VALUES = st.lists(VALUES, min_size=1, max_size=8)
-SETTINGS = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=250, suppress_health_check=list(HealthCheck))
 
 
 class Pair:
@@ -108,7 +107,7 @@ def test_shapes_obey_the_laws_without_nodes(left, right, values):
         other = one.complement()
         assume(len(other.objects) <= 6 and len(other.arrays) <= 6)
         twice = other.complement()
-    except (Inexpressible, UnsupportedSchemaError, LimitExceededError):
+    except (UnsupportedSchemaError, LimitExceededError):
         assume(False)
     for value in values:
         in_left, in_right = pair.valid(value)
@@ -182,7 +181,10 @@ def _sets():
     counts = st.integers(0, 3)
     most = st.one_of(st.none(), counts)
     contains = st.lists(st.builds(Contains, counts, nodes, counts, most), max_size=2)
-    return st.builds(ArraySet, st.lists(nodes, max_size=2).map(tuple), nodes, counts, most, contains.map(tuple))
+    repeats = st.sampled_from([None, False, True])
+    return st.builds(
+        ArraySet, st.lists(nodes, max_size=2).map(tuple), nodes, counts, most, contains.map(tuple), repeats
+    )
 
 
 def _in_node(node, item):
@@ -206,6 +208,8 @@ def _in_set(part, value):
         found = sum(_in_node(count.node, item) for item in value[count.start :])
         if found < count.low or (count.high is not None and found > count.high):
             return False
+    if part.repeats is not None and part.repeats != (len(set(value)) < len(value)):
+        return False
     return all(_in_node(part.at(i), item) for i, item in enumerate(value))
 
 
@@ -222,10 +226,24 @@ def test_sets_of_arrays_by_counting(left, right, values):
 @SETTINGS
 @given(_sets(), st.integers(0, 3))
 def test_counts_can_be_met_exactly_when_there_is_an_array(part, longest):
-    part = replace(part, high=longest)
-    arrays = (value for length in range(longest + 1) for value in product(range(4), repeat=length))
-    found = can_be_met(part, lambda node: any(_in_node(node, item) for item in range(4)), lambda node: None)
-    assert found == any(_in_set(part, value) for value in arrays)
+    part = replace(part, high=longest, repeats=None)
+    assert can_be_met(part, _is_held) == any(_in_set(part, value) for value in _arrays(longest))
+
+
+@SETTINGS
+@given(_sets(), st.integers(0, 4))
+def test_items_can_be_equal_exactly_when_there_is_an_array(part, longest):
+    part = replace(part, high=longest, repeats=True)
+    assert can_repeat(part, _is_held) == any(_in_set(part, value) for value in _arrays(longest))
+
+
+def _is_held(node):
+    """Whether a node has one of the four values."""
+    return any(_in_node(node, item) for item in range(4))
+
+
+def _arrays(longest):
+    return (value for length in range(longest + 1) for value in product(range(4), repeat=length))
 
 
 _KEYS = ["a", "b", "c", "d", "e", "f", "dd", "ee", "ff"]  # of each length as many as a set may ask for
@@ -272,7 +290,7 @@ class _Held:
     """The nodes that have one of the four values."""
 
     def __contains__(self, node):
-        return any(_in_node(node, item) for item in range(4))
+        return _is_held(node)
 
 
 @SETTINGS

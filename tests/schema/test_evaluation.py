@@ -107,7 +107,7 @@ _VALUES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(_ADJACENT, _LEAVES | st.just(False), st.lists(_VALUES, min_size=4, max_size=12))
 def test_generated_schemas_agree_with_the_validator(adjacent, rest, values):
     schema = {**adjacent, "$schema": _NEW, "unevaluatedProperties": rest, "unevaluatedItems": rest}

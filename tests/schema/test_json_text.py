@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from structgen.schema.json_text import canonical_pieces, offset_of, pointer_at, pointer_of
@@ -20,7 +20,6 @@ def canonical(text):
     return b"".join(piece.data for piece in canonical_pieces(text))
 
 
-@settings(deadline=None)
 @given(values, layouts, st.sampled_from(["", " ", "\r\n\t  "]))
 def test_the_canonical_spelling_is_of_the_same_value(value, layout, around):
     text = (around + json.dumps(value, **layout) + around).encode()
@@ -28,14 +27,12 @@ def test_the_canonical_spelling_is_of_the_same_value(value, layout, around):
     assert canonical(canonical(text)) == canonical(text)
 
 
-@settings(deadline=None)
 @given(values)
 def test_it_is_that_of_json_dumps(value):
     """But for white space: what `json.dumps` writes between has one character."""
     assert canonical(json.dumps(value).encode()) == json.dumps(value, ensure_ascii=False).encode()
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_pieces_cover_the_text(data):
     pieces = list(canonical_pieces(data))
@@ -98,7 +95,6 @@ def places(value, members=()):
         yield from places(one, (*members, member))
 
 
-@settings(deadline=None)
 @given(values, layouts)
 def test_values_are_found_by_the_way_to_them(value, layout):
     text = json.dumps(value, **layout)

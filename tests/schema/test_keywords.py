@@ -68,6 +68,21 @@ CASES = [
     ({"items": False}, [[], 1], [[1]]),
     ({"uniqueItems": False}, [[1, 1]], []),
     ({"uniqueItems": True, "maxItems": 1}, [[], [1]], [[1, 1]]),
+    (
+        {"not": {"uniqueItems": True}},
+        [[1, 1], [1, 1.0], [1, 2, 1, 3], [{"a": [1]}, 2, {"a": [1]}], [1, 1, 1], [None, None, 2]],
+        [[], [1], [1, 2], [1, True], 1, "aa", {"a": 1}, [[1, 1]]],
+    ),
+    (
+        {"oneOf": [{"items": {"type": "integer"}, "type": "array"}, {"type": "array", "uniqueItems": True}]},
+        [[1, 1], ["a", 1], ["a"], ["a", "b"]],
+        [[], [1], [1, 2], ["a", "a"], ["a", 1, 1], 1],
+    ),
+    (
+        {"oneOf": [{"type": "array", "uniqueItems": True, "items": {"type": t}} for t in ("string", "object", "null")]},
+        [["a"], ["a", "b"], [{}], [{}, {"a": 1}], [None]],
+        [[], ["a", "a"], [{}, {}], [None, None], ["a", {}]],
+    ),
     ({"contains": True}, [[1], [1, 2], "x"], [[]]),
     (
         {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}},
@@ -296,7 +311,6 @@ def test_values_are_allowed_exactly_when_they_satisfy_the_schema(accepts, index)
     ("schema", "pointer", "keyword"),
     [
         ({"$ref": "http://elsewhere.test/x"}, "", "$ref"),
-        ({"not": {"uniqueItems": True}}, "/not", "not"),
         ({"a/b": 1, "properties": {"a/b": {"format": "file-path"}}}, "/properties/a~1b", "format"),
     ],
 )

@@ -116,7 +116,7 @@ def _floats(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=8))
 def test_a_text_is_derived_only_if_its_value_is_valid(accepts, schema, values):
     schema = _ordered(schema)
@@ -158,7 +158,7 @@ def _permuted(value: Any) -> list[Any]:
     return [value]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(SCHEMAS)
 def test_random_texts_under_the_mask_are_valid(walks, schema):
     validator = jsonschema.Draft202012Validator(schema)

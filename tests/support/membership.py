@@ -51,7 +51,8 @@ def in_numbers(part: NumberSet, value: float) -> bool:
 def in_arrays(space: Space, part: ArraySet, value: list[Any]) -> bool:
     if len(value) < part.low or (part.high is not None and len(value) > part.high):
         return False
-    if part.unique and any(same(item, other) for i, item in enumerate(value) for other in value[:i]):
+    repeats = any(same(item, other) for i, item in enumerate(value) for other in value[:i])
+    if part.repeats is not None and part.repeats != repeats:
         return False
     for count in part.contains:
         found = sum(is_member(space, count.node, item) for item in value[count.start :])

@@ -4,4 +4,4 @@ cdef class Contains:
 cdef class ArraySet:
     cdef readonly object prefix, rest, low, high
     cdef public object contains
-    cdef readonly object unique
+    cdef readonly object repeats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
@@ -37,7 +38,7 @@ class ArraySet:
 
     Attributes:
         contains: counts, all of which hold.
-        unique: no two items are equal.
+        repeats: False: no two items are equal; True: two are; None: nothing is said of it.
     """
 
     prefix: tuple[Node, ...] = ()
@@ -45,7 +46,7 @@ class ArraySet:
     low: int = 0
     high: int | None = None
     contains: tuple[Contains, ...] = ()
-    unique: bool = False
+    repeats: bool | None = None
 
     def at(self, index: int) -> Node:
         """What the item at `index` is in."""
@@ -64,6 +65,30 @@ class ArraySet:
         counting = ((number, count.node) for number, count in enumerate(self.contains) if count.start <= index)
         return cases(self.at(index), counting)
 
+    def having(self, indices: Collection[int], node: Node) -> ArraySet:
+        """Those arrays, whether items repeat or not, that have items at some indices, and those are in `node`."""
+        size = max(indices) + 1
+        prefix = [self.at(index) for index in range(max(size, len(self.prefix)))]
+        for index in indices:
+            prefix[index] = node
+        return ArraySet(tuple(prefix), self.rest, max(self.low, size), self.high, self.contains)
+
+    def repetitions(self) -> Iterator[tuple[Node, ArraySet]]:
+        """Nodes that two equal items may be in, each with the arrays of which two items are in it.
+
+        One of these sets of arrays has a member if an array of this set has two equal items: all values of such a node
+        add to the same counts.
+        """
+        last = self.settled + 1 if self.high is None else min(self.settled + 1, self.high - 1)
+        for later in range(last, 0, -1):  # the last two stand for all that follow
+            for earlier in range(later - 1, -1, -1):
+                for _, node in self.counted(meet(self.at(earlier), self.at(later))):
+                    yield node, self.having((earlier, later), node)
+
+    def counted(self, node: Node) -> list[Case]:
+        """A node by which of all `contains`, wherever they start, its values are in."""
+        return cases(node, ((number, count.node) for number, count in enumerate(self.contains)))
+
     def intersect(self, other: ArraySet) -> ArraySet | None:
         """The arrays in both, or None when the counts alone leave none."""
         size = max(len(self.prefix), len(other.prefix))
@@ -72,8 +97,11 @@ class ArraySet:
         contains = self.contains
         if other.contains:
             contains = tuple(dict.fromkeys((*contains, *other.contains)))
-        low, unique = max(self.low, other.low), self.unique or other.unique
-        return ArraySet(prefix, meet(self.rest, other.rest), low, high, contains, unique).reduced()
+        repeats = other.repeats if self.repeats is None else self.repeats
+        if other.repeats is not None and other.repeats != repeats:
+            return None
+        low = max(self.low, other.low)
+        return ArraySet(prefix, meet(self.rest, other.rest), low, high, contains, repeats).reduced()
 
     def reduced(self) -> ArraySet | None:
         """The same set with a bound where no further item can be, or None when the counts leave no array."""
@@ -89,13 +117,14 @@ class ArraySet:
                 break
         if size is not None and (high is None or size < high):
             high = size
-        if high is not None and high < self.low:
+        low = max(self.low, 2) if self.repeats else self.low
+        if high is not None and high < low:
             return None
         prefix = self.prefix if high is None or high >= len(self.prefix) else self.prefix[:high]
-        unique = self.unique and high not in (0, 1)
-        if high == self.high and prefix is self.prefix and unique == self.unique:
+        repeats = None if high in (0, 1) else self.repeats
+        if (low, high, repeats) == (self.low, self.high, self.repeats) and prefix is self.prefix:
             return self
-        found = ArraySet(prefix, self.rest, self.low, high, self.contains, unique)
+        found = ArraySet(prefix, self.rest, low, high, self.contains, repeats)
         return found.reduced() if found.contains else found  # a new bound may settle a count
 
     def _counted(self) -> ArraySet | None:
@@ -153,7 +182,7 @@ class ArraySet:
         if self.high == 0:
             return None
         high = None if self.high is None else self.high - 1
-        return ArraySet(self.prefix[1:], self.rest, max(self.low - 1, 0), high, tuple(contains), self.unique)
+        return ArraySet(self.prefix[1:], self.rest, max(self.low - 1, 0), high, tuple(contains), self.repeats)
 
     @property
     def has_empty(self) -> bool:
@@ -161,14 +190,10 @@ class ArraySet:
         return self.low == 0 and not any(count.low for count in self.contains)
 
     def complement(self) -> list[ArraySet]:
-        """Sets whose union is every other array.
-
-        Raises:
-            Inexpressible: it takes "two items are equal".
-        """
-        if self.unique:
-            raise Inexpressible("uniqueItems")
+        """Sets whose union is every other array."""
         parts: list[ArraySet] = []
+        if self.repeats is not None:
+            parts.append(ArraySet(repeats=not self.repeats))
         if self.low:
             parts.append(ArraySet(high=self.low - 1))
         if self.high is not None:

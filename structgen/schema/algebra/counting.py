@@ -26,7 +26,11 @@ class TooManyCounts(LimitExceededError):
         super().__init__("schema_nodes", _STEPS, message="too many ways to count the items of an array")
 
 
-def can_be_met(part: ArraySet, usable: Callable[[Node], bool], size: Callable[[Node], int | None]) -> bool:
+def _unbounded(node: Node) -> None:
+    return None
+
+
+def can_be_met(part: ArraySet, usable: Callable[[Node], bool], size: Callable[[Node], int | None] = _unbounded) -> bool:
     """Whether there is an array of a length and with counts that a set asks for.
 
     Args:

@@ -82,11 +82,7 @@ class Shape:
         return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, tuple(kept))
 
     def complement(self) -> Shape:
-        """All other values.
-
-        Raises:
-            Inexpressible: a part's complement is no finite union of such parts.
-        """
+        """All other values."""
         return Shape(
             not self.null,
             3 & ~self.booleans,

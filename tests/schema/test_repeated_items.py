@@ -1,0 +1,83 @@
+"""Arrays in which two items must be equal, which `not` makes of `uniqueItems`: exactly these, and no dead end."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.texts import END, constraint_of, language
+
+from structgen import UnsatisfiableSchemaError
+
+_VALUES = (1, 2, "ab", "aa")
+_BYTES = frozenset(b'[],12"ab')
+_ENUMS = st.lists(st.sampled_from(_VALUES), min_size=1, max_size=3, unique=True).map(lambda values: {"enum": values})
+_COUNTS = st.integers(0, 3)
+_SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "type": st.just("array"),
+        "items": st.one_of(_ENUMS, st.just(False)),
+        "maxItems": _COUNTS,
+        "not": st.just({"uniqueItems": True}),
+    },
+    optional={
+        "prefixItems": st.lists(_ENUMS, min_size=1, max_size=3),
+        "minItems": _COUNTS,
+        "contains": _ENUMS,
+        "minContains": _COUNTS,
+        "maxContains": _COUNTS,
+    },
+)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _valid(schema: dict[str, Any], longest: int) -> set[str]:
+    validator = jsonschema.Draft202012Validator(schema)
+    arrays = (list(items) for length in range(longest + 1) for items in product(_VALUES, repeat=length))
+    return {_compact(array) for array in arrays if validator.is_valid(array)}
+
+
+@given(_SCHEMAS)
+def test_exactly_the_arrays_with_equal_items_are_written(schema: dict[str, Any]) -> None:
+    valid = _valid(schema, 3)
+    try:
+        constraint = constraint_of(schema, whitespace="compact")
+    except UnsatisfiableSchemaError:
+        assert not valid
+        return
+    matcher = constraint.matcher()
+    found, texts = set(), [b""]
+    while texts:
+        text = texts.pop()
+        matcher.reset()
+        matcher.accept_bytes(text)
+        following = matcher.allowed_token_ids()
+        assert len(following), text  # no dead end
+        texts += [text + bytes([token]) for token in following if token in _BYTES]
+        if END in following:
+            found.add(text.decode())
+    assert found == valid
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda pairs: {"type": "array", "items": pairs, "uniqueItems": True, "minItems": 2, "maxItems": 2},
+        lambda pairs: {"type": "array", "items": pairs, "not": {"uniqueItems": True}, "maxItems": 2},
+    ],
+)
+def test_they_nest_in_arrays_that_compare_them(around: Any) -> None:
+    pairs = {"type": "array", "items": {"enum": [1, 2]}, "maxItems": 3, "not": {"uniqueItems": True}}
+    schema = around(pairs)
+    inner = [list(items) for length in (2, 3) for items in product((1, 2), repeat=length)]
+    validator = jsonschema.Draft202012Validator(schema)
+    valid = {_compact([a, b]) for a in inner for b in inner if validator.is_valid([a, b])}
+    assert language(schema, "[],12", 17, whitespace="compact") == valid
