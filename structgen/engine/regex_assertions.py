@@ -24,6 +24,7 @@ from structgen.engine.regex import (
     plus,
     repeat,
     sequence,
+    star,
 )
 from structgen.engine.regex_behind import without_behind
 from structgen.engine.regex_edges import ANY_TEXT, beginning_with, is_nullable
@@ -39,23 +40,40 @@ from structgen.engine.regex_patterns import (
 from structgen.engine.unicode_classes import Ranges, negation_of
 from structgen.errors import GrammarError
 
-__all__ = ["resolve"]
+__all__ = ["CannotRepeat", "resolve"]
+
+MOST_ROUNDS = 16  # that are written out
+
+
+class CannotRepeat(Exception):
+    """A repeated look-ahead that no automaton is made of here.
+
+    Attributes:
+        part: what is repeated.
+    """
+
+    def __init__(self, reason: str, part: Asserting) -> None:
+        super().__init__(f"a group with look-ahead cannot be repeated {reason}")
+        self.part = part
 
 
 def resolve(pattern: Pattern, *, anchored: bool) -> Regex:
     """The texts that a pattern matches: as a whole, or somewhere in them.
 
     Args:
-        pattern: nested no deeper than Python's stack allows; "repeat" with more than one round holds no "look".
+        pattern: nested no deeper than Python's stack allows.
         anchored: whether the pattern must match the whole text.
 
     Raises:
         GrammarError: `^` in a negative look-ahead after something that cannot be told to be empty or not.
+        CannotRepeat: a repeated look-ahead whose rounds cannot be told apart.
     """
     if not isinstance(pattern, Asserting):
         return pattern if anchored else sequence(ANY_TEXT, pattern, ANY_TEXT)
     whole = _at_begin(pattern if anchored else join(ANY_TEXT, pattern, ANY_TEXT))
     if isinstance(whole, Asserting) and whole.has_behind:
+        if whole.has_looking_rounds:
+            raise CannotRepeat("beside look-behind, word boundaries, or repeated looks at one character", whole)
         whole = without_behind(whole)
     return _before(whole, EMPTY)
 
@@ -183,6 +201,8 @@ def _before(part: Pattern, rest: Regex) -> Regex:
     body = part.parts[0]
     if part.max == 1:
         return choice(_before(body, rest), *([rest] if part.min == 0 else []))
+    if part.has_look:
+        return _rounds_before(part, rest)
     others = _past_end(body)
     fewer = None if part.max is None else part.max - 1
     found = [sequence(repeat(others, max(part.min - 1, 0), fewer), _before(body, rest))]
@@ -193,6 +213,45 @@ def _before(part: Pattern, rest: Regex) -> Regex:
     if part.min == 0:
         found.append(rest)
     return choice(*found)
+
+
+def _rounds_before(part: Asserting, rest: Regex) -> Regex:
+    r"""A repetition of what looks further ahead, such as `((?!foo).)*`, then `rest`.
+
+    With B what a round matches, its looks apart, let the texts of B*·`rest` fall into rounds in one way only. Then
+    those are left out in which some round sees what it refuses: B*·(B·B*·`rest` - body·B*·`rest`).
+
+    Raises:
+        CannotRepeat: they may fall into rounds in several ways.
+    """
+    body = part.parts[0]
+    plain = _without_looks(body)
+    if is_nullable(plain):
+        raise CannotRepeat("if it may be empty", part)
+    store = AutomatonStore()
+    if part.min <= MOST_ROUNDS and store.is_empty(difference(sequence(plain, rest), rest)):
+        for _ in range(part.min):  # more rounds match nothing that fewer do not
+            rest = _before(body, rest)
+        return rest
+    after = sequence(star(plain), rest)
+    one = sequence(plain, after)
+    for shorter, longer in ((plain, sequence(plain, plus(ANY_CHAR))), (rest, one)):
+        if not store.is_empty(intersection(shorter, longer)):
+            raise CannotRepeat("where a text may fall into its rounds in several ways", part)
+    refused = difference(one, _before(body, after))
+    return difference(sequence(repeat(plain, part.min, part.max), rest), sequence(star(plain), refused))
+
+
+def _without_looks(part: Pattern) -> Regex:
+    """What a part of looks at what follows matches, whether they hold or not."""
+    if not isinstance(part, Asserting):
+        return part
+    if part.kind in ("choice", "sequence", "repeat"):
+        inner = [_without_looks(p) for p in part.parts]
+        if part.kind == "repeat":
+            return repeat(inner[0], part.min, part.max)
+        return choice(*inner) if part.kind == "choice" else sequence(*inner)
+    return EMPTY
 
 
 def _before_character(ranges: Ranges, negative: bool, rest: Regex) -> Regex:

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, field
 
 from structgen.engine.regex import EMPTY, Chars, Literal, Regex
-from structgen.engine.regex_assertions import resolve
+from structgen.engine.regex_assertions import CannotRepeat, resolve
 from structgen.engine.regex_conditions import conditions_of_body
 from structgen.engine.regex_edges import edges
 from structgen.engine.regex_patterns import (
@@ -92,10 +92,14 @@ def parse_regex(
     if dialect not in _NEW_LINES:
         raise ValueError(f"dialect must be 'ecma', 'python' or 'rust', not {dialect!r}")
     limits = limits if limits is not None else Limits()
-    found = _Parser(Reader(pattern, dialect), limits).parse()
+    reader = Reader(pattern, dialect)
+    found = _Parser(reader, limits).parse()
     if not isinstance(found, Asserting):
         return resolve(found, anchored=anchored)
-    resolved = resolve(found, anchored=anchored)
+    try:
+        resolved = resolve(found, anchored=anchored)
+    except CannotRepeat as error:
+        reader.fail(str(error), error.part.begin)
     _check_size(resolved, limits)
     return resolved
 
@@ -285,13 +289,12 @@ class _Parser:
             reader.fail("an anchor cannot be repeated", begin)
         if self._dialect == "ecma" and reader.text.startswith(("(?=", "(?!", "(?<=", "(?<!"), item_begin):
             reader.fail("look-around by itself cannot be repeated", item_begin)
-        if isinstance(item, Asserting) and item.has_look and high != 1:
-            what = "a group with look-ahead" if self._dialect != "python" else "a group with look-ahead or '$'"
-            reader.fail(f"{what} cannot be repeated", item_begin)
         is_lazy = reader.accept("?")  # the language is the same
         if reader.peek() in ("+", "*", "?", "{") and self._dialect != "rust":
             self._refuse_second_quantifier(is_lazy)
         body = repeated(item, low, high)
+        if isinstance(body, Asserting):
+            body.begin = item_begin
         self._add(body, depth + 1, item_begin)
 
     def _refuse_second_quantifier(self, is_lazy: bool) -> None:

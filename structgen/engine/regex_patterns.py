@@ -34,12 +34,14 @@ class Asserting:
         parts: what it is made of; for "look", "behind" and "repeat" one part.
         min, max: of "repeat".
         negative: of "look" and "behind".
+        begin: of "repeat", where it begins in the text, if that is known.
         has_begin: a "begin" is in it, outside of look-behind.
         has_refused_begin: a "begin" is in a negative look-ahead, so that it may match less at the begin of the text.
         has_look: something that looks further ahead than one character is in it, an "end" apart.
         has_near_look: a look at the next character is in it.
         has_behind: a "behind" is in it, or a "repeat" with a look at the next character.
         has_rounds: a "repeat" of more than one round is in it.
+        has_looking_rounds: one with a "look" of that kind is.
         depth: nesting.
         size: the number of nodes, each regex one; parts that are shared count wherever they stand.
     """
@@ -49,12 +51,14 @@ class Asserting:
     min: int = 0
     max: int | None = None
     negative: bool = False
+    begin: int = field(init=False, default=0)
     has_begin: bool = field(init=False, default=False)
     has_refused_begin: bool = field(init=False, default=False)
     has_look: bool = field(init=False, default=False)
     has_near_look: bool = field(init=False, default=False)
     has_behind: bool = field(init=False, default=False)
     has_rounds: bool = field(init=False, default=False)
+    has_looking_rounds: bool = field(init=False, default=False)
     depth: int = field(init=False, default=1)
     size: int = field(init=False, default=1)
 
@@ -75,6 +79,7 @@ class Asserting:
                 self._take_over(part)
         if kind == "repeat" and self.max != 1:
             self.has_rounds = True
+            self.has_looking_rounds = self.has_looking_rounds or self.has_look
             self.has_behind = self.has_behind or self.has_near_look
         elif self.negative and self.has_begin:
             self.has_refused_begin = True
@@ -87,6 +92,7 @@ class Asserting:
         self.has_near_look = self.has_near_look or part.has_near_look
         self.has_behind = self.has_behind or part.has_behind
         self.has_rounds = self.has_rounds or part.has_rounds
+        self.has_looking_rounds = self.has_looking_rounds or part.has_looking_rounds
         self.depth = max(self.depth, part.depth + 1)
         self.size += part.size - 1
 
