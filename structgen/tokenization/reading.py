@@ -61,6 +61,7 @@ class Parts:
         added: by id, the text of each added token; special ones among them.
         pieces: the model's tokens, as it has them; none where they stand for bytes by themselves ("ByteLevel").
         marks_spaces: whether spaces become `▁` before anything else.
+        unlike: by id, added tokens behind which a text does not begin as it is: what the tokenizer does to it there.
     """
 
     size: int
@@ -77,6 +78,7 @@ class Parts:
     added: dict[int, str]
     pieces: dict[str, int] = field(repr=False)
     marks_spaces: bool
+    unlike: dict[int, str]
 
 
 def read_tokenizer(tokenizer: Any) -> Parts:
@@ -133,6 +135,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         added={token["id"]: token["content"] for token in config["added_tokens"] if token["content"]},
         pieces={} if is_byte_level else vocabulary,
         marks_spaces=marks_spaces,
+        unlike=_unlike(config),
     )
 
 
@@ -161,9 +164,19 @@ def _check_model(model: dict[str, Any]) -> None:
 def _check_added(config: dict[str, Any], normalizer: Any) -> None:
     """Added tokens that stand for text have to be found wherever it occurs, and to leave what follows as it is."""
     prefix = _prefix(config)
-    for token in config["added_tokens"]:
+    tokens = [token for token in config["added_tokens"] if token["content"]]
+    exact = [token["content"] for token in tokens if not token["normalized"]]
+    marks_spaces = SPACE_MARK in json.dumps([config["normalizer"], config["pre_tokenizer"]], ensure_ascii=False)
+    for token in tokens:
         content = token["content"]
-        if token["special"] or not content:
+        if token["normalized"]:
+            is_rewritten = normalizer is not None and normalizer.normalize_str(content) != content
+            if is_rewritten or (marks_spaces and SPACE_MARK in content):
+                raise VocabularyError(f"the added token {content!r} is normalized: that is not supported")
+            for other in exact:  # which is looked for first
+                if other in content or any(other.startswith(content[at:]) for at in range(1, len(content))):
+                    raise VocabularyError(f"the added tokens {content!r} and {other!r} overlap: that is not supported")
+        if token["special"]:
             continue
         for name in ("lstrip", "rstrip", "single_word"):
             if token[name]:
@@ -172,8 +185,18 @@ def _check_added(config: dict[str, Any], normalizer: Any) -> None:
             raise VocabularyError(
                 f"the tokenizer's {prefix} and the added token {content!r} are not supported together"
             )
-        if token["normalized"] and normalizer is not None and normalizer.normalize_str(content) != content:
-            raise VocabularyError(f"the added token {content!r} is normalized to another text: that is not supported")
+
+
+def _unlike(config: dict[str, Any]) -> dict[int, str]:
+    """See `Parts.unlike`."""
+    prefix = _prefix(config)
+    return {
+        token["id"]: f"behind {token['content']!r}, which has rstrip=True, the tokenizer takes white space away"
+        if token["rstrip"]
+        else f"behind {token['content']!r} the tokenizer's {prefix} puts a space"
+        for token in config["added_tokens"]
+        if token["rstrip"] or prefix
+    }
 
 
 def _prefix(config: dict[str, Any]) -> str | None:
@@ -209,9 +232,13 @@ def _splits(parts: list[dict[str, Any]], has_spaces: bool) -> tuple[Split, ...]:
     """
     splits: list[Split] = []
     first_leaf = 0
-    for part in parts:
+    for before, part in zip([None, *parts], parts, strict=False):
         if part["type"] == "Metaspace" and splits:
             raise VocabularyError("the tokenizer's 'Metaspace' behind other pre-tokenizers is not supported")
+        if before and (before["type"] == "ByteLevel" or (before["type"], part["type"]) == ("Metaspace", "ByteLevel")):
+            raise VocabularyError(  # it would see what the one before has made of the bytes
+                f"the tokenizer's {part['type']!r} behind {before['type']!r} is not supported"
+            )
         is_idle = part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
         found = None if is_idle and not has_spaces else _split(part)
         if found is not None:
@@ -258,7 +285,11 @@ class _Memberships:
         from tokenizers import Regex, pre_tokenizers
 
         def remover(leaf: str) -> Any:
-            return pre_tokenizers.Split(Regex(f"(?:{leaf})+"), "removed")  # neighbours at once: each piece takes time
+            try:
+                pattern = Regex(f"(?:{leaf})+")  # neighbours at once: each piece takes time
+            except Exception as error:  # `tokenizers` has no class of its own for it
+                raise VocabularyError(f"the tokenizer splits texts by {leaf!r}: that is not supported") from error
+            return pre_tokenizers.Split(pattern, "removed")
 
         self._leaves = [leaf for split in splits for leaf in split.program.leaves]
         self._unions = {leaf: union_of(leaf) for leaf in self._leaves}  # each class that is asked for takes time
@@ -344,27 +375,29 @@ def _normalizer(
     from tokenizers import normalizers
 
     rewrites: list[Callable[[str], str]] = []
-    composing = []
+    known: list[Any] = []
+    composes = False
     for part in _flat(config, "normalizers"):
         kind = part["type"]
         if kind in COMPOSING or kind in CHARACTERWISE:
             normalizer = getattr(normalizers, kind)()
             rewrites.append(normalizer.normalize_str)
-            composing += [normalizer] * (kind in COMPOSING)
+            known.append(normalizer)
+            composes = composes or kind in COMPOSING
         elif kind == "Replace" and part["pattern"] == {"String": " "} and part["content"] == SPACE_MARK:
             rewrites.append(_Marking())
         elif kind != "Prepend":  # at the beginning of a text, before which a prompt stands
             raise VocabularyError(f"the tokenizer's normalizer {kind!r} is not supported for proper tokenization")
     if any(part["type"] == "Metaspace" for part in pre_tokenizers):
         rewrites.append(_Marking())
-    return rewrites, _Normal(composing) if composing else None
+    return rewrites, _Normal(normalizers.Sequence(known)) if composes else None
 
 
 class _Normal:
-    """Whether some normalizers leave a text as it is."""
+    """Whether a normalizer leaves a text as it is."""
 
-    def __init__(self, composing: list[Any]) -> None:
-        self._composing = composing
+    def __init__(self, normalizer: Any) -> None:
+        self._normalizer = normalizer
 
     def __call__(self, text: str) -> bool:
-        return all(normalizer.normalize_str(text) == text for normalizer in self._composing)
+        return bool(self._normalizer.normalize_str(text) == text)

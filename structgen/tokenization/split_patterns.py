@@ -11,6 +11,7 @@ What a class of characters holds (`\p{L}`, `[^\s\p{N}]`, `(?i:s)`) is not decide
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -27,11 +28,13 @@ Threads: TypeAlias = tuple[int, ...]
 _PART = re.compile(r"\\[pP]\{\w+\}|\\[sdrn]")
 _UNION = re.compile(rf"\[(\^?)((?:{_PART.pattern})+)\]")
 _NAMED = {r"\r": r"\x{d}", r"\n": r"\x{a}"}
+_SEVERAL = tuple({text for code in range(sys.maxunicode + 1) if len(text := chr(code).casefold()) > 1})
+"""What single characters become where case does not matter: `ss` for ß."""
 _TOKEN = re.compile(
     r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
-    |(?P<repeat>(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^]|\\[bBAzZGKXRkg1-9])
+    |(?P<repeat>(?:[*+?]|\{[0-9]*(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^])
     |(?P<property>\\[pP]\{[^}]*\})|(?P<code>\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})
-    |(?P<escape>\\.)|(?P<set>\[)|(?P<character>.)""",
+    |(?P<escape>\\[sSdDwWhHtnrfvae\W])|(?P<odd>\\.)|(?P<set>\[)|(?P<character>.)""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -93,7 +96,7 @@ class Program:
         self._code: list[tuple[str, int, int]] = []
         self._emit(node)
         self._code.append(("match", 0, 0))
-        if self.advance((0,), None)[1]:
+        if self._may_be_empty():
             raise _unsupported(pattern, "it matches the empty text")
 
     @property
@@ -145,6 +148,19 @@ class Program:
                 found = {first, second} - seen
                 seen |= found
                 stack += found
+        return False
+
+    def _may_be_empty(self) -> bool:
+        """Whether some text follows before which the empty text matches."""
+        stack, seen = [0], {0}
+        while stack:
+            place = stack.pop()
+            kind, first, second = self._code[place]
+            if kind == "match":
+                return True
+            found = {first, second} if kind == "split" else {place + 1} if kind in ("is", "not") else set()
+            stack += found - seen
+            seen |= found
         return False
 
     # -- compiling --------------------------------------------------------------------------------------------------
@@ -287,6 +303,7 @@ class _Parser:
 
     def _row(self) -> _Node:
         parts: list[_Node] = []
+        folded = ""  # the characters before, where their case does not matter
         while (token := self._peek()) and token.lastgroup not in ("bar", "close"):
             if token.lastgroup == "repeat":
                 if not parts:
@@ -295,6 +312,10 @@ class _Parser:
                 self._at = token.end()
             else:
                 parts.append(self._atom(token))
+                character = self._character(token) if self._flags[-1] else None
+                folded = "" if character is None else folded + character.casefold()
+                if folded.endswith(_SEVERAL):
+                    raise self._refused("one character may stand for several in another case")
         return parts[0] if len(parts) == 1 else _Row(tuple(parts))
 
     def _repeated(self, part: _Node, text: str) -> _Repeat:
@@ -302,17 +323,19 @@ class _Parser:
             raise self._refused("what is repeated is no character or group")
         braces = text.startswith("{")
         count, mode = (text[1 : text.index("}")], text[text.index("}") + 1 :]) if braces else (text[0], text[1:])
-        if braces and mode == "+":
-            raise self._refused("a counted quantifier is followed by '+'")  # Oniguruma repeats it once more
+        if braces and (mode == "+" or (mode and "," not in count)):
+            raise self._refused(f"a counted quantifier is followed by {mode!r}")  # Oniguruma repeats it once more
         simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
         if not braces:
             return _Repeat(part, *simple[count], mode)
         least, comma, most = count.partition(",")
+        if not least or (most and int(most) < int(least)):
+            raise self._refused(f"the count {text!r} is used")  # from 0, or the other way round, to Oniguruma
         return _Repeat(part, int(least), int(most) if most else None if comma else int(least), mode)
 
     def _atom(self, token: re.Match[str]) -> _Node:
         kind = token.lastgroup or ""
-        if kind in ("anchor", "other"):
+        if kind in ("anchor", "other", "odd"):
             raise self._refused(f"{token[0]!r} is used")
         if kind == "set":
             return _Leaf(self._flagged(self._set()))
@@ -324,11 +347,15 @@ class _Parser:
             if not isinstance(inner, _Leaf):
                 raise self._refused("it looks ahead for more than one character")
             return _Look(inner.source, token[0].endswith("!"))
-        if kind == "code":
-            return _Leaf(self._flagged(_quoted(chr(int(token[0].strip("\\xu{}"), 16)))))
-        if kind == "character" and token[0] != ".":
-            return _Leaf(self._flagged(_quoted(token[0])))
-        return _Leaf(self._flagged(token[0]))
+        character = self._character(token)
+        return _Leaf(self._flagged(token[0] if character is None else _quoted(character)))
+
+    @staticmethod
+    def _character(token: re.Match[str]) -> str | None:
+        """The character that a token stands for; None where it is none, or an escape, which stays as it is."""
+        if token.lastgroup == "code":
+            return chr(int(token[0].strip("\\xu{}"), 16))
+        return token[0] if token.lastgroup == "character" and token[0] != "." else None
 
     def _flagged(self, source: str) -> str:
         return f"(?{self._flags[-1]}:{source})" if self._flags[-1] else source
@@ -348,10 +375,15 @@ class _Parser:
     def _set(self) -> str:
         """A class in brackets, as it stands."""
         first, depth = self._at, 0
+        if self._pattern.startswith(("[]", "[^]"), first):
+            raise self._refused("a class begins with ']'")
         while self._at < len(self._pattern):
             character = self._pattern[self._at]
             self._at += 2 if character == "\\" else 1
             depth += (character == "[") - (character == "]")
             if depth == 0:
-                return self._pattern[first : self._at]
+                found = self._pattern[first : self._at]
+                if self._flags[-1] and not re.fullmatch(r"\[[A-Za-z0-9]+\]", found):
+                    raise self._refused(f"the case of {found} does not matter")
+                return found
         raise self._refused("a '[' is not closed")

@@ -507,6 +507,10 @@ class ProperTokenization:
             first -= 1
         return whole[max(first, 0) :]
 
+    def unlike_behind(self, prompt_ids: Sequence[int]) -> str | None:
+        """What the tokenizer does to a text behind a prompt, if it does not read it as it is there."""
+        return self._parts.unlike.get(prompt_ids[-1]) if prompt_ids else None
+
     def behind_prompt(self, token_ids: Sequence[int]) -> Place:
         """The place behind a prompt. What is not proper in the prompt itself is taken as it is."""
         spelled, first = self.added.spelled, len(token_ids)

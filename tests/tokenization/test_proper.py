@@ -314,7 +314,31 @@ def _refused():
     undone.normalizer = None
     marked = bpe_tokenizers.gemma_like()
     marked.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.Metaspace()])
+    mixed = bpe_tokenizers.gpt2()
+    mixed.add_tokens([AddedToken("bc", normalized=False), AddedToken("abc", normalized=True)])
+    respelled = bpe_tokenizers.gemma_like()
+    respelled.add_tokens([AddedToken("a▁b", normalized=True)])
+    bytes_only = bpe_tokenizers._bytes_only()
+    behind_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Split(" ", "isolated")])
+    patterns = {
+        "a{2}?": "followed by",
+        "a{,2}b": "the count",
+        "a{2,1}b": "the count",
+        r"\012": "is used",
+        r"\x1": "is used",
+        "(?=a)b?": "matches the empty text",
+        "(?i:ss)": "in another case",
+        "(?i:ß)": "in another case",
+        "(?i:[ß])": "does not matter",
+        "[]a]": "begins with",
+        r"\y": "is used",
+    }
     return [
+        *((_with(pre_tokenizer=split(pattern)), what) for pattern, what in patterns.items()),
+        (mixed, "'abc' and 'bc' overlap"),
+        (respelled, "'a▁b' is normalized"),
+        (_with(pre_tokenizer=behind_bytes), "'Split' behind 'ByteLevel'"),
+        (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' behind 'ByteLevel'"),
         (words, "WordPiece"),
         (unigram, "Unigram"),
         (_with(normalizer=normalizers.Strip()), "'Strip'"),
@@ -331,12 +355,41 @@ def _refused():
     ]
 
 
-@pytest.mark.parametrize("case", range(13))
+@pytest.mark.parametrize("case", range(28))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
-    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
+    size = tokenizer.get_vocab_size() + case  # a vocabulary of its own: those of the same tokens are one
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=size)
     with pytest.raises(VocabularyError, match=what):
         structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")
+
+
+def test_prompts_behind_which_a_text_is_read_as_another_are_refused():
+    from tokenizers import AddedToken
+
+    stripping = bpe_tokenizers.gpt2()
+    stripping.add_special_tokens([AddedToken("<user>", rstrip=True)])
+    prefixing = bpe_tokenizers.llama2_like()
+    prefixing.add_special_tokens([AddedToken("<user>", normalized=False)])
+    for tokenizer, what in ((stripping, "rstrip=True"), (prefixing, "'Prepend' puts a space")):
+        vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
+        constraint = structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")
+        user = tokenizer.token_to_id("<user>")
+        with pytest.raises(VocabularyError, match=what):
+            constraint.matcher(prompt_ids=[user])
+        constraint.matcher(prompt_ids=[user, *tokenizer.encode("b:", add_special_tokens=False).ids])
+
+
+def test_normalizers_in_a_row_are_taken_together():
+    from tokenizers import normalizers
+
+    tokenizer = _with(normalizer=normalizers.Sequence([normalizers.NFD(), normalizers.NFC()]))
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=1000)
+    matcher = structgen.compile(structgen.Grammar.regex("é"), vocabulary, tokenization="proper").matcher()
+    for token in tokenizer.encode("é", add_special_tokens=False).ids:
+        assert token in matcher.allowed_token_ids()
+        matcher.accept_token(token)
+    assert matcher.is_accepting
 
 
 def test_two_tokenizers_of_the_same_tokens_that_split_differently_are_refused():
