@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pydantic
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import to_jsonable_python
 
 from structgen.schema.formats import UNSUPPORTED, language
 from structgen.schema.keywords import REGEX_DIALECT
@@ -41,6 +42,7 @@ _TIGHTER_FORMATS = {
     "ipvanyaddress": "x-ip",
 }
 _TOLD_APART = frozenset({"bool", "enum", "float", "int", "none"})
+_REWRITES = frozenset({"to_lower", "to_upper", "strip_whitespace"})
 _CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
 _FUNCTIONS = frozenset({"function-after", "function-before", "function-plain", "function-wrap"})
 _LOOKS_AROUND = frozenset(
@@ -49,6 +51,16 @@ _LOOKS_AROUND = frozenset(
         "import_string",
     }
 )  # fmt: skip
+_NONE: frozenset[str] = frozenset()
+_BOUNDS = frozenset({"gt", "ge", "lt", "le"})
+_LENGTHS = frozenset({"min_length", "max_length"})
+_CONSTRAINTS = {
+    "int": _BOUNDS | {"multiple_of"},
+    "float": _BOUNDS,
+    "decimal": _BOUNDS | {"multiple_of"},
+    **dict.fromkeys(("str", "list", "dict"), _LENGTHS),
+}
+"""Constraints that types have themselves, and that mean there what they mean around them."""
 _TYPES_OF_VALUES = ("string", "integer", "number", "boolean", "null")
 _BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][iI][bB])?$"
 _IS_BYTES = "x-structgen-bytes"
@@ -121,6 +133,8 @@ class ExactJsonSchema(GenerateJsonSchema):
             if schema.get(name) is not None:
                 bounds[keyword] = Decimal(schema[name])
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
+        # Before the point there is no digit then, and Pydantic takes the one of 0 for one.
+        no_zero = digits is not None and digits == places
         variants: list[JsonSchemaValue] = []
         for used in range(digits + 1) if digits is not None and places is None else (places,):
             number: JsonSchemaValue = {"type": "number"}
@@ -129,12 +143,15 @@ class ExactJsonSchema(GenerateJsonSchema):
             if digits is not None and used is not None:
                 most = Decimal(10) ** (digits - used) - Decimal(1).scaleb(-used)
                 number |= {"minimum": -most, "maximum": most}
+            if no_zero:
+                number["not"] = {"const": 0}
             variants.append(
                 {"allOf": [number, {"type": "number", **bounds}, *_divisible(bounds)]} if bounds else number
             )
             if "multipleOf" not in bounds:
                 limits = (digits, used, *(bounds.get(keyword) for keyword in names.values()))
-                variants.append(_text("x-decimal " + " ".join("-" if x is None else str(x) for x in limits)))
+                text = _text("x-decimal " + " ".join("-" if x is None else str(x) for x in limits))
+                variants.append(text | {"pattern": "^[^eE]*[1-9]"} if no_zero else text)
         return variants[0] if len(variants) == 1 else {"anyOf": variants}
 
     def literal_schema(self, schema: Any) -> JsonSchemaValue:
@@ -145,8 +162,13 @@ class ExactJsonSchema(GenerateJsonSchema):
         return _in_digits(super().literal_schema({"type": "literal", "expected": expected}))
 
     def enum_schema(self, schema: Any) -> JsonSchemaValue:
-        """Enumerations."""
-        return _in_digits(super().enum_schema(schema))
+        """Enumerations: the members whose values are JSON. A tuple, say, is not read."""
+        members = [
+            member for member in schema["members"] if to_jsonable_python(member.value, fallback=id) == member.value
+        ]
+        if not members:
+            return _refused("enum")
+        return _in_digits(super().enum_schema({**schema, "members": members}))
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
         """Complex numbers are refused."""
@@ -228,6 +250,9 @@ class ExactJsonSchema(GenerateJsonSchema):
         """Any type; those of Pydantic's whose functions look at the machine that reads them are refused."""
         if schema["type"] in _FUNCTIONS:
             function = schema["function"]["function"]
+            if _is_constraint(function):
+                narrowed = _narrowed(schema["schema"], function)
+                return _refused(next(iter(function.keywords))) if narrowed is None else self.generate_inner(narrowed)
             name = getattr(function, "__qualname__", "")
             if getattr(function, "__module__", "").startswith("pydantic."):
                 if name in _LOOKS_AROUND:
@@ -237,6 +262,14 @@ class ExactJsonSchema(GenerateJsonSchema):
                     result.pop(_IS_BYTES, None)
                     return result
         return super().generate_inner(schema)
+
+    def chain_schema(self, schema: Any) -> JsonSchemaValue:
+        """One type after the other: of a union with a pattern, the union and then a string."""
+        first, *others = schema["steps"]
+        texts = [step.get("schema", step) for step in others]
+        if all(text["type"] == "str" for text in texts):
+            return {"allOf": [self.generate_inner(step) for step in (first, *texts)]}
+        return super().chain_schema(schema)
 
     # --- collections -------------------------------------------------------------------------------------------------
 
@@ -278,9 +311,18 @@ class ExactJsonSchema(GenerateJsonSchema):
         result["additionalProperties"] = values or True
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
         names = self._key_names(keys)
+        if result.get("minProperties", 0) > 1 and not self._are_keys_told_apart(schema.get("keys_schema")):
+            names = _refused("minProperties")
         if names is not None:
             result["propertyNames"] = names
         return result
+
+    def _are_keys_told_apart(self, keys: Any) -> bool:
+        """Whether names that differ are keys of a map that differ, as far as is known."""
+        if keys is None or keys["type"] == "any":
+            return True
+        is_rewritten = any(getattr(self._config, option, False) for option in _CHANGES_TEXT)
+        return keys["type"] in ("str", "int", "literal", "enum") and _is_told_apart(keys) and not is_rewritten
 
     @staticmethod
     def _key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:
@@ -405,6 +447,43 @@ def _single_names(discriminator: list[Any]) -> list[str]:
     return [path[0] for path in discriminator if len(path) == 1 and isinstance(path[0], str)]
 
 
+def _is_constraint(function: Any) -> bool:
+    """Whether a function is one of Pydantic's, for a constraint on a type that has none of that name: a union, say."""
+    return isinstance(function, partial) and function.func.__module__ == "pydantic._internal._validators"
+
+
+def _narrowed(schema: Any, constraint: Any) -> Any | None:
+    """A core schema with a constraint put on each type inside; None where that cannot be said of one of them.
+
+    What Pydantic cannot compare, such as None with a number, is left out: it raises TypeError.
+    """
+    kind = schema["type"]
+    if kind == "union":
+        options = [option[0] if isinstance(option, tuple) else option for option in schema["choices"]]
+        if {"decimal", "float"} <= {option["type"] for option in options}:
+            return None  # one number is read as either, and rounded or not
+        found = [_narrowed(option, constraint) for option in options if option["type"] != "none"]
+        return None if None in found or not found else {**schema, "choices": found}
+    if kind == "nullable":
+        return _narrowed(schema["schema"], constraint)
+    if kind in ("literal", "bool"):
+        expected = [value for value in schema.get("expected", (False, True)) if _holds(constraint, value)]
+        return {"type": "literal", "expected": expected} if expected else None
+    if kind == "function-after" and _is_constraint(schema["function"]["function"]):
+        inner = _narrowed(schema["schema"], constraint)
+        return None if inner is None else {**schema, "schema": inner}
+    known = _CONSTRAINTS.get(kind, _NONE) - schema.keys() if _REWRITES.isdisjoint(schema) else _NONE
+    return {**schema, **constraint.keywords} if known.issuperset(constraint.keywords) else None
+
+
+def _holds(constraint: Any, value: Any) -> bool:
+    try:
+        constraint(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _is_hashable(schema: Any) -> bool:
     """Whether what a core schema yields can be a member of a set, as far as is known."""
     kind = schema["type"]
@@ -429,7 +508,7 @@ def _is_told_apart(schema: Any) -> bool:
     if kind in ("nullable", "default"):
         return _is_told_apart(schema["schema"])
     if kind == "str":
-        return not {"to_lower", "to_upper", "strip_whitespace"} & schema.keys()
+        return _REWRITES.isdisjoint(schema)
     if kind == "literal":
         return len(set(schema["expected"])) == len(schema["expected"])
     return kind in _TOLD_APART

@@ -254,6 +254,15 @@ def test_a_value_is_the_same_in_every_spelling(order: str) -> None:
         assert is_read(constraint, text), text
 
 
+@pytest.mark.parametrize("draft", ["draft-04", "draft-07"])
+def test_arrays_and_objects_are_compared_in_every_draft(draft: str) -> None:
+    constraint = compiled({"$schema": f"http://json-schema.org/{draft}/schema#", "type": "array", "uniqueItems": True})
+    assert constraint is not None
+    for item in ("[1,2]", '{"a":1,"b":2}'):
+        assert is_read(constraint, f"[{item},[3,4],[1,3]]")
+        assert not is_read(constraint, f"[{item},[3,4],{item}]")
+
+
 def test_the_rules_of_many_properties_in_any_order_are_made_as_they_are_met() -> None:
     names = [f"p{number}" for number in range(300)]
     schema = {"properties": {name: {"type": "boolean"} for name in names}, "required": names, "type": "object"}

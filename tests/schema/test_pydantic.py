@@ -16,8 +16,20 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Op
 import pydantic
 import pydantic.dataclasses
 import pytest
-from pydantic import AnyUrl, BaseModel, ConfigDict, Discriminator, Field, HttpUrl, RootModel, Tag, TypeAdapter
+from pydantic import (
+    AnyUrl,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    HttpUrl,
+    RootModel,
+    StringConstraints,
+    Tag,
+    TypeAdapter,
+)
 from pydantic.json_schema import GenerateJsonSchema
+from support.texts import constraint_of, is_read
 from typing_extensions import TypedDict
 
 from structgen.errors import UnsupportedSchemaError
@@ -399,3 +411,74 @@ def test_random_texts_under_the_mask_are_read_by_pydantic(walks, index, whitespa
     assert texts
     for text in texts:
         parse(text)
+
+
+class _Values(Enum):
+    PAIR = (1, "x")
+    TEXT = "b"
+
+
+class _Pairs(Enum):
+    PAIR = (1, "x")
+
+
+_TEXTS = [
+    *(
+        "-1",
+        "0",
+        "1",
+        "3",
+        "5",
+        "0.5",
+        "-0.5",
+        "0.12",
+        "true",
+        "false",
+        "null",
+        '"a"',
+        '"ab"',
+        '"bc"',
+        "[]",
+        '["a","b"]',
+    ),
+    *('[1,"x"]', "[1]", '{"a":1}', '{"a":1,"A":2}', '{"a":1,"b":2}', '"0"', '"0.12"', '"0.00"', '"b"', "{}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowed"),
+    [
+        (Annotated[int | float, Field(gt=0)], ["1", "3", "5", "0.5", "0.12"]),
+        (Annotated[int | float, Field(gt=0, lt=5)], ["1", "3", "0.5", "0.12"]),
+        (Annotated[int | float | None, Field(ge=0)], ["0", "1", "3", "5", "0.5", "0.12", "null"]),
+        (Annotated[Literal[1, 3, "a"], Field(le=2)], ["1"]),
+        (Annotated[bool, Field(gt=0)], ["true"]),
+        (Annotated[str | list[str], Field(min_length=2)], ['"ab"', '"bc"', '["a","b"]', '"0.12"', '"0.00"']),
+        (Annotated[list[int] | dict[str, int], Field(max_length=1)], ["[]", "[1]", '{"a":1}', "{}"]),
+        (Annotated[str | int, Field(pattern="^a")], ['"a"', '"ab"']),
+        (Annotated[Decimal, Field(max_digits=2, decimal_places=2)], ["0.5", "-0.5", "0.12", '"0.12"']),
+        (Annotated[dict[str, int], Field(min_length=2)], ['{"a":1,"A":2}', '{"a":1,"b":2}']),
+        (_Values, ['"b"']),
+    ],
+)
+def test_constraints_around_a_type_hold_as_in_pydantic(kind, allowed):
+    constraint = constraint_of(kind, whitespace="compact")
+    assert [text for text in _TEXTS if is_read(constraint, text)] == allowed
+    for text in allowed:
+        TypeAdapter(kind).validate_json(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "keyword"),
+    [
+        (Annotated[int | str, Field(gt=0)], "gt"),
+        (Annotated[float | Decimal, Field(gt=0)], "gt"),
+        (Annotated[set[int] | list[int], Field(min_length=2)], "min_length"),
+        (Annotated[dict[Annotated[str, StringConstraints(to_lower=True)], int], Field(min_length=2)], "minProperties"),
+        (_Pairs, "enum"),
+    ],
+)
+def test_constraints_that_no_schema_says_are_refused(kind, keyword):
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        constraint_of(kind)
+    assert caught.value.keyword == keyword
