@@ -163,12 +163,10 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def enum_schema(self, schema: Any) -> JsonSchemaValue:
         """Enumerations: the members whose values are JSON. A tuple, say, is not read."""
-        members = [
-            member for member in schema["members"] if to_jsonable_python(member.value, fallback=id) == member.value
-        ]
-        if not members:
-            return _refused("enum")
-        return _in_digits(super().enum_schema({**schema, "members": members}))
+        values = ((member, to_jsonable_python(member.value, fallback=id)) for member in schema["members"])
+        members = [member for member, value in values if value == member.value]
+        read: Any = dict(schema) | {"members": members}
+        return _in_digits(super().enum_schema(read)) if members else _refused("enum")
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
         """Complex numbers are refused."""

@@ -18,7 +18,6 @@ cdef class ProperMatcher(Matcher):
     @cython.locals(compiled=CompiledGrammar)
     cdef int _fill(self, unsigned int[::1] words) except -1
     cdef bint _is_in_mask(self, int token) except -1
-    @cython.locals(compiled=CompiledGrammar)
     cdef bint _leads_on(self, place) except -1
     @cython.locals(one="unsigned int", token=int)
     cdef int _fill_proper(self, unsigned int[::1] words) except -1

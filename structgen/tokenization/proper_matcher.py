@@ -51,7 +51,8 @@ class ProperMatcher(Matcher):
         if unlike is not None:
             raise VocabularyError(f"proper tokenization of this prompt is not supported: {unlike}")
         self._tokenization = tokenization
-        self._place = tokenization.behind_prompt(prompt_ids)
+        with compiled.lock:
+            self._place = tokenization.behind_prompt(prompt_ids)
         self._places_before: list[Place] = []
         # The last mask, and behind how many tokens it was made: what it allows need not be looked at again.
         self._mask = np.zeros(tokenization.word_count, dtype=np.uint32)
@@ -101,11 +102,13 @@ class ProperMatcher(Matcher):
         ends = token_id in self._compiled.vocabulary.eos_token_ids
         place = self._place
         is_known = self._mask_at == len(self._places_before) and self._is_in_mask(token_id)
-        after = place if ends else self._tokenization.advance(place, token_id)
-        Matcher.accept_token(self, token_id)
-        if after is None or not (is_known or (self._tokenization.may_end(place) if ends else self._leads_on(after))):
-            Matcher.rollback(self, 1)
-            raise self._rejected(token_id, "the tokenizer would not split the text there")
+        with self._compiled.lock:
+            after = place if ends else self._tokenization.advance(place, token_id)
+            Matcher.accept_token(self, token_id)
+            leads_on = is_known or (self._tokenization.may_end(place) if ends else after and self._leads_on(after))
+            if after is None or not leads_on:
+                Matcher.rollback(self, 1)
+                raise self._rejected(token_id, "the tokenizer would not split the text there")
         self._places_before.append(place)
         self._place = after
 
@@ -113,13 +116,11 @@ class ProperMatcher(Matcher):
         return 0 <= token < self._compiled.vocabulary.size and bool(self._mask[token >> 5] >> (token & 31) & 1)
 
     def _leads_on(self, place: Place) -> bool:
-        """Whether a proper way leads to an end from behind a token that was accepted."""
-        compiled = self._compiled
+        """Whether a proper way leads to an end from behind a token that was accepted. The lock is held."""
         if self._has_ended():
             return bool(self._tokenization.may_end(place))
-        with compiled.lock:
-            self._refresh()
-            return bool(ProperMasks.of(compiled, self._tokenization).leads_on(self._set, place))
+        self._refresh()
+        return bool(ProperMasks.of(self._compiled, self._tokenization).leads_on(self._set, place))
 
     def accept_bytes(self, data: bytes) -> None:
         """Not for proper tokenizations: bytes do not say which tokens they are.
@@ -159,7 +160,8 @@ class ProperMatcher(Matcher):
     @property
     def is_accepting(self) -> bool:
         """Whether the text so far is a whole text of the language, and its tokens are all of it."""
-        return super().is_accepting and self._tokenization.may_end(self._place)
+        with self._compiled.lock:
+            return super().is_accepting and self._tokenization.may_end(self._place)
 
 
 def healed(
@@ -176,7 +178,9 @@ def healed(
         if tokenization.unlike_behind(kept) is not None:
             break
         Matcher(compiled, prefix).fill_next_token_bitmask(words[None])
-        if tokenization.is_cut_off(tokenization.behind_prompt(kept), words):
+        with compiled.lock:
+            is_cut_off = tokenization.is_cut_off(tokenization.behind_prompt(kept), words)
+        if is_cut_off:
             return kept, prefix
         text = compiled.vocabulary.token_bytes(kept.pop()) if kept else None
         if text is None:

@@ -75,6 +75,8 @@ class Cutters:
 class Scanner:
     """Follows a pre-tokenizer along the bytes of a text.
 
+    States are made as texts lead to them, for all matchers of a vocabulary: who asks holds the vocabulary's lock.
+
     Args:
         splits: the pre-tokenizer; none where the whole text is one pre-token.
         memberships: for some characters, whether they are of each class of the splits; None for a character that no

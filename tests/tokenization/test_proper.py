@@ -447,3 +447,42 @@ def test_a_compiled_schema_keeps_its_own_tokenization(tiny_model):
     constraint = structgen.compile(int, tiny_model.vocabulary)
     with pytest.raises(ValueError, match="tokenization='any'"):
         structgen.generate(tiny_model, "1", constraint, tokenization="proper")
+
+
+def test_threads_that_walk_one_tokenizer_do_not_disturb_each_other():
+    import sys
+    import threading
+
+    tokenizer = bpe_tokenizers.gpt2()
+    texts = ["ab1 '\n\té中😀ßЖ٣_.,!?\u0301\u200d"[at:] * 2 for at in range(8)]
+    prompts = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+
+    def masks(size, in_threads):
+        vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=size)  # with tables of its own
+        constraint = structgen.compile(structgen.Grammar.regex("(?s).*"), vocabulary, tokenization="proper")
+        found = [None] * len(prompts)
+        barrier = threading.Barrier(len(prompts) if in_threads else 1)
+
+        def work(number):
+            barrier.wait()
+            found[number] = [*constraint.matcher(prompts[number]).allowed_token_ids()]
+
+        if not in_threads:
+            for number in range(len(prompts)):
+                work(number)
+            return found
+        running = [threading.Thread(target=work, args=(number,)) for number in range(len(prompts))]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+        return found
+
+    interval = sys.getswitchinterval()
+    expected = masks(600, in_threads=False)
+    sys.setswitchinterval(1e-6)
+    try:
+        for trial in range(10):
+            assert masks(601 + trial, in_threads=True) == expected
+    finally:
+        sys.setswitchinterval(interval)
