@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from structgen.substrings import SubstringOf
     from structgen.templates import Template, template
     from structgen.tools import ToolCall, acall, call
+    from structgen.tracing import Trace, trace
 
 __all__ = [
     "AsyncStream",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast
 
 from structgen.generation import Generator
@@ -56,6 +56,7 @@ def batch(
         The values, in the order of the prompts.
 
     Raises:
+        TypeError: one prompt is no list of prompts.
         ValueError: as many schemas as prompts are wanted, and there are not.
         SchemaError, GrammarError: a schema cannot be used.
         IncompleteOutputError, ValidationFailedError, GenerationError: of the first row that fails.
@@ -64,6 +65,8 @@ def batch(
         >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
         ['good', 'bad']
     """
+    if isinstance(prompts, (str, bytes, Mapping)):
+        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
     rows = list(prompts)
     generators = _generators(model, schema, len(rows), limits, options)
     seed = options.get("seed")

@@ -17,7 +17,7 @@ from structgen.errors import FunctionDefinitionError
 from structgen.generation import Generator
 from structgen.limits import Limits
 from structgen.models.loading import default_model
-from structgen.settings import ConstraintOptions, GenerationOptions
+from structgen.settings import ConstraintOptions, GenerationOptions, check_names
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel
@@ -86,7 +86,7 @@ class TypedFunction(Generic[P, R]):
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._options = options
+        self._options = _checked(options)
         self._signature = inspect.signature(function)
         self._template = _template(function, self._signature)
         self._returned = _return_type(function, namespace or {}) if options.get("schema") is None else None
@@ -98,8 +98,12 @@ class TypedFunction(Generic[P, R]):
         """Asks the model; see `Generator.run` for what it raises."""
         prompt = self.prompt(*args, **kwargs)
         if self._is_async:
-            return cast(R, asyncio.to_thread(self._run, prompt))
-        return self._run(prompt)
+            return cast(R, self._arun(prompt))
+        return self._generator()(prompt)
+
+    def __get__(self, owner: object, kind: type | None = None) -> Any:
+        """A method of `owner`, where the function was written in a class."""
+        return self if owner is None else functools.partial(self, owner)  # type: ignore[arg-type]
 
     def prompt(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """The prompt for these arguments, without asking the model."""
@@ -111,16 +115,24 @@ class TypedFunction(Generic[P, R]):
         """The same function with other options; those not named stay."""
         twin = TypedFunction.__new__(TypedFunction)
         twin.__dict__.update(self.__dict__)
-        twin._options = cast(FunctionOptions, {**self._options, **options})
+        twin._options = cast(FunctionOptions, {**self._options, **_checked(options)})
         return twin
 
-    def _run(self, prompt: str) -> R:
+    async def _arun(self, prompt: str) -> R:
+        generator = await asyncio.to_thread(self._generator)
+        return (await generator.arun(prompt)).value
+
+    def _generator(self) -> Generator[R]:
         options = dict(self._options)
         model = options.pop("model", None) or default_model()
         schema = options.pop("schema", None)
         schema = self._returned if schema is None else schema
-        generator: Generator[R] = Generator(cast("AnyModel", model), schema, **cast(Any, options))
-        return generator(prompt)
+        return Generator(cast("AnyModel", model), schema, **cast(Any, options))
+
+
+def _checked(options: FunctionOptions) -> FunctionOptions:
+    check_names(cast(dict[str, Any], options), tuple(FunctionOptions.__annotations__))
+    return options
 
 
 class _PromptFormatter(string.Formatter):

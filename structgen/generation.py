@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
@@ -116,8 +117,20 @@ class Generator(Generic[T]):
         return cast(Result[T], run.result)
 
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
-        """`run`, in a thread; awaited."""
-        return await asyncio.to_thread(self.run, prompt, **options)
+        """`run`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way."""
+        cancelled = threading.Event()
+
+        def answer() -> Result[T] | None:
+            run = self.begin(prompt, **options)
+            while not cancelled.is_set() and run.step():
+                pass
+            return run.result
+
+        try:
+            return cast(Result[T], await asyncio.to_thread(answer))
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
 
     def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
         """The value while it grows; see `structgen.stream`."""
@@ -236,6 +249,11 @@ def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options:
     Raises:
         ValueError: what was compiled already is for another vocabulary or tokenization.
     """
+    if not hasattr(model, "vocabulary"):
+        raise TypeError(
+            f"{model!r:.80} is no model of structgen: load(…), from_transformers(hf_model, tokenizer) and the other "
+            "from_… functions give one"
+        )
     if not isinstance(schema, Constraint):
         reading: SchemaArguments = model.reading if isinstance(model, Server) else {"whitespace": "single"}
         merged = cast(ConstraintOptions, {**reading, **options})

@@ -30,6 +30,8 @@ __all__ = ["MapSummary", "Row", "answered", "map_file", "map_rows"]
 Row: TypeAlias = dict[str, Any]
 """A row on its way: `line`, from 1, `id` if it has one, and `prompt`; `error` and `message` where it cannot be read."""
 
+_BEGIN = b'{"line": '  # of each row that is written
+
 Answers: TypeAlias = Callable[[Iterator[Row]], Iterable[Row]]
 """Answers rows: each with `value`, or with `error` and `message`, in any order."""
 
@@ -82,7 +84,8 @@ def map_file(
 
     Raises:
         SchemaError, GrammarError: the schema cannot be used.
-        OSError: a file cannot be read or written, or another run is writing to it.
+        OSError: a file cannot be read or written, was not written by such a run, or another run is writing to it.
+        ValueError: two of the files are one.
     """
     generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
     seed = options.get("seed")
@@ -108,7 +111,8 @@ def answered(generator: Generator[Any], rows: Iterable[Row], *, batch_size: int,
         row = under_way.pop(line)
         del row["prompt"]
         if isinstance(outcome, Result):
-            yield row | {"value": pydantic_core.to_jsonable_python(outcome.value, by_alias=True)}
+            value = pydantic_core.to_jsonable_python(outcome.value, by_alias=True, fallback=str, inf_nan_mode="null")
+            yield row | {"value": value}
         elif isinstance(outcome, (StructgenError, ValueError, TypeError)):
             yield row | _described(outcome)
         else:
@@ -128,6 +132,8 @@ def map_rows(
     """The files' side of `map_file`: reads what is still to do, and writes what is answered."""
     out = Path(out)
     failed = Path(failed) if failed is not None else out.with_name(f"{out.stem}.failed{out.suffix}")
+    if len({path.resolve() for path in (Path(prompts), out, failed)}) < 3:
+        raise ValueError(f"prompts, values and failed rows are three files: {prompts}, {out} and {failed} are not")
     with _Lines(out) as values, _Lines(failed, begins_anew=retry_failed) as errors:
         known = values.known | errors.known
         count = sum(1 for _ in _lines_of(prompts))
@@ -169,7 +175,7 @@ def _rows(path: str | Path, field: str) -> Iterator[Row]:
     for number, line in _lines_of(path):
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             yield {"line": number, "error": type(error).__name__, "message": f"the line is no JSON: {error}"}
             continue
         row: Row = {"line": number}
@@ -199,9 +205,10 @@ class _Lines:
         self._file: BinaryIO = open(self._path, "a+b")
         try:
             _lock(self._file, self._path)
+            self._read()
             if self._begins_anew:
                 self._file.truncate(0)
-            self._read()
+                self.known.clear()
         except BaseException:
             self._file.close()
             raise
@@ -212,7 +219,11 @@ class _Lines:
 
     def write(self, row: Row) -> None:
         """Appends a row; it is in the file when this returns."""
-        self._file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        try:
+            line = json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # half of a surrogate pair, in an `id`
+            line = json.dumps(row).encode()
+        self._file.write(line + b"\n")
         self._file.flush()
         self.known.add(row["line"])
 
@@ -221,13 +232,15 @@ class _Lines:
         self._file.seek(0)
         whole = 0
         for line in self._file:
-            if not line.endswith(b"\n"):
-                break
+            is_whole = line.endswith(b"\n")
             try:
-                self.known.add(json.loads(line)["line"])
+                if is_whole:
+                    self.known.add(json.loads(line)["line"])
+                elif not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
+                    raise ValueError("no row begins so")
             except (ValueError, KeyError, TypeError) as error:
                 raise OSError(f"{self._path} is not what an earlier run has written: {line[:80]!r}") from error
-            whole += len(line)
+            whole += len(line) * is_whole
         self._file.truncate(whole)
         self._file.seek(0, os.SEEK_END)
 

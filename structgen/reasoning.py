@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.decoding import Request
+from structgen.errors import GenerationError
 from structgen.sampling import Sampler
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Reasoner:
         self._begin = len(self.prompt_ids)
         self._text = bytearray()
         self._is_done = False
+        self._most = reasoning.max_tokens
         self._mask = self._free_tokens()
         if not reasoning.max_tokens:
             self._close()
@@ -79,6 +81,23 @@ class Reasoner:
     def text(self) -> str:
         """The reasoning so far, without its marks and the white space around it."""
         return self._text.decode(errors="ignore").strip()
+
+    def leave_room(self, left: int) -> None:
+        """Ends the reasoning early enough for an answer behind it.
+
+        Args:
+            left: how many tokens the model's context has left.
+
+        Raises:
+            GenerationError: there is no room for the marks.
+        """
+        after = self._model.encode_text(self._reasoning.after) if self._reasoning.after else []
+        most = left - len(self._end_ids) - len(after) - 1
+        if most < 0 and not self._is_done:
+            raise GenerationError("the model's context has no room for reasoning", hint="shorten the prompt")
+        self._most = min(self._most, most)
+        if not self._most and not self._is_done:
+            self._close()
 
     def request(self) -> Request | None:
         """What the model has to read next; None when the end mark is there."""
@@ -103,7 +122,7 @@ class Reasoner:
             self._end_at(at if at >= 0 else len(self._text))
         elif at >= 0:
             self._cut(before, at)
-        elif self.token_count >= self._reasoning.max_tokens:
+        elif self.token_count >= self._most:
             self._close()
 
     def _has_begun(self) -> bool:

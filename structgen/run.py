@@ -176,6 +176,10 @@ class Run(ABC, Generic[T]):
         if self.settings.validate is None:
             return value
         changed = self.settings.validate(value)
+        if isinstance(changed, bool) and not isinstance(value, bool):
+            raise TypeError(
+                f"validate returned {changed}: it returns the value, or None, and raises ValueError to refuse it"
+            )
         return value if changed is None else changed
 
     def _refusal(self, error: Exception) -> ValidationFailedError:
@@ -196,8 +200,12 @@ class Run(ABC, Generic[T]):
             f"the answer was not finished after {count} tokens: {_shorten(text)}",
             text=text,
             partial=self._partial(text),
-            hint="raise max_new_tokens, or bound the schema (max_length, max_items)",
+            hint=self._hint(),
         )
+
+    def _hint(self) -> str:
+        """What helps where an answer breaks off."""
+        return "raise max_new_tokens, or bound the schema (max_length, max_items)"
 
     def _partial(self, text: str) -> Any:
         """What is complete in a text that breaks off; None of a grammar."""
@@ -254,7 +262,7 @@ class LocalRun(Run[T]):
         if self._reasoner is None:
             self._answer(self._prompt_ids, 0)
         else:
-            _check_room(self._model, self._reasoner.prompt_ids)
+            self._reasoner.leave_room(_check_room(self._model, self._reasoner.prompt_ids))
         return messages
 
     def _request(self) -> Request | None:
@@ -264,6 +272,15 @@ class LocalRun(Run[T]):
                 return request
             self._answer(self._reasoner.prompt_ids, self._reasoner.seen_tokens)
         return None if self.decoder is None else self.decoder.request()
+
+    def _hint(self) -> str:
+        most = self._model.context_tokens
+        if (
+            most is not None
+            and len(self._prompt_ids) + self._cost().reasoning_tokens + self.settings.max_new_tokens > most
+        ):
+            return f"the model's context of {most} tokens is full: shorten the prompt, or the reasoning"
+        return super()._hint()
 
     def _answer(self, prompt_ids: list[int], seen_tokens: int) -> None:
         """Begins the answer, behind the prompt or the reasoning."""
@@ -311,7 +328,7 @@ def partial_json(text: str) -> Any:
         return None
 
 
-_NUMBER_AT_END = re.compile(r"-?[0-9][-+.0-9eE]*\Z")
+_NUMBER_AT_END = re.compile(r"(?<![-+.0-9eE])-?[0-9][-+.0-9eE]*\Z")
 
 
 def _check_room(model: Model, prompt_ids: list[int]) -> int:

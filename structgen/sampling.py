@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.errors import ModelError
+
 __all__ = ["Sampler"]
 
 
@@ -55,6 +57,9 @@ class Sampler:
         Args:
             logits: float32[V]; left as they are.
             mask: uint32[ceil(V/32)], token t is bit t % 32 of word t // 32. At least one bit below V is set.
+
+        Raises:
+            ModelError: of several allowed tokens all logits are NaN.
         """
         if self._temperature == 0:
             best = int(logits.argmax())
@@ -65,7 +70,10 @@ class Sampler:
         if allowed.shape[0] == 1:
             return int(allowed[0])
         candidates = logits[allowed].astype(np.float64)
-        candidates[np.isnan(candidates)] = -np.inf
+        is_none = np.isnan(candidates)
+        if is_none.all():
+            raise ModelError("the model's logits are no numbers (NaN)", hint="half precision overflows, for instance")
+        candidates[is_none] = -np.inf
         if self._temperature == 0:
             return int(allowed[candidates.argmax()])
         return int(allowed[self._draw(candidates)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -123,6 +124,8 @@ class Settings:
             raise ValueError(f"stop must be texts, and none of them empty, not {self.stop!r}")
         if self.validate is not None and not callable(self.validate):
             raise TypeError(f"validate must be a function, not {self.validate!r}")
+        if inspect.iscoroutinefunction(self.validate):
+            raise TypeError("validate must be a plain function: an async one is not awaited")
         if not isinstance(self.reasoning, bool | Reasoning | None):
             raise TypeError(f"reasoning must be True, False or a structgen.Reasoning, not {self.reasoning!r}")
         if self.raw and (self.system or self.examples or self.describe_schema):

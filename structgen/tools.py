@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import typing
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, Unpack
@@ -16,6 +17,7 @@ from structgen.errors import FunctionDefinitionError
 from structgen.generation import Generator
 from structgen.limits import Limits
 from structgen.prompts import render
+from structgen.run import Result
 from structgen.settings import GeneratorOptions
 
 if TYPE_CHECKING:
@@ -49,18 +51,9 @@ class ToolCall:
 
     def run(self) -> Any:
         """Calls the function."""
-        signature = inspect.signature(self.function)
-        positional = [
-            self.arguments[name]
-            for name, parameter in signature.parameters.items()
-            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY and name in self.arguments
-        ]
-        named = {
-            name: value
-            for name, value in self.arguments.items()
-            if signature.parameters[name].kind is not inspect.Parameter.POSITIONAL_ONLY
-        }
-        return self.function(*positional, **named)
+        bound = inspect.BoundArguments(inspect.signature(self.function), OrderedDict(self.arguments))
+        bound.apply_defaults()
+        return self.function(*bound.args, **bound.kwargs)
 
     def messages(self, returned: Any) -> list[dict[str, str]]:
         """The call and what the function returned, as messages for the next step."""
@@ -101,21 +94,8 @@ def call(
         >>> step.name, step.arguments                                                         # doctest: +SKIP
         ('weather', {'city': 'Lyon', 'unit': 'C'})
     """
-    by_name: dict[str, Callable[..., Any]] = {}
-    for tool in tools:
-        if by_name.setdefault(_name(tool), tool) is not tool:
-            raise FunctionDefinitionError(f"two tools are called {_name(tool)}")
-    if not by_name:
-        raise ValueError("call needs at least one tool")
-    arguments = {name: _arguments(tool) for name, tool in by_name.items()}
-    described = [_described(name, tool, arguments[name]) for name, tool in by_name.items()]
-    system = _SYSTEM.format(tools="\n".join(map(render, described)))
-    own = options.get("system")
-    options["system"] = f"{own}\n\n{system}" if own else system
-    generator: Generator[Any] = Generator(model, _schema(arguments), limits=limits, **options)
-    result = generator.run(messages)
-    name = result.value["name"]
-    return ToolCall(name, result.value["arguments"], by_name[name], result.text, result.reasoning)
+    picking = _Picking(model, tools, limits, options)
+    return picking.call(picking.generator.run(messages))
 
 
 async def acall(
@@ -127,7 +107,42 @@ async def acall(
     **options: Unpack[GeneratorOptions],
 ) -> ToolCall:
     """`call`, in a thread; awaited."""
-    return await asyncio.to_thread(lambda: call(model, messages, tools, limits=limits, **options))
+    picking = await asyncio.to_thread(_Picking, model, tools, limits, options)
+    return picking.call(await picking.generator.arun(messages))
+
+
+class _Picking:
+    """What picks one of some tools.
+
+    Attributes:
+        generator: answers with the name of a tool, and its arguments.
+    """
+
+    def __init__(
+        self, model: AnyModel, tools: Sequence[Callable[..., Any]], limits: Limits | None, options: GeneratorOptions
+    ) -> None:
+        self._by_name = _by_name(tools)
+        arguments = {name: _arguments(tool) for name, tool in self._by_name.items()}
+        described = [_described(name, tool, arguments[name]) for name, tool in self._by_name.items()]
+        system = _SYSTEM.format(tools="\n".join(map(render, described)))
+        own = options.get("system")
+        options["system"] = f"{own}\n\n{system}" if own else system
+        self.generator: Generator[Any] = Generator(model, _schema(arguments), limits=limits, **options)
+
+    def call(self, result: Result[Any]) -> ToolCall:
+        """The call that an answer stands for."""
+        name = result.value["name"]
+        return ToolCall(name, result.value["arguments"], self._by_name[name], result.text, result.reasoning)
+
+
+def _by_name(tools: Sequence[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    by_name: dict[str, Callable[..., Any]] = {}
+    for tool in tools:
+        if by_name.setdefault(_name(tool), tool) is not tool:
+            raise FunctionDefinitionError(f"two tools are called {_name(tool)}")
+    if not by_name:
+        raise ValueError("call needs at least one tool")
+    return by_name
 
 
 def _name(tool: Callable[..., Any]) -> str:

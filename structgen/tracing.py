@@ -289,7 +289,9 @@ def trace(
         prompt=prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False, default=repr, indent=2),
         schema=_schema_text(schema, generator.constraint),
         model=repr(model),
-        options=pydantic_core.to_jsonable_python(dict(options), fallback=repr),
+        options=pydantic_core.to_jsonable_python(
+            dict(options), fallback=repr, inf_nan_mode="strings", bytes_mode="base64"
+        ),
         steps=tuple(tracers[-1].steps) if tracers else (),
         text=text,
         value=value,
@@ -313,10 +315,6 @@ def _schema_text(schema: Any, constraint: Constraint[Any]) -> str:
     """A schema for the reader of a trace."""
     if isinstance(schema, Grammar):
         return schema.source
-    if isinstance(schema, dict | bool):
-        return json.dumps(schema, ensure_ascii=False, indent=2, default=str)
-    if isinstance(schema, str | bytes | Constraint):
+    if constraint.source is None:
         return repr(schema)
-    from structgen.schema import resolve
-
-    return json.dumps(resolve(schema).json_schema, ensure_ascii=False, indent=2, default=str)
+    return json.dumps(constraint.source.plain_schema, ensure_ascii=False, indent=2, default=str)

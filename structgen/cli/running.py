@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -174,7 +175,7 @@ def _map(options: argparse.Namespace) -> None:
         "field": options.field,
         "retry_failed": options.retry_failed,
         "batch_size": options.batch_size,
-        "progress": True,
+        "progress": importlib.util.find_spec("tqdm") is not None,
         **running(options),
         **reading(options),
     }

@@ -250,7 +250,10 @@ class ExactJsonSchema(GenerateJsonSchema):
             function = schema["function"]["function"]
             if _is_constraint(function):
                 narrowed = _narrowed(schema["schema"], function)
-                return _refused(next(iter(function.keywords))) if narrowed is None else self.generate_inner(narrowed)
+                if narrowed is not None:
+                    return self.generate_inner(narrowed)
+                if not _is_said(schema):
+                    return _refused(next(iter(function.keywords)))
             name = getattr(function, "__qualname__", "")
             if getattr(function, "__module__", "").startswith("pydantic."):
                 if name in _LOOKS_AROUND:
@@ -448,6 +451,12 @@ def _single_names(discriminator: list[Any]) -> list[str]:
 def _is_constraint(function: Any) -> bool:
     """Whether a function is one of Pydantic's, for a constraint on a type that has none of that name: a union, say."""
     return isinstance(function, partial) and function.func.__module__ == "pydantic._internal._validators"
+
+
+def _is_said(schema: Any) -> bool:
+    """Whether the JSON Schema that Pydantic makes of a constraint around a function's one type says the same."""
+    updates = schema.get("metadata", {}).get("pydantic_js_updates", {})
+    return schema["schema"]["type"] in _FUNCTIONS and updates.keys() <= {"minLength", "maxLength"}
 
 
 def _narrowed(schema: Any, constraint: Any) -> Any | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -103,11 +104,18 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
     from structgen.schema.pydantic_schema import ExactJsonSchema
 
     adapter: pydantic.TypeAdapter[Any]
+    name = getattr(given, "__name__", None) or repr(given)
+    if inspect.isroutine(given):  # Pydantic would call it with what the model writes
+        raise UnsupportedSchemaError(
+            f"{name} is a function, and no schema",
+            pointer="",
+            keyword="type",
+            hint="structgen.call has models pick functions",
+        )
     try:
         adapter = given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
         json_schema = adapter.json_schema(schema_generator=ExactJsonSchema, mode="validation")
-    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError) as error:
-        name = getattr(given, "__name__", None) or repr(given)
+    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError) as error:
         raise UnsupportedSchemaError(f"no schema can be made of {name}: {error}", pointer="", keyword="type") from error
     formats = "assert" if options.formats == "annotate" else options.formats
 
