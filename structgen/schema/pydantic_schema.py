@@ -252,7 +252,7 @@ class ExactJsonSchema(GenerateJsonSchema):
                 narrowed = _narrowed(schema["schema"], function)
                 if narrowed is not None:
                     return self.generate_inner(narrowed)
-                if not _is_said(schema):
+                if not _is_behind_validator(schema["schema"]):
                     return _refused(next(iter(function.keywords)))
             name = getattr(function, "__qualname__", "")
             if getattr(function, "__module__", "").startswith("pydantic."):
@@ -453,10 +453,9 @@ def _is_constraint(function: Any) -> bool:
     return isinstance(function, partial) and function.func.__module__ == "pydantic._internal._validators"
 
 
-def _is_said(schema: Any) -> bool:
-    """Whether the JSON Schema that Pydantic makes of a constraint around a function's one type says the same."""
-    updates = schema.get("metadata", {}).get("pydantic_js_updates", {})
-    return schema["schema"]["type"] in _FUNCTIONS and updates.keys() <= {"minLength", "maxLength"}
+def _is_behind_validator(schema: Any) -> bool:
+    """Whether what is constrained is what a validator returns, so that `validate_json` has the last word."""
+    return schema["type"] in _FUNCTIONS and not _is_constraint(schema["function"]["function"])
 
 
 def _narrowed(schema: Any, constraint: Any) -> Any | None:
