@@ -280,7 +280,7 @@ def trace(
     text = ""
     try:
         result = generator.run(prompt, observe=observe)
-        value = pydantic_core.to_jsonable_python(result.value, fallback=repr, inf_nan_mode="strings")
+        value = _as_json_data(result.value)
         text, model_calls, prompt_tokens = result.text, result.usage.model_calls, result.usage.prompt_tokens
     except GenerationError as failure:
         error = f"{type(failure).__name__}: {failure}"
@@ -289,9 +289,7 @@ def trace(
         prompt=prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False, default=repr, indent=2),
         schema=_schema_text(schema, generator.constraint),
         model=repr(model),
-        options=pydantic_core.to_jsonable_python(
-            dict(options), fallback=repr, inf_nan_mode="strings", bytes_mode="base64"
-        ),
+        options=_as_json_data(dict(options)),
         steps=tuple(tracers[-1].steps) if tracers else (),
         text=text,
         value=value,
@@ -301,6 +299,11 @@ def trace(
         vocabulary_size=model.vocabulary.size,
         seconds=tracers[-1].seconds if tracers else 0.0,
     )
+
+
+def _as_json_data(value: Any) -> Any:
+    """A value as it can be written in JSON; NaN as a text."""
+    return json.loads(pydantic_core.to_json(value, fallback=repr, inf_nan_mode="strings", bytes_mode="base64"))
 
 
 def _probabilities(logits: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -188,3 +188,26 @@ def test_braces_that_name_no_parameter(docstring, says):
 def test_smollm2_answers_a_typed_function(smollm2):
     function = sentiment.with_options(model=smollm2)
     assert function("I want my money back. It broke after one day.") == "negative"
+
+
+def test_options_are_checked_where_they_are_written():
+    with pytest.raises(TypeError, match="did you mean 'temperature'"):
+        structgen.fn(temprature=1)(_positive)
+    with pytest.raises(TypeError, match="did you mean 'temperature'"):
+        structgen.fn(_positive).with_options(temprature=1)
+
+
+def _positive(text: str) -> bool:
+    """Is this positive? {text}"""
+
+
+def test_methods(tiny_model):
+    class Critic:
+        name = "Ann"
+
+        @structgen.fn(model=tiny_model)
+        def likes(self, text: str) -> bool:
+            """Does {self.name} like this? {text}"""
+
+    assert isinstance(Critic().likes("a film"), bool)
+    assert Critic.likes.prompt(Critic(), "a film") == "Does Ann like this? a film"

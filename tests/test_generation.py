@@ -1,8 +1,10 @@
 """`generate` and `Generator` on a tiny model with random weights, and on SmolLM2 where it is installed."""
 
+import asyncio
 import datetime
 import enum
 import json
+import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 import jsonschema
+import numpy as np
 import pydantic
 import pytest
 from pydantic import BaseModel, Field
@@ -298,3 +301,61 @@ def test_smollm2_decimals_keep_their_bounds(smollm2):
     assert result.value == Price.model_validate_json(result.text)
     assert 0 < result.value.amount < 10**5
     assert result.value.amount == round(result.value.amount, 2)
+
+
+def test_what_is_no_model_is_named():
+    for model in (None, "smollm2", object()):
+        with pytest.raises(TypeError, match="is no model of structgen"):
+            structgen.generate(model, "x", bool)
+
+
+def test_logits_that_are_no_numbers_are_an_error(tiny_model, tiny_tokenizer):
+    size = tiny_model.vocabulary.size
+    model = structgen.from_logits(lambda ids: np.full(size, np.nan, np.float32), tiny_tokenizer, vocab_size=size)
+    with pytest.raises(structgen.ModelError, match="NaN"):
+        structgen.generate(model, "x", bool)
+
+
+def test_validators_that_would_be_misread_are_errors(tiny_model):
+    async def check(value):
+        return value
+
+    with pytest.raises(TypeError, match="not awaited"):
+        structgen.generate(tiny_model, "x", Address, validate=check, max_new_tokens=100)
+    with pytest.raises(TypeError, match="to refuse"):
+        structgen.generate(tiny_model, "x", Address, validate=lambda value: True, max_new_tokens=100)
+
+
+def test_a_function_is_no_schema(tiny_model):
+    def delete(path: Literal["/"]) -> str:
+        raise AssertionError("called")
+
+    with pytest.raises(structgen.UnsupportedSchemaError, match="delete is a function"):
+        structgen.generate(tiny_model, "x", delete)
+
+
+def test_one_prompt_is_no_batch(tiny_model):
+    with pytest.raises(TypeError, match="not one"):
+        structgen.batch(tiny_model, "hello", bool)
+
+
+def test_a_cancelled_run_stops_the_model(tiny_model, tiny_tokenizer):
+    size, calls, cancelled = tiny_model.vocabulary.size, [], threading.Event()
+
+    async def run():
+        def logits(ids):
+            calls.append(len(ids))
+            if len(calls) == 10:
+                loop.call_soon_threadsafe(task.cancel)
+                assert cancelled.wait(60)
+            return np.zeros(size, np.float32)
+
+        loop = asyncio.get_running_loop()
+        model = structgen.from_logits(logits, tiny_tokenizer, vocab_size=size)
+        task = asyncio.create_task(structgen.agenerate(model, "x", list[int], max_new_tokens=400))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        cancelled.set()
+
+    asyncio.run(run())  # which waits for the thread
+    assert len(calls) == 10

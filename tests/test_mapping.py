@@ -186,3 +186,30 @@ def test_the_same_on_ray(tiny_hf_model, tiny_tokenizer, prompts, tmp_path, monke
     map_file(model, prompts, schema, tmp_path / "here.jsonl", temperature=1.0, seed=5, max_new_tokens=200)
     by_line = [sorted(map(str, read_lines(tmp_path / name))) for name in ("ray.jsonl", "here.jsonl")]
     assert by_line[0] == by_line[1]
+
+
+@pytest.mark.parametrize("text", [b"my notes", b"my notes\nand more", b'{"mine": 1}\n'])
+def test_files_that_no_run_has_written_are_left_alone(tiny_model, prompts, tmp_path, text):
+    mine = tmp_path / "mine.txt"
+    mine.write_bytes(text)
+    for files in ({"out": mine}, {"out": tmp_path / "out.jsonl", "failed": mine, "retry_failed": True}):
+        with pytest.raises(OSError, match="not what an earlier run has written"):
+            map_file(tiny_model, prompts, bool, **files)
+        assert mine.read_bytes() == text
+
+
+def test_prompts_values_and_failed_rows_are_three_files(tiny_model, prompts, tmp_path):
+    before = prompts.read_bytes()
+    with pytest.raises(ValueError, match="three files"):
+        map_file(tiny_model, prompts, bool, prompts)
+    with pytest.raises(ValueError, match="three files"):
+        map_file(tiny_model, prompts, bool, tmp_path / "out.jsonl", failed=tmp_path / "out.jsonl")
+    assert prompts.read_bytes() == before
+
+
+def test_a_row_that_cannot_be_read_or_written_ends_no_other(tiny_model, tmp_path):
+    path, out = tmp_path / "prompts.jsonl", tmp_path / "out.jsonl"
+    path.write_text('{"id": "\\ud800", "prompt": "a"}\n' + "[" * 100_000 + '\n"b"\n')
+    choice = structgen.Grammar.choice({"yes": object(), "no": object()})
+    assert map_file(tiny_model, path, choice, out) == MapSummary(done=2, failed=1, skipped=0)
+    assert {row["line"]: row.get("id") for row in read_lines(out)} == {1: "\ud800", 3: None}

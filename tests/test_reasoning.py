@@ -140,3 +140,28 @@ def test_the_real_model_thinks_first(smollm2):
     )
     assert result.reasoning and result.usage.reasoning_tokens <= 40
     assert isinstance(result.value, Answer)
+
+
+def test_reasoning_leaves_room_for_the_answer(tiny_model, tiny_tokenizer):
+    longest = [0]
+
+    def logits(ids):
+        longest[0] = max(longest[0], len(ids))
+        return np.zeros(size, np.float32)
+
+    size = tiny_model.vocabulary.size
+    model = structgen.from_logits(logits, tiny_tokenizer, vocab_size=size, context_tokens=64)
+    options = {"reasoning": structgen.Reasoning(max_tokens=300), "raw": True}
+    assert structgen.generate(model, "x", structgen.Grammar.choice(["a"]), **options) == "a"
+    assert longest[0] <= 64
+    with pytest.raises(structgen.GenerationError, match="shorten the prompt"):
+        structgen.generate(model, "x" * 60, structgen.Grammar.choice(["a"]), **options)
+
+
+def test_an_answer_that_fills_the_context_says_so(tiny_model, tiny_tokenizer):
+    size = tiny_model.vocabulary.size
+    model = structgen.from_logits(
+        lambda ids: np.zeros(size, np.float32), tiny_tokenizer, vocab_size=size, context_tokens=40
+    )
+    with pytest.raises(structgen.IncompleteOutputError, match="the model's context of 40 tokens is full"):
+        structgen.generate(model, "x", list[int], max_new_tokens=100, raw=True)

@@ -133,3 +133,10 @@ def test_the_real_model_picks_the_right_one(smollm2):
 
     assert structgen.call(smollm2, "What is 17 plus 25?", [weather_in, total]).run() == 42
     assert structgen.call(smollm2, "Is it warm in Lyon?", [weather_in, total]).run() == "18 C in Lyon"
+
+
+def test_arguments_that_are_only_positional_keep_their_places():
+    def pair(a: int = 1, b: int = 2, /) -> tuple[int, int]:
+        return a, b
+
+    assert structgen.ToolCall("pair", {"b": 5}, pair, "").run() == (1, 5)

@@ -250,3 +250,21 @@ def test_the_command_tells_of_an_unfinished_run(folder, capsys):
 def test_wrong_command_lines(folder, capsys, options):
     assert cli.main(["trace", "--schema", "answer.json", *options, "x"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_lines_and_templates_are_traced(tiny_model):
+    template = structgen.template("{yes}!", yes=bool)
+    assert "yes" in structgen.trace(tiny_model, "x", template).schema
+    lines = structgen.json_lines(bool, max_items=1)
+    assert "JsonLines" in structgen.trace(tiny_model, "x", lines).schema
+    found = structgen.trace(tiny_model, "x", bool, context={"x": float("nan"), "y": b"\xff"})
+    assert found.value in (True, False)
+    found.to_json()
+
+
+def test_what_is_no_schema_is_named():
+    for schema in (structgen.template("{yes}!", yes=bool), structgen.json_lines(bool)):
+        with pytest.raises(structgen.UnsupportedSchemaError):
+            structgen.check(schema, "true")
+        with pytest.raises(structgen.UnsupportedSchemaError):
+            structgen.export(schema, "lark")
