@@ -1,11 +1,11 @@
-"""How many texts an automaton matches."""
+"""How many texts an automaton matches, and which, where they are few."""
 
 from __future__ import annotations
 
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.term_kinds import DEAD
 
-__all__ = ["count_texts", "is_finite"]
+__all__ = ["count_texts", "is_finite", "texts_of"]
 
 
 def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
@@ -27,6 +27,23 @@ def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
                 following[target] = min(following.get(target, 0) + count * step.bit_count(), at_most)
         ways = following
     return min(total, at_most)
+
+
+def texts_of(store: AutomatonStore, state: int) -> list[bytes]:
+    """The texts that are matched from a state, which are finitely many.
+
+    Raises:
+        LimitExceededError: automaton_states.
+    """
+    found: list[bytes] = []
+    waiting = [(b"", state)] if state != DEAD else []
+    while waiting:
+        text, here = waiting.pop()
+        if store.is_accepting(here):
+            found.append(text)
+        for target, step in store.successors(here).items():
+            waiting.extend((text + bytes([byte]), target) for byte in range(256) if step >> byte & 1)
+    return found
 
 
 def is_finite(store: AutomatonStore, state: int) -> bool:

@@ -12,6 +12,7 @@ cdef class ArrayPlaces:
     cdef Layout _layout
     cdef object _cap
     cdef dict _alive
+    cdef dict _needed_after
     cdef bint _is_plain
     cdef readonly object most
     cdef bint _is_endless

@@ -12,7 +12,7 @@ from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.emptiness import can_differ, can_repeat
 from structgen.schema.lazy import LazyRules
 from structgen.schema.members import ArrayState
-from structgen.schema.values import Value, read_value, spelled
+from structgen.schema.values import Value, read_value
 
 __all__ = ["ArrayPlaces"]
 
@@ -48,6 +48,7 @@ class ArrayPlaces:
         self._layout = lazy.layout
         self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
         self._alive: dict[ArrayState, bool] = {}
+        self._needed_after: dict[ArrayState, frozenset[Value]] = {}
         self._is_plain = not part.contains and part.repeats is None
         self.most = self._most_items()
         self._is_endless = part.repeats is False and all(
@@ -115,7 +116,7 @@ class ArrayPlaces:
         if left.repeats is None:
             return can_be_met(left, holds)
         if left.repeats is False:
-            return can_differ(left, holds, self._lazy.space.sizes(), frozenset(map(spelled, state.seen)))
+            return can_differ(left, holds, self._lazy.space.sizes(), state.seen)
         return can_repeat(left, holds) or bool(self._repeatable(left, self._lazy.among(state.seen)))
 
     def _left(self, state: ArrayState) -> ArraySet:
@@ -167,7 +168,7 @@ class ArrayPlaces:
                 is_new = part.repeats is not False or value not in state.seen
                 if is_new and lazy.holds(item.node) and self.is_alive(item.state):
                     yield item
-            values = state.seen.union(same)
+            values = state.seen.union(same, self._needed(after))
             after = ArrayState(after.written, after.counts, after.seen, repeats=after.repeats)
             if self._must_repeat(state):
                 again = lazy.among(state.seen.difference(same), node)
@@ -179,6 +180,21 @@ class ArrayPlaces:
             item = _Item(node, values, self._normal(after))
             if lazy.holds_without(node, values) and (self._must_repeat(state) or self._goes_on(item)):
                 yield item
+
+    def _needed(self, after: ArrayState) -> frozenset[Value]:
+        """The values that no item may have before a state, because a later one has to."""
+        found = self._needed_after.get(after)
+        if found is None:
+            found = self._needed_after[after] = self._made_needed(after) if self.part.repeats is False else _NO_VALUES
+        return found
+
+    def _made_needed(self, after: ArrayState) -> frozenset[Value]:
+        left, holds, sizes = self._left(after), self._lazy.holds, self._lazy.space.sizes()
+        if left.has_empty or (left.high is not None and left.high < left.low):
+            return _NO_VALUES
+        few = [sizes.values(node) or _NO_VALUES for at in range(left.settled + 1) for _, node in left.cases(at)]
+        rare = _NO_VALUES.union(*few) - after.seen
+        return frozenset(value for value in rare if not can_differ(left, holds, sizes, after.seen | {value}))
 
     def _cases(self, state: ArrayState) -> list[Case]:
         """The next item, by which counts it adds to; where it may have to come again, by those of later items, too."""

@@ -6,12 +6,12 @@ All that is said here errs on one side: a set that is said to be empty is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from fractions import Fraction
 from itertools import product
 from math import prod
 
 from structgen.schema.algebra import ArraySet, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.values import Value
 
 __all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "holds", "object_holds", "witnesses"]
 
@@ -34,7 +34,7 @@ class Sizes:
     def __init__(self, shape_of: Callable[[Node], Shape | None]) -> None:
         self._shape_of = shape_of
         self._counts: dict[Node, int | None] = {}
-        self._values: dict[Node, frozenset[str] | None] = {}
+        self._values: dict[Node, frozenset[Value] | None] = {}
 
     def count(self, node: Node, depth: int = _DEPTH) -> int | None:
         """A number that is not below that of the values of a node; None where no such number is known."""
@@ -58,7 +58,8 @@ class Sizes:
         if isinstance(part, NumberSet):
             return part.size()
         if isinstance(part, StringSet):
-            return None if part.texts is None else len(part.texts)
+            found = part.count(_EXPLICIT + 1)
+            return found if found <= _EXPLICIT or part.texts is not None else None
         if isinstance(part, ArraySet):
             if part.high is None or part.high > _EXPLICIT:
                 return None
@@ -77,8 +78,8 @@ class Sizes:
             total *= ways + (key not in part.required)
         return total
 
-    def values(self, node: Node) -> frozenset[str] | None:
-        """A text for each value of a node, and perhaps for more; None where they are not known, or many."""
+    def values(self, node: Node) -> frozenset[Value] | None:
+        """The values of a node, and perhaps more; None where they are not known, or many."""
         if node not in self._values:
             size = self.count(node)
             self._values[node] = None  # for what is asked while it is made
@@ -87,29 +88,29 @@ class Sizes:
                 self._values[node] = None if shape is None else self._listed(shape)
         return self._values[node]
 
-    def _listed(self, shape: Shape) -> frozenset[str] | None:
-        found = {name for bit, name in enumerate(("false", "true")) if shape.booleans >> bit & 1}
+    def _listed(self, shape: Shape) -> frozenset[Value] | None:
+        found: set[Value] = {("boolean", bool(bit)) for bit in range(2) if shape.booleans >> bit & 1}
         if shape.null:
-            found.add("null")
+            found.add(("null",))
         for numbers in shape.numbers:
-            found.update(str(Fraction(value)) for value in numbers.listed())
+            found.update(("number", value) for value in numbers.listed())
         for strings in shape.strings:
-            found.update(map(repr, strings.texts or ()))
+            found.update(("string", text) for text in strings.listed(_EXPLICIT) or ())
         for array in shape.arrays:
             items = [self.values(array.at(i)) for i in range(array.high or 0)]
             known = [item for item in items if item is not None]
             if len(known) < len(items):
                 return None
             for length in range(array.low, len(items) + 1):
-                found.update(f"[{','.join(chosen)}]" for chosen in product(*known[:length]))
+                found.update(("array", chosen) for chosen in product(*known[:length]))
         for part in shape.objects:
-            members: list[Collection[str]] = []
+            members: list[Collection[tuple[str, Value] | None]] = []
             for key, node in sorted(part.properties.items()):
                 values = self.values(node)
                 if values is None:
                     return None
-                members.append([f"{key!r}:{value}" for value in values] + [""] * (key not in part.required))
-            found.update(f"{{{','.join(filter(None, chosen))}}}" for chosen in product(*members))
+                members.append([*((key, value) for value in values), *([None] * (key not in part.required))])
+            found.update(("object", frozenset(filter(None, chosen))) for chosen in product(*members))
         return frozenset(found)
 
 
@@ -169,7 +170,7 @@ def can_repeat(part: ArraySet, usable: Callable[[Node], bool]) -> bool:
 
 
 def can_differ(
-    part: ArraySet, usable: Callable[[Node], bool], sizes: Sizes, used: frozenset[str] = frozenset()
+    part: ArraySet, usable: Callable[[Node], bool], sizes: Sizes, used: frozenset[Value] = frozenset()
 ) -> bool:
     """Whether a set of arrays has a member whose items all differ, from each other and from those used before.
 
@@ -180,7 +181,7 @@ def can_differ(
         part: the set.
         usable: whether a node has a value.
         sizes: how many values nodes have, and which, where they are few.
-        used: values, as `Sizes.values` gives them.
+        used: values.
     """
     waiting = [(part, used)]
     for _ in range(_STEPS):
@@ -202,7 +203,7 @@ def can_differ(
     return True
 
 
-def _unused(node: Node, sizes: Sizes, used: frozenset[str]) -> int | None:
+def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
     size, values = sizes.count(node), sizes.values(node)
     return size if size is None or values is None else len(values - used)
 

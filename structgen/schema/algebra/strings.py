@@ -18,7 +18,7 @@ from structgen.engine.regex import (
     literal_set,
 )
 from structgen.engine.term_kinds import DEAD
-from structgen.engine.text_counts import count_texts, is_finite
+from structgen.engine.text_counts import count_texts, is_finite, texts_of
 from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
@@ -167,6 +167,12 @@ class StringSet:
             return at_most
         return _count(self, at_most)
 
+    def listed(self, at_most: int) -> tuple[str, ...] | None:
+        """All members, or None if there are more than `at_most`."""
+        if self.count(at_most + 1) > at_most:
+            return None
+        return _listed(self) if self.texts is None else self.texts
+
     def is_empty(self) -> bool:
         """Whether no text is a member."""
         if self.texts is not None:
@@ -266,6 +272,12 @@ def _count_of_small(strings: StringSet, at_most: int) -> int:
 def _counted(store: AutomatonStore, strings: StringSet, at_most: int) -> int:
     state = _state(store, strings)
     return count_texts(store, state, at_most) if is_finite(store, state) else at_most
+
+
+@lru_cache(maxsize=1024)
+def _listed(strings: StringSet) -> tuple[str, ...]:
+    store = AutomatonStore()
+    return tuple(sorted(text.decode() for text in texts_of(store, _state(store, strings))))
 
 
 def _lengths(language: Language) -> tuple[int | None, float]:
