@@ -51,9 +51,11 @@ _LOOKS_AROUND = frozenset(
         "import_string",
     }
 )  # fmt: skip
+_INNER = {"lax-or-strict": "lax_schema", "json-or-python": "json_schema"}
 _NONE: frozenset[str] = frozenset()
 _BOUNDS = frozenset({"gt", "ge", "lt", "le"})
 _LENGTHS = frozenset({"min_length", "max_length"})
+_OTHER_BOUNDS = frozenset({"multiple_of", "max_digits", "decimal_places"})
 _CONSTRAINTS = {
     "int": _BOUNDS | {"multiple_of"},
     "float": _BOUNDS,
@@ -450,12 +452,15 @@ def _single_names(discriminator: list[Any]) -> list[str]:
 
 def _is_constraint(function: Any) -> bool:
     """Whether a function is one of Pydantic's, for a constraint on a type that has none of that name: a union, say."""
-    return isinstance(function, partial) and function.func.__module__ == "pydantic._internal._validators"
+    return isinstance(function, partial) and function.keywords.keys() <= _BOUNDS | _LENGTHS | _OTHER_BOUNDS
 
 
 def _is_behind_validator(schema: Any) -> bool:
-    """Whether what is constrained is what a validator returns, so that `validate_json` has the last word."""
-    return schema["type"] in _FUNCTIONS and not _is_constraint(schema["function"]["function"])
+    """Whether what is constrained is what a function of the user returns: `validate_json` has the last word on it."""
+    if schema["type"] not in _FUNCTIONS:
+        return False
+    function = schema["function"]["function"]
+    return not getattr(getattr(function, "func", function), "__module__", "").startswith("pydantic")
 
 
 def _narrowed(schema: Any, constraint: Any) -> Any | None:
@@ -475,7 +480,12 @@ def _narrowed(schema: Any, constraint: Any) -> Any | None:
     if kind in ("literal", "bool"):
         expected = [value for value in schema.get("expected", (False, True)) if _holds(constraint, value)]
         return {"type": "literal", "expected": expected} if expected else None
-    if kind == "function-after" and _is_constraint(schema["function"]["function"]):
+    if kind == "enum":
+        members = [member for member in schema["members"] if _holds(constraint, member)]
+        return {**schema, "members": members} if members else None
+    if kind in _INNER:
+        return _narrowed(schema[_INNER[kind]], constraint)
+    if kind in _FUNCTIONS and "schema" in schema and not _is_behind_validator(schema):
         inner = _narrowed(schema["schema"], constraint)
         return None if inner is None else {**schema, "schema": inner}
     known = _CONSTRAINTS.get(kind, _NONE) - schema.keys() if _REWRITES.isdisjoint(schema) else _NONE

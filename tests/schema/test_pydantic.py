@@ -8,6 +8,7 @@ import ipaddress
 import json
 import re
 import uuid
+from collections import defaultdict
 from decimal import Decimal
 from enum import Enum, IntEnum
 from pathlib import Path
@@ -453,6 +454,9 @@ _TEXTS = [
         (Annotated[int | float | None, Field(ge=0)], ["0", "1", "3", "5", "0.5", "0.12", "null"]),
         (Annotated[Literal[1, 3, "a"], Field(le=2)], ["1"]),
         (Annotated[bool, Field(gt=0)], ["true"]),
+        (Annotated[Level, Field(lt=2)], ["1"]),
+        (Annotated[defaultdict[str, int], Field(min_length=1, max_length=1)], ['{"a":1}']),
+        (Annotated[pydantic.SecretStr, Field(max_length=1)], ['"a"', '"0"', '"b"']),
         (Annotated[str | list[str], Field(min_length=2)], ['"ab"', '"bc"', '["a","b"]', '"0.12"', '"0.00"']),
         (Annotated[list[int] | dict[str, int], Field(max_length=1)], ["[]", "[1]", '{"a":1}', "{}"]),
         (Annotated[str | int, Field(pattern="^a")], ['"a"', '"ab"']),
