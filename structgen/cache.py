@@ -279,6 +279,10 @@ def compile(
     limits = limits or _DEFAULT_LIMITS
     proper = _proper(tokenization, vocabulary)
     prepared = prepare(schema, checked, limits)
+    if proper is not None:
+        from structgen.tokenization.named_texts import named_texts
+
+        proper.check(named_texts(schema, prepared.source))
     grammar = compiled(prepared, vocabulary, limits)
     return Constraint(
         grammar, prepared.parse, is_json=prepared.is_json, source=prepared.source, line=prepared.line, proper=proper

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,6 +147,9 @@ class ProperTokenization:
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
         self.start = Place((Branch(self.scanner.start, 0),))
+        unspelled = [re.escape(text) for token, text in parts.added.items() if token not in self.added.spelled]
+        self._unspelled = re.compile("|".join(unspelled)) if unspelled else None
+        self._single_bytes = frozenset(text[0] for text in vocabulary.spellings if len(text) == 1)
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> ProperTokenization:
@@ -506,6 +509,32 @@ class ProperTokenization:
         while first > 0 and composes(whole[first]):
             first -= 1
         return whole[max(first, 0) :]
+
+    def check(self, texts: Iterable[str]) -> None:
+        """Makes sure that texts can be spelled.
+
+        Raises:
+            VocabularyError: one holds an added token's text, or what the tokenizer changes or has no tokens for.
+        """
+        known: set[str] = set()
+        for text in texts:
+            characters = set(text) - known
+            known |= characters
+            if not self._spells(text, "".join(sorted(characters))):
+                raise VocabularyError(
+                    f"the tokenizer cannot spell {text!r}", hint="tokenization='any' writes it by what tokens there are"
+                )
+
+    def _spells(self, text: str, characters: str) -> bool:
+        """Whether a text can be spelled, some characters of which have not been looked at yet."""
+        parts = self._parts
+        if self._unspelled is not None and self._unspelled.search(text):
+            return False
+        if not parts.pieces and not self._single_bytes.issuperset(characters.encode(errors="ignore")):
+            return False
+        if characters and None in parts.memberships(characters):
+            return False
+        return parts.is_normal is None or parts.is_normal(text)
 
     def unlike_behind(self, prompt_ids: Sequence[int]) -> str | None:
         """What the tokenizer does to a text behind a prompt, if it does not read it as it is there."""

@@ -486,3 +486,31 @@ def test_threads_that_walk_one_tokenizer_do_not_disturb_each_other():
             assert masks(601 + trial, in_threads=True) == expected
     finally:
         sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        structgen.Grammar.choice(["yes", "see <|end|> here"]),
+        structgen.Grammar.kbnf('start ::= "yes" | "<|end|>";'),
+        {"properties": {"tag": {"enum": ["b", {"the": ["<|end|>"]}]}}},
+        {"type": "object", "required": ["<|end|>"]},
+        {"properties": {"<|end|>": True}},
+    ],
+)
+def test_named_texts_that_cannot_be_spelled_are_refused(given):
+    tokenizer = bpe_tokenizers.gpt2()
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
+    with pytest.raises(VocabularyError, match=r"cannot spell .*<\|end\|>"):
+        structgen.compile(given, vocabulary, tokenization="proper")
+    structgen.compile({"not": {"enum": ["<|end|>"]}, "type": "string"}, vocabulary, tokenization="proper")
+
+
+def test_texts_that_a_normalizer_changes_or_that_have_no_tokens_are_refused():
+    from tokenizers import normalizers
+
+    composing = _with(normalizer=normalizers.NFC())
+    vocabulary = structgen.Vocabulary.from_huggingface(composing, vocab_size=1001)
+    with pytest.raises(VocabularyError, match="cannot spell"):
+        structgen.compile(structgen.Grammar.choice(["y", "no a\u0301"]), vocabulary, tokenization="proper")
+    structgen.compile(structgen.Grammar.choice(["y", "no \u00e1"]), vocabulary, tokenization="proper")

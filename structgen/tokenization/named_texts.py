@@ -1,0 +1,72 @@
+"""The texts that a schema or a grammar names: a tokenizer that cannot spell one of them would be stuck in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from structgen.engine.regex import Literal, LiteralSet
+from structgen.grammars import Grammar
+from structgen.kbnf import ast
+from structgen.kbnf.rewriting import nodes_of
+from structgen.schema.sources import Source
+
+__all__ = ["named_texts"]
+
+_REFUSING = frozenset({"not", "if"})
+
+
+def named_texts(given: Any, source: Source | None) -> Iterator[str]:
+    """The literals of a grammar; the values and keys of a schema, as they are written.
+
+    Args:
+        given: what was compiled.
+        source: the schema, if it is one.
+    """
+    if isinstance(given, Grammar):
+        for rule in given.tree.rules:
+            for node in nodes_of(rule.body):
+                yield from _literals(node)
+    elif source is not None:
+        yield from map(_written, _strings(source.json_schema))
+
+
+def _literals(node: ast.Expression) -> Iterator[str]:
+    if isinstance(node, ast.Literal):
+        yield node.data.decode(errors="ignore")
+    elif isinstance(node, ast.RegexTerminal):
+        regex = node.regex
+        texts = regex.texts if isinstance(regex, LiteralSet) else (regex.data,) if isinstance(regex, Literal) else ()
+        yield from (text.decode(errors="ignore") for text in texts)
+
+
+def _written(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _strings(schema: Any) -> Iterator[str]:
+    """The strings that values of a schema have to be, or to have as keys; not those that it only refuses."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            yield from _all_in([part.get("const"), part.get("enum"), part.get("required")])
+            properties = part.get("properties")
+            if isinstance(properties, dict):
+                yield from properties
+            waiting += [inner for key, inner in part.items() if key not in _REFUSING]
+
+
+def _all_in(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list):
+            waiting += part
