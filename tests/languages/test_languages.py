@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import random
 
@@ -67,3 +68,16 @@ def test_random_texts_of_the_grammar_are_taken_by_the_real_parser(constraint_of,
             accepted += 1
             assert is_valid(name, text), text
     assert accepted >= 300
+
+
+@pytest.mark.parametrize(
+    "pattern", ["_", "_ | a", "{_.a: 1}", "__.a", "a.b(c)", "_.a", "_()", "_.a | b", "a(_.b)", "[_.a]"]
+)
+def test_nothing_stands_behind_the_wildcard_of_a_pattern(constraint_of, pattern):
+    program = f"match x:\n  case {pattern}: pass\n"
+    try:
+        ast.parse(program)
+        is_program = True
+    except SyntaxError:
+        is_program = False
+    assert is_read(constraint_of("python"), program) == is_program
