@@ -20,7 +20,7 @@ from structgen.schema.exploration import explore
 from structgen.schema.layout import LAYOUTS
 from structgen.schema.space import Space
 from structgen.schema.terminals import scalar_terminals
-from structgen.schema.values import Value, numbers_of, spelled, strings_of, thaw
+from structgen.schema.values import Value, not_too_deep, numbers_of, strings_of, thaw
 
 __all__ = ["LazyRules", "Places"]
 
@@ -86,7 +86,7 @@ class LazyRules:
         self._places: list[Places] = []
         self._numbers: dict[int, int] = {}  # by the identity of a part, which its places keep alive
         self._symbols: dict[Node, Symbol] = {}
-        self._enums: dict[tuple[Value, ...], Node] = {}
+        self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
 
     # --- what the engine asks ----------------------------------------------------------------------------------------
@@ -168,11 +168,12 @@ class LazyRules:
 
     def among(self, values: Collection[Value], node: Node = ANY) -> Node:
         """The node of some values, as far as they are in `node`."""
-        texts = tuple(sorted(values, key=spelled))
-        found = self._enums.get(texts)
+        key = frozenset(values)
+        found = self._enums.get(key)
         if found is None:
-            enum = {"enum": list(map(thaw, texts))}
-            found = self._enums[texts] = self.space.node(enum, self.space.place(node)) if texts else NONE
+            with not_too_deep():
+                enum = {"enum": list(map(thaw, values))}
+            found = self._enums[key] = self.space.node(enum, self.space.place(node)) if values else NONE
         return meet(node, found)
 
     # --- values but for some -----------------------------------------------------------------------------------------

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
 from structgen.errors import LimitExceededError
 from structgen.schema.numbers import exact
 
-__all__ = ["Value", "freeze", "members", "numbers_of", "read_value", "spelled", "strings_of", "thaw"]
+__all__ = ["Value", "freeze", "members", "not_too_deep", "numbers_of", "read_value", "strings_of", "thaw"]
 
 Value = tuple[Any, ...]
 """A kind and what it holds: ("null",), ("boolean", bool), ("number", int or Fraction), ("string", str),
@@ -23,10 +25,25 @@ def read_value(text: bytes | str) -> Value:
     Raises:
         LimitExceededError: it nests too deep to be compared.
     """
-    try:
+    with not_too_deep():
         return freeze(json.loads(text))
+
+
+@contextmanager
+def not_too_deep() -> Iterator[None]:
+    """Names the limit where Python's own recursion ends.
+
+    Raises:
+        LimitExceededError: a value nests too deep to be compared.
+    """
+    try:
+        yield
     except RecursionError as error:
-        raise LimitExceededError("schema_depth", 0, message="an item that must be unique nests too deep") from error
+        message = "an item that is compared with others nests too deep for Python's recursion"
+        limit = sys.getrecursionlimit()
+        raise LimitExceededError(
+            "schema_depth", limit, message=message, hint="such items cannot be compared"
+        ) from error
 
 
 def freeze(value: Any) -> Value:
@@ -76,22 +93,6 @@ def thaw(value: Value) -> Any:
     if kind == "object":
         return {key: thaw(item) for key, item in sorted(value[1], key=lambda pair: str(pair[0]))}
     return value[1]
-
-
-def spelled(value: Value) -> str:
-    """A text for a value, as `Sizes.values` spells those of small sets."""
-    kind, held = value[0], value[-1]
-    if kind == "null":
-        return "null"
-    if kind == "boolean":
-        return "true" if held else "false"
-    if kind == "number":
-        return str(Fraction(held))
-    if kind == "array":
-        return f"[{','.join(map(spelled, held))}]"
-    if kind == "object":
-        return f"{{{','.join(f'{key!r}:{spelled(item)}' for key, item in sorted(held, key=lambda pair: pair[0]))}}}"
-    return repr(held)
 
 
 def members(value: Value) -> dict[str, Value]:

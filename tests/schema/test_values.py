@@ -4,7 +4,9 @@ import gc
 import os
 
 import pytest
+from support.vocabularies import BYTES
 
+import structgen
 from structgen.engine.grammar import Capture, Lazy
 from structgen.engine.regex import ANY_CHAR, Literal, Repeat, Sequence
 from structgen.schema.algebra import ANY, EVERYTHING, ArraySet, Language, ObjectSet, StringSet
@@ -56,3 +58,15 @@ def test_pointers_of_places():
     assert pointer(ROOT) == ""
     assert pointer(((ROOT, "$defs"), "a/b~")) == "/$defs/a~1b~0"
     assert pointer((((), "https://a.test/s"), "items")) == "https://a.test/s#/items"
+
+
+@pytest.mark.parametrize("depth", [500, 900, 2_000])
+def test_items_that_nest_too_deep_to_be_compared_are_named(depth):
+    matcher = structgen.compile({"type": "array", "uniqueItems": True}, BYTES).matcher()
+    try:
+        matcher.accept_bytes(b"[" + b"[" * depth + b"]" * depth + b"," + b"[" * 400)
+        matcher.allowed_token_ids()
+    except structgen.LimitExceededError as error:
+        assert "nests too deep" in str(error)
+    else:
+        assert depth < 2_000
