@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
@@ -215,13 +215,19 @@ class Stream(Generic[T]):
 class AsyncStream(Generic[T]):
     """`Stream` for `async with` and `async for`; the model runs in threads."""
 
-    def __init__(self, begin: Any) -> None:
+    def __init__(self, begin: Callable[[], Stream[T]]) -> None:
         self._begin = begin
-        self._stream: Stream[T]
+        self._opened: Stream[T] | None = None
 
     async def __aenter__(self) -> AsyncStream[T]:
-        self._stream = await asyncio.to_thread(self._begin)
+        self._opened = await asyncio.to_thread(self._begin)
         return self
+
+    @property
+    def _stream(self) -> Stream[T]:
+        if self._opened is None:
+            raise GenerationError("the stream is not open: use it in `async with structgen.astream(…) as s:`")
+        return self._opened
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

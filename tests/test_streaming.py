@@ -249,3 +249,12 @@ def test_streams_of_the_real_model(smollm2):
     assert parts[0] == (None, None)
     assert parts[-1] == ("Alice Smith", 34)
     assert ("Alice", None) in parts
+
+
+def test_an_async_stream_that_is_not_open_says_so(tiny_model):
+    async def iterate():
+        async for _ in structgen.astream(tiny_model, "x", bool):
+            pass
+
+    with pytest.raises(structgen.GenerationError, match="async with"):
+        asyncio.run(iterate())
