@@ -164,7 +164,7 @@ class ArrayPlaces:
                 if len(other[1]) > state.written:
                     same.setdefault(other[1][state.written], []).append(other)
             for value, others in same.items():
-                item = _Item(lazy.among((value,), node), _NO_VALUES, self._having(after, value, frozenset(others)))
+                item = _Item(lazy.among((value,), node), _NO_VALUES, self._after_value(after, value, frozenset(others)))
                 is_new = part.repeats is not False or value not in state.seen
                 if is_new and lazy.holds(item.node) and self.is_alive(item.state):
                     yield item
@@ -202,7 +202,7 @@ class ArrayPlaces:
         index = min(state.written, part.settled)
         return part.counted(part.at(index)) if self._must_repeat(state) else part.cases(index)
 
-    def _having(self, after: ArrayState, value: Value, avoid: frozenset[Value]) -> ArrayState:
+    def _after_value(self, after: ArrayState, value: Value, avoid: frozenset[Value]) -> ArrayState:
         """The state after an item, when that is known."""
         if self.part.repeats is None or after.repeats:
             return ArrayState(after.written, after.counts, after.seen, avoid, after.repeats)

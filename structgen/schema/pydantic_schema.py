@@ -257,7 +257,7 @@ class ExactJsonSchema(GenerateJsonSchema):
                 if not _is_behind_validator(schema["schema"]):
                     return _refused(next(iter(function.keywords)))
             name = getattr(function, "__qualname__", "")
-            if getattr(function, "__module__", "").startswith("pydantic."):
+            if _is_own(function):
                 if name in _LOOKS_AROUND:
                     return _refused("format")
                 if name == "EncodedStr.decode_str":  # around bytes, in some releases
@@ -269,8 +269,9 @@ class ExactJsonSchema(GenerateJsonSchema):
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
         """One type after the other: of a union with a pattern, the union and then a string."""
         first, *others = schema["steps"]
-        texts = [step.get("schema", step) for step in others]
-        if all(text["type"] == "str" for text in texts):
+        texts = [step["schema"] if step["type"] == "function-wrap" else step for step in others]
+        is_plain = not any(map(_is_behind_validator, schema["steps"]))  # what one returns may be of another type
+        if is_plain and all(text["type"] == "str" for text in texts):
             return {"allOf": [self.generate_inner(step) for step in (first, *texts)]}
         return super().chain_schema(schema)
 
@@ -452,15 +453,19 @@ def _single_names(discriminator: list[Any]) -> list[str]:
 
 def _is_constraint(function: Any) -> bool:
     """Whether a function is one of Pydantic's, for a constraint on a type that has none of that name: a union, say."""
-    return isinstance(function, partial) and function.keywords.keys() <= _BOUNDS | _LENGTHS | _OTHER_BOUNDS
+    known = _BOUNDS | _LENGTHS | _OTHER_BOUNDS
+    return isinstance(function, partial) and _is_own(function) and bool(known.issuperset(function.keywords))
+
+
+def _is_own(function: Any) -> bool:
+    """Whether a function is one of Pydantic's own."""
+    module = getattr(getattr(function, "func", function), "__module__", None) or ""
+    return bool(module.startswith("pydantic."))
 
 
 def _is_behind_validator(schema: Any) -> bool:
     """Whether what is constrained is what a function of the user returns: `validate_json` has the last word on it."""
-    if schema["type"] not in _FUNCTIONS:
-        return False
-    function = schema["function"]["function"]
-    return not getattr(getattr(function, "func", function), "__module__", "").startswith("pydantic")
+    return schema["type"] in _FUNCTIONS and not _is_own(schema["function"]["function"])
 
 
 def _narrowed(schema: Any, constraint: Any) -> Any | None:

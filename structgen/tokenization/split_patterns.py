@@ -11,7 +11,6 @@ What a class of characters holds (`\p{L}`, `[^\s\p{N}]`, `(?i:s)`) is not decide
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -28,8 +27,8 @@ Threads: TypeAlias = tuple[int, ...]
 _PART = re.compile(r"\\[pP]\{\w+\}|\\[sdrn]")
 _UNION = re.compile(rf"\[(\^?)((?:{_PART.pattern})+)\]")
 _NAMED = {r"\r": r"\x{d}", r"\n": r"\x{a}"}
-_SEVERAL = tuple({text for code in range(sys.maxunicode + 1) if len(text := chr(code).casefold()) > 1})
-"""What single characters become where case does not matter: `ss` for ß."""
+_SEVERAL = tuple({text for code in range(0x10000) if len(text := chr(code).casefold()) > 1})
+"""What single characters become where case does not matter: `ss` for ß. None is beyond the Basic Multilingual Plane."""
 _TOKEN = re.compile(
     r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
     |(?P<repeat>(?:[*+?]|\{[0-9]*(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^])

@@ -11,6 +11,7 @@ import uuid
 from collections import defaultdict
 from decimal import Decimal
 from enum import Enum, IntEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Optional, TypeVar, Union
 
@@ -18,17 +19,20 @@ import pydantic
 import pydantic.dataclasses
 import pytest
 from pydantic import (
+    AfterValidator,
     AnyUrl,
     BaseModel,
     ConfigDict,
     Discriminator,
     Field,
     HttpUrl,
+    PlainValidator,
     RootModel,
     StringConstraints,
     Tag,
     TypeAdapter,
 )
+from pydantic.experimental.pipeline import validate_as
 from pydantic.json_schema import GenerateJsonSchema
 from support.texts import constraint_of, is_read
 from typing_extensions import TypedDict
@@ -486,3 +490,21 @@ def test_constraints_that_no_schema_says_are_refused(kind, keyword):
     with pytest.raises(UnsupportedSchemaError) as caught:
         constraint_of(kind)
     assert caught.value.keyword == keyword
+
+
+def _at_least(value, gt):
+    return abs(value) + gt
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Annotated[int, AfterValidator(partial(_at_least, gt=3))], "-1"),
+        (Annotated[int, PlainValidator(partial(int))], "1"),
+        (Annotated[list[str], AfterValidator(", ".join)], '["a"]'),
+        (Annotated[int, validate_as(int).transform(str).validate_as(str)], "1"),
+    ],
+)
+def test_functions_of_the_user_are_no_constraints(kind, text):
+    TypeAdapter(kind).validate_json(text)
+    assert is_read(constraint_of(kind), text)

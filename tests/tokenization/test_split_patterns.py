@@ -1,5 +1,7 @@
 """Classes of characters in split patterns, against `tokenizers` itself."""
 
+import sys
+
 import pytest
 
 from structgen.tokenization.split_patterns import union_of
@@ -29,3 +31,7 @@ def test_a_class_is_a_union_of_others(leaf, negative, parts):
     assert union_of(leaf) == (negative, parts)
     united = set().union(*(members(part) for part in parts))
     assert members(leaf) == (set(characters) - united if negative else united)
+
+
+def test_no_character_beyond_the_first_plane_is_folded_to_several():
+    assert all(len(chr(code).casefold()) == 1 for code in range(0x10000, sys.maxunicode + 1))
