@@ -168,8 +168,10 @@ class ArrayPlaces:
                 is_new = part.repeats is not False or value not in state.seen
                 if is_new and lazy.holds(item.node) and self.is_alive(item.state):
                     yield item
-            values = state.seen.union(same, self._needed(after))
+            values = state.seen.union(same)
             after = ArrayState(after.written, after.counts, after.seen, repeats=after.repeats)
+            if part.repeats is False:
+                values |= self._needed(after)
             if self._must_repeat(state):
                 again = lazy.among(state.seen.difference(same), node)
                 item = _Item(again, _NO_VALUES, self._normal(ArrayState(after.written, after.counts, repeats=True)))
@@ -185,7 +187,7 @@ class ArrayPlaces:
         """The values that no item may have before a state, because a later one has to."""
         found = self._needed_after.get(after)
         if found is None:
-            found = self._needed_after[after] = self._made_needed(after) if self.part.repeats is False else _NO_VALUES
+            found = self._needed_after[after] = self._made_needed(after)
         return found
 
     def _made_needed(self, after: ArrayState) -> frozenset[Value]:

@@ -95,7 +95,6 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     config = json.loads(backend.to_str())
     model = config["model"]
     _check_model(model)
-    _check_added(config, backend.normalizer)
     vocabulary: dict[str, int] = model["vocab"]
     size = max(vocabulary.values(), default=-1) + 1
     lengths = np.zeros(size, dtype=np.intc)
@@ -111,6 +110,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
     rewrites, is_normal = _normalizer(config["normalizer"], pre_tokenizers)
     marks_spaces = any(isinstance(rewrite, _Marking) for rewrite in rewrites)
+    _check_added(config, backend.normalizer, marks_spaces)
     if marks_spaces and " " in vocabulary:
         lengths[vocabulary[" "]] = 0  # no text has a space any more
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
@@ -161,12 +161,11 @@ def _check_model(model: dict[str, Any]) -> None:
             raise VocabularyError(f"the tokenizer has {name}={model[name]!r}: that is not supported")
 
 
-def _check_added(config: dict[str, Any], normalizer: Any) -> None:
+def _check_added(config: dict[str, Any], normalizer: Any, marks_spaces: bool) -> None:
     """Added tokens that stand for text have to be found wherever it occurs, and to leave what follows as it is."""
     prefix = _prefix(config)
     tokens = [token for token in config["added_tokens"] if token["content"]]
     exact = [token["content"] for token in tokens if not token["normalized"]]
-    marks_spaces = SPACE_MARK in json.dumps([config["normalizer"], config["pre_tokenizer"]], ensure_ascii=False)
     for token in tokens:
         content = token["content"]
         if token["normalized"]:
