@@ -8,6 +8,7 @@ import threading
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -147,9 +148,6 @@ class ProperTokenization:
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
         self.start = Place((Branch(self.scanner.start, 0),))
-        unspelled = [re.escape(text) for token, text in parts.added.items() if token not in self.added.spelled]
-        self._unspelled = re.compile("|".join(unspelled)) if unspelled else None
-        self._single_bytes = frozenset(text[0] for text in vocabulary.spellings if len(text) == 1)
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> ProperTokenization:
@@ -509,6 +507,16 @@ class ProperTokenization:
         while first > 0 and composes(whole[first]):
             first -= 1
         return whole[max(first, 0) :]
+
+    @cached_property
+    def _unspelled(self) -> re.Pattern[str] | None:
+        """Finds the texts of added tokens that no text holds."""
+        texts = [re.escape(text) for token, text in self._parts.added.items() if token not in self.added.spelled]
+        return re.compile("|".join(texts)) if texts else None
+
+    @cached_property
+    def _single_bytes(self) -> frozenset[int]:
+        return frozenset(text[0] for text in self.vocabulary.spellings if len(text) == 1)
 
     def check(self, texts: Iterable[str]) -> None:
         """Makes sure that texts can be spelled.
