@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast
 
 from structgen.generation import Generator
 from structgen.limits import Limits
+from structgen.models.base import Server
 from structgen.run import Result, Run
 from structgen.settings import GenerationOptions, GeneratorOptions
 
@@ -23,8 +26,8 @@ T = TypeVar("T")
 
 BATCH_SIZE = 16
 
-Beginning: TypeAlias = "Callable[[Callable[[], Session]], Run[Any]]"
-"""Begins a run, with what makes it sessions."""
+Beginning: TypeAlias = "Callable[[Callable[[], Session] | None], Run[Any]]"
+"""Begins a run, with what makes it sessions; None for those of a server, which have their own."""
 
 
 def batch(
@@ -104,8 +107,11 @@ def run_batch(
     """
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
-    sessions = _sessions(model)
     waiting = iter(beginnings)
+    if isinstance(model, Server):
+        yield from _in_threads(waiting, batch_size)
+        return
+    sessions = _sessions(model)
     rows: dict[int, Run[Any]] = {}
     while True:
         joining = list(itertools.islice(waiting, batch_size - len(rows)))
@@ -136,8 +142,15 @@ def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[i
             requests[index] = (run.session, request.token_ids, request.keep)
     if not requests:
         return
-    for index, logits in zip(requests, sessions.forward(list(requests.values()))):
+    given: Sequence[NDArray[float32] | Exception]
+    try:
+        given = sessions.forward(list(requests.values()))
+    except Exception as error:  # of the whole pass: nobody knows what each sequence holds now
+        given = [error] * len(requests)
+    for index, logits in zip(requests, given):
         try:
+            if isinstance(logits, Exception):
+                raise logits
             rows[index].take(logits)
         except Exception as error:
             del rows[index]
@@ -150,8 +163,41 @@ class _OneByOne:
     def __init__(self, model: Model) -> None:
         self.session = model.session
 
-    def forward(self, requests: Sequence[tuple[Session, Sequence[int], int]]) -> list[NDArray[float32]]:
-        return [session.forward(token_ids, keep=keep) for session, token_ids, keep in requests]
+    def forward(self, requests: Sequence[tuple[Session, Sequence[int], int]]) -> list[NDArray[float32] | Exception]:
+        return [_logits_or_error(*request) for request in requests]
+
+
+def _logits_or_error(session: Session, token_ids: Sequence[int], keep: int) -> NDArray[float32] | Exception:
+    try:
+        return session.forward(token_ids, keep=keep)
+    except Exception as error:
+        return error
+
+
+def _in_threads(
+    beginnings: Iterator[tuple[int, Beginning]], batch_size: int
+) -> Iterator[tuple[int, Result[Any] | Exception]]:
+    """Runs that a server answers, each in a thread."""
+    under_way: dict[Future[Result[Any] | Exception], int] = {}
+    cancelled = threading.Event()
+
+    def outcome(begin: Beginning) -> Result[Any] | Exception:
+        try:
+            return begin(None).to_end(cancelled)
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(batch_size) as pool:
+        try:
+            while True:
+                for index, begin in itertools.islice(beginnings, batch_size - len(under_way)):
+                    under_way[pool.submit(outcome, begin)] = index
+                if not under_way:
+                    return
+                for done in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    yield under_way.pop(done), done.result()
+        finally:
+            cancelled.set()
 
 
 def _sessions(model: AnyModel) -> SessionBatch:

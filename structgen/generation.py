@@ -111,23 +111,17 @@ class Generator(Generic[T]):
             GenerationError: the prompt does not fit the model.
             LimitExceededError: a bound of `limits` was passed on the way.
         """
-        return self._run_to_end(self.begin(prompt, observe=observe, **options), threading.Event())
+        return self.begin(prompt, observe=observe, **options).to_end(threading.Event())
 
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
         """`run`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way."""
         cancelled = threading.Event()
 
         try:
-            return await asyncio.to_thread(lambda: self._run_to_end(self.begin(prompt, **options), cancelled))
+            return await asyncio.to_thread(lambda: self.begin(prompt, **options).to_end(cancelled))
         except asyncio.CancelledError:
             cancelled.set()
             raise
-
-    @staticmethod
-    def _run_to_end(run: Run[T], cancelled: threading.Event) -> Result[T]:
-        while not cancelled.is_set() and run.step():
-            pass
-        return cast(Result[T], run.result)
 
     def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
         """The value while it grows; see `structgen.stream`."""

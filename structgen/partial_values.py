@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import pydantic
@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from structgen.partial_json import Node, PartialReader
 
-__all__ = ["MISSING", "PartialValues", "bare", "fields_of", "item_type"]
+__all__ = ["MISSING", "PartialValues", "bare", "item_type", "lists_at"]
 
 
 class _Missing:
@@ -107,7 +107,7 @@ class PartialValues:
             return kind is str
         if node.kind == "array":
             return item_type(kind, 0) is not None
-        fields = fields_of(kind)
+        fields = _fields_of(kind)
         if fields is None:
             return node.kind == "object" and _origin(kind) in _MAPPINGS
         by_key = {key: annotation for _, keys, annotation in fields for key in keys}
@@ -151,7 +151,7 @@ class PartialValues:
         if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
             root = self.value_of_open(node, kind)
             return MISSING if root is MISSING else _instance(kind, {"root": root})
-        fields = fields_of(kind)
+        fields = _fields_of(kind)
         if fields is not None:
             return _instance(kind, dict(self._fields(node, fields)), self._extra(node, fields))
         if kind in (Any, object):
@@ -199,16 +199,46 @@ def item_type(annotation: Any, index: int) -> Any:
     return None
 
 
-def fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
+def lists_at(annotation: Any, path: Sequence[str]) -> list[Any]:
+    """The types of arrays that a path of keys may lead to, in a value of a type."""
+    found = [annotation]
+    for key in path:
+        found = [value for one in found for kind in _alternatives(one) for value in _value_types(kind, key)]
+    return [kind for one in found for kind in _alternatives(one) if item_type(kind, 0) is not None]
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """The bare types of a union; that of a root model's root; of any other type, itself."""
+    kind = bare(annotation)
+    if get_origin(kind) in (Union, types.UnionType):
+        for member in get_args(kind):
+            yield from _alternatives(member)
+    elif isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
+        yield from _alternatives(_field_type(kind.model_fields["root"]))
+    else:
+        yield kind
+
+
+def _value_types(kind: Any, key: str) -> list[Any]:
+    """The types that an object of a bare type may have at a key."""
+    if kind in (Any, object):
+        return [Any]
+    if _origin(kind) in _MAPPINGS:
+        return [get_args(kind)[1] if get_args(kind) else Any]
+    found = [annotation for _, keys, annotation in _fields_of(kind) or () if key in keys]
+    return found or [Any] * (getattr(kind, "model_config", {}).get("extra") == "allow")
+
+
+def _fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
     """The fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
     try:
-        return _fields_of(bare(kind))
+        return _kept_fields(bare(kind))
     except TypeError:  # not hashable
         return None
 
 
 @functools.lru_cache(maxsize=256)
-def _fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
+def _kept_fields(kind: Any) -> list[tuple[str, list[str], Any]] | None:
     cls = get_origin(kind) or kind
     if not isinstance(cls, type):
         return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import jsonschema
 import pydantic
@@ -119,6 +120,11 @@ class Run(ABC, Generic[T]):
     def reasoning(self) -> str:
         """What the model has thought so far, in this attempt."""
 
+    @property
+    def may_retry(self) -> bool:
+        """Whether the answer may be refused, and written again."""
+        return len(self.attempts) < self.settings.max_retries
+
     def step(self) -> bool:
         """One pass of the model, alone; False when there is a result."""
         request = self.request()
@@ -126,6 +132,16 @@ class Run(ABC, Generic[T]):
             return False
         self.take(self.session.forward(request.token_ids, keep=request.keep))
         return True
+
+    def to_end(self, cancelled: threading.Event) -> Result[T]:
+        """Steps to the result; where that is not wanted any more, the step under way is the last."""
+        while not cancelled.is_set() and self.step():
+            pass
+        return cast(Result[T], self.result)
+
+    def close(self) -> None:
+        """Ends what is under way elsewhere, such as a server's answer."""
+        return
 
     def request(self) -> Request | None:
         """What the model has to read next; None when there is a result."""
@@ -160,8 +176,9 @@ class Run(ABC, Generic[T]):
         try:
             value = self._validated(text)
         except (pydantic.ValidationError, jsonschema.ValidationError, ValueError, AssertionError) as error:
+            is_last = not self.may_retry
             self.attempts.append((text, error))
-            if len(self.attempts) > self.settings.max_retries:
+            if is_last:
                 raise self._refusal(error) from error
             again = with_errors(self._prompt, text, error, as_text=not self.reads_messages)
             self._prompt = self._begin(again, self.settings.again())

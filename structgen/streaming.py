@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, Unpack, cast
 
 import pydantic
 
 from structgen.constraint import Constraint
 from structgen.decoding import Decoder
-from structgen.errors import GenerationError, ValidationFailedError
+from structgen.errors import (
+    GenerationError,
+    LimitExceededError,
+    UnsatisfiableSchemaError,
+    UnsupportedSchemaError,
+    ValidationFailedError,
+)
 from structgen.generation import Generator
 from structgen.limits import Limits
 from structgen.partial_json import Node, PartialReader
-from structgen.partial_values import MISSING, PartialValues, bare, fields_of, item_type
+from structgen.partial_values import MISSING, PartialValues, bare, item_type, lists_at
 from structgen.run import Result, Run
+from structgen.schema import json_schema_to_rules
 from structgen.settings import GeneratorOptions
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
+    from structgen.schema.sources import Source
 
 __all__ = ["AsyncStream", "Stream", "astream", "stream"]
 
@@ -54,6 +63,9 @@ class Stream(Generic[T]):
         annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
         self._annotation: Any = list[annotation] if self._is_lines else annotation
         self._decoder: Decoder | None = None
+        self._error: Exception | None = None
+        self._is_closed = False
+        self._passing = threading.Lock()
         self._begin()
 
     def __enter__(self) -> Stream[T]:
@@ -84,9 +96,12 @@ class Stream(Generic[T]):
         Args:
             path: names of the fields that lead to the list; none where the value itself is one, or is JSON Lines.
 
+        With `max_retries` the answer may be refused and written again: elements are given of the one that stands, so
+        they come as they are complete only where no retry is left.
+
         Raises:
             ValidationFailedError: a validator written in Python refuses an element.
-            TypeError: there is no list at this place.
+            TypeError: no value of the schema has a list at this place.
 
         Example:
             >>> with structgen.stream(model, text, list[Person]) as s:                        # doctest: +SKIP
@@ -95,17 +110,24 @@ class Stream(Generic[T]):
         """
         if not self._is_json:
             raise TypeError("the value is not JSON, and no list")
+        lists = lists_at(self._annotation, path)
+        if not lists or not _may_have_list(self._constraint.source, path):
+            place = ".".join(map(repr, path)) if path else "its root"
+            raise TypeError(f"no value of {_name_of(self._annotation)} has a list at {place}")
+        return self._items(path, lists)
+
+    def _items(self, path: tuple[str, ...], lists: list[Any]) -> Iterator[Any]:
         given = 0
-        decoder = self._decoder
-        annotation = _annotation_at(self._annotation, path)
         while True:
             goes_on = self._step()
-            if decoder is not self._decoder:  # another attempt
-                given, decoder = 0, self._decoder
+            if goes_on and self._run.may_retry:
+                continue
             items = self._items_at(path)
             while given < len(items) and items[given].is_complete:
+                types = [found for kind in lists if (found := item_type(kind, given)) is not None]
                 given += 1
-                yield self._validated(items[given - 1], item_type(annotation, given - 1))
+                of_item = types[0] if len(types) == 1 else Union[tuple(types)]  # noqa: UP007  known only here
+                yield self._validated(items[given - 1], of_item)
             if not goes_on:
                 return
 
@@ -140,22 +162,37 @@ class Stream(Generic[T]):
         return cast(Result[T], self._run.result)
 
     def close(self) -> None:
-        """Ends the run where it is; what was generated stays readable."""
+        """Ends the run where it is, after the pass that is under way; what was generated stays readable."""
         self._is_closed = True
-
-    _is_closed = False
+        if self._passing.acquire(blocking=False):
+            self._run.close()
+            self._passing.release()
 
     def _step(self) -> bool:
         """One pass of the model; False when there is a result."""
         if self._run.result is not None:
             return False
-        if self._is_closed:
-            raise GenerationError("the stream is closed", hint="iterate, or call final(), inside of the with block")
-        is_going_on = self._run.step()
+        if self._error is not None:
+            raise self._error
+        try:
+            is_going_on = self._pass()
+        except Exception as error:
+            self._error = error
+            raise
         if self._run.decoder is not self._decoder:
             self._begin()
         self._read()
         return is_going_on
+
+    def _pass(self) -> bool:
+        """One pass of the model. Another thread may close the stream meanwhile."""
+        if self._is_closed:
+            raise GenerationError("the stream is closed", hint="iterate, or call final(), inside of the with block")
+        with self._passing:
+            goes_on = self._run.step()
+        if self._is_closed:
+            self.close()
+        return goes_on
 
     def _begin(self) -> None:
         """Begins to read an answer."""
@@ -313,19 +350,27 @@ def astream(
     return AsyncStream(lambda: stream(model, prompt, schema, limits=limits, **options))
 
 
-def _annotation_at(annotation: Any, path: tuple[str, ...]) -> Any:
-    """The type of what a path of keys leads to."""
-    for key in path:
-        fields = fields_of(annotation)
-        found = [kind for _, keys, kind in fields or () if key in keys]
-        if fields is not None and not found:
-            raise TypeError(f"{_name_of(annotation)} has no field {key!r}")
-        annotation = found[0] if found else Any
-    if item_type(annotation, 0) is None:
-        raise TypeError(f"{_name_of(annotation)} is not a list")
-    return annotation
+def _may_have_list(source: Source | None, path: tuple[str, ...]) -> bool:
+    """Whether a value of a JSON Schema can have a list there; of types, the type itself has told."""
+    if source is None or source.adapter is not None or isinstance(source.json_schema, bool):
+        return True
+    wanted: dict[str, Any] = {"type": "array"}
+    for key in reversed(path):
+        wanted = {"type": "object", "required": [key], "properties": {key: wanted}}
+    # Under `not` it evaluates no property, so that `unevaluatedProperties` means what it did.
+    conditions = [*source.json_schema.get("allOf", ()), {"not": {"not": wanted}}]
+    schema = {key: value for key, value in source.json_schema.items() if key != "$ref"}
+    if "$ref" in source.json_schema:  # older drafts read nothing beside it
+        conditions.append({"$ref": source.json_schema["$ref"]})
+    try:
+        json_schema_to_rules(schema | {"allOf": conditions}, source.options)
+    except UnsatisfiableSchemaError:
+        return False
+    except (UnsupportedSchemaError, LimitExceededError):
+        pass  # nobody knows
+    return True
 
 
 def _name_of(annotation: Any) -> str:
     kind = bare(annotation)
-    return str(getattr(kind, "__name__", kind))
+    return "the schema" if kind is Any else str(getattr(kind, "__name__", kind))

@@ -52,6 +52,41 @@ def test_errors_are_raised_or_returned(tiny_model):
     assert all(isinstance(value, structgen.IncompleteOutputError) for value in cut)
 
 
+def test_an_error_of_the_model_is_one_of_its_row(tiny_model):
+    vocabulary = tiny_model.vocabulary
+
+    def next_logits(ids):
+        if "bad" in tiny_model.tokenizer.decode(ids):
+            raise RuntimeError("no logits today")
+        return np.zeros(vocabulary.size, np.float32)
+
+    model = structgen.from_logits(next_logits, tiny_model.tokenizer, vocab_size=vocabulary.size)
+    prompts = ["a", "bad", "b"]
+    found = structgen.batch(model, prompts, Literal["x", "y"], return_exceptions=True)
+    assert [type(value) for value in found] == [str, RuntimeError, str]
+    with pytest.raises(RuntimeError, match="today"):
+        structgen.batch(model, prompts, Literal["x", "y"])
+
+
+def test_a_pass_that_fails_fails_its_rows_and_no_others(tiny_model, monkeypatch):
+    forward = tiny_model.hf_model.forward
+    passes = []
+
+    def failing(*args, **kwargs):
+        passes.append(kwargs["input_ids"].shape)
+        if len(passes) == 4:
+            raise RuntimeError("out of memory")
+        return forward(*args, **kwargs)
+
+    monkeypatch.setattr(tiny_model.hf_model, "forward", failing)
+    found = structgen.batch(tiny_model, PROMPTS, Person, batch_size=3, max_new_tokens=200, return_exceptions=True)
+    failed = [index for index, value in enumerate(found) if isinstance(value, RuntimeError)]
+    assert failed == [0, 1, 2]
+    monkeypatch.undo()
+    alone = structgen.batch(tiny_model, PROMPTS[3:], Person, batch_size=3, max_new_tokens=200)
+    assert found[3:] == alone
+
+
 def test_retries_go_on_in_the_batch(tiny_model):
     refused = set()
 

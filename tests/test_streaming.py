@@ -6,6 +6,7 @@ import enum
 import itertools
 from typing import Annotated, Literal
 
+import pydantic
 import pytest
 from pydantic import BaseModel, Field, field_validator
 
@@ -149,10 +150,108 @@ def test_items_of_a_field(tiny_model):
     with structgen.stream(tiny_model, "hi", Person, **options) as s:
         assert list(s.items("colours")) == s.final().colours
     with structgen.stream(tiny_model, "hi", Person, **options) as s:
-        with pytest.raises(TypeError, match=r"^[A-Za-z]+ is not a list"):
-            list(s.items("name"))
-        with pytest.raises(TypeError, match=r"^[A-Za-z]+ has no field 'nobody'"):
-            list(s.items("nobody"))
+        for path in (["name"], ["nobody"], ["pet", "name"], ["colours", "x"], []):
+            place = r"'\.'".join(path) if path else "root"
+            with pytest.raises(TypeError, match=f"^no value of Person has a list at .*{place}"):
+                s.items(*path)
+
+
+class Choices(BaseModel):
+    flags: Annotated[list[bool], Field(max_length=3)] | None
+    groups: dict[str, Annotated[list[Colour], Field(max_length=2)]] = Field(max_length=0)
+
+
+class More(pydantic.RootModel[Choices | list[Colour]]):
+    pass
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_items_of_what_may_be_a_list(tiny_model, seed):
+    options = {"temperature": 1.0, "seed": seed, "max_new_tokens": 400}
+    with structgen.stream(tiny_model, "hi", More, **options) as s:
+        assert list(s.items("groups", "a")) == []
+        root = s.final().root
+        assert list(s.items("flags")) == (getattr(root, "flags", None) or [])
+        assert list(s.items()) == (root if isinstance(root, list) else [])
+        with pytest.raises(TypeError, match="no value of More has a list at 'groups'"):
+            s.items("groups")
+
+
+PLACES = {
+    "$ref": "#/$defs/place",
+    "$defs": {
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3, "minItems": 1},
+        "place": {
+            "type": "object",
+            "properties": {"name": {"enum": ["x"]}, "tags": {"$ref": "#/$defs/tags"}},
+            "required": ["name", "tags"],
+            "unevaluatedProperties": False,
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("draft", ["2020-12", "draft7"])
+def test_items_of_a_json_schema(tiny_model, draft):
+    with structgen.stream(tiny_model, "hi", PLACES, draft=draft, temperature=1.0) as s:
+        for path in ([], ["name"], ["tags", "name"], *([["nobody"]] if draft == "2020-12" else [])):
+            with pytest.raises(TypeError, match="no value of the schema has a list at"):
+                s.items(*path)
+        items = list(s.items("tags"))
+        assert items and items == s.final()["tags"]
+    with structgen.stream(tiny_model, "hi", True, max_new_tokens=3) as s:
+        assert list(itertools.islice(s.items("anything"), 0)) == []
+    with (
+        structgen.stream(tiny_model, "hi", structgen.json_lines({"type": "array"})) as s,
+        pytest.raises(TypeError, match="'name'"),
+    ):
+        s.items("name")
+
+
+@pytest.mark.parametrize("retries", [1, 3])
+def test_items_are_those_of_the_answer_that_stands(tiny_model, retries):
+    """Elements of refused answers are not given, and one that its own validator refuses is a reason to retry."""
+    refusals = []
+
+    class Digit(BaseModel):
+        number: int = Field(ge=0, le=9)
+
+        @field_validator("number")
+        @classmethod
+        def is_taken(cls, value):
+            if len(refusals) < 1:
+                refusals.append(value)
+                raise ValueError("not this one")
+            return value
+
+    options = {"temperature": 1.0, "seed": 1, "max_new_tokens": 200}
+    schema = Annotated[list[Digit], Field(min_length=2, max_length=4)]
+    with structgen.stream(tiny_model, "hi", schema, max_retries=retries, **options) as s:
+        items = list(s.items())
+        assert items == s.final() and len(s.result().attempts) == 1 == len(refusals)
+
+
+def test_the_last_attempts_items_come_one_by_one(tiny_model):
+    with structgen.stream(tiny_model, "hi", Annotated[list[Colour], Field(min_length=3, max_length=3)]) as s:
+        lengths = [len(s.text) for _ in s.items()]
+    assert lengths == sorted(set(lengths))
+
+
+def test_a_refused_stream_stays_refused(tiny_model):
+    calls = []
+
+    def never(value):
+        calls.append(value)
+        raise ValueError("never")
+
+    with structgen.stream(tiny_model, "hi", Colour, validate=never) as s:
+        errors = []
+        for ask in (s.final, s.result, lambda: list(s), lambda: list(s.items())):
+            with pytest.raises((structgen.ValidationFailedError, TypeError)) as caught:
+                ask()
+            errors.append(caught.value)
+    assert len(calls) == 1
+    assert errors[0] is errors[1] is errors[2] and len(errors[0].attempts) == 1
 
 
 def test_items_are_validated(tiny_model):

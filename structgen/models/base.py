@@ -52,7 +52,7 @@ class SessionBatch(Protocol):
     def session(self) -> Session:
         """A new, empty sequence; only the batch reads for it."""
 
-    def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> list[NDArray[np.float32]]:
+    def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> Sequence[NDArray[np.float32] | Exception]:
         """Reads more tokens of several sequences, in one pass.
 
         Args:
@@ -60,7 +60,7 @@ class SessionBatch(Protocol):
                 wanted; as of `Session.forward`. The others have ended.
 
         Returns:
-            For each request float32[keep, V].
+            For each request float32[keep, V], or the error that it alone ends in.
         """
 
 

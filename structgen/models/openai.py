@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import openai
@@ -32,7 +31,6 @@ __all__ = ["OpenAIModel", "ServerRun", "from_openai"]
 
 T = TypeVar("T")
 
-REQUESTS_AT_ONCE = 16
 _BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 _WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
 
@@ -91,10 +89,6 @@ class OpenAIModel:
         """
         return ServerRun(self, constraint, prompt, settings, streams=streams)
 
-    def session_batch(self) -> ServerBatch:
-        """See `structgen.models.base.SessionBatch`: requests that are under way at once."""
-        return ServerBatch()
-
     def ask(self, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:
         """One request."""
         options: dict[str, Any] = {
@@ -144,6 +138,10 @@ class ServerRun(Run[T], Generic[T]):
         """See `Run.take`."""
         self.decoder.take(given)
 
+    def close(self) -> None:
+        """See `Run.close`."""
+        self.session.close()
+
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
         messages = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
         if isinstance(messages, str):
@@ -160,11 +158,14 @@ class ServerRun(Run[T], Generic[T]):
         return self.decoder.usage
 
 
-def _pieces(model: OpenAIModel, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:
+def _pieces(
+    model: OpenAIModel, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool
+) -> Generator[Any]:
     """The chunks of a streamed answer, or the one whole answer; asked for when the first is wanted."""
     answer = model.ask(messages, settings, sent, streams=streams)
     if streams:
-        yield from answer
+        with answer:
+            yield from answer
     else:
         yield answer
 
@@ -174,33 +175,16 @@ class ServerSession:
 
     can_crop = False
 
-    def __init__(self, pieces: Iterator[Any]) -> None:
+    def __init__(self, pieces: Generator[Any]) -> None:
         self._pieces = pieces
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> Any:
         """The next piece of the answer; None when there is no more."""
         return next(self._pieces, None)
 
-
-class ServerBatch:
-    """Answers that are asked for at once."""
-
-    def session(self) -> Any:
-        """Not asked for: runs of a server make their own."""
-        raise NotImplementedError
-
-    def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> list[Any]:
-        """The next piece of each, or the error that one ended in."""
-        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
-            return list(pool.map(_piece_or_error, requests))
-
-
-def _piece_or_error(request: tuple[Any, Sequence[int], int]) -> Any:
-    session, token_ids, keep = request
-    try:
-        return session.forward(token_ids, keep=keep)
-    except Exception as error:
-        return error
+    def close(self) -> None:
+        """Ends the answer where it is, and its connection."""
+        self._pieces.close()
 
 
 class ServerText:
@@ -246,12 +230,10 @@ class ServerText:
         return True
 
     def take(self, piece: Any) -> None:
-        """Reads a piece, a chunk or a whole answer; None when there are no more; an error is raised."""
+        """Reads a piece, a chunk or a whole answer; None when there are no more."""
         if piece is None:
             self.finish_reason = self._ending
             return
-        if isinstance(piece, Exception):
-            raise piece
         if piece.usage is not None:
             details = piece.usage.completion_tokens_details
             thought = (details.reasoning_tokens if details else None) or 0

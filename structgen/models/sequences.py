@@ -68,7 +68,10 @@ class SequenceSession:
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
         """See `structgen.models.base.Session.forward`."""
-        return self._pool.forward([(self, token_ids, keep)])[0]
+        logits = self._pool.forward([(self, token_ids, keep)])[0]
+        if isinstance(logits, Exception):
+            raise logits
+        return logits
 
     def crop(self, count: int) -> None:
         """See `structgen.models.base.Session.crop`."""
@@ -101,17 +104,19 @@ class SequencePool:
         """A new, empty sequence."""
         return SequenceSession(self)
 
-    def forward(self, requests: Sequence[Request]) -> list[NDArray[np.float32]]:
+    def forward(self, requests: Sequence[Request]) -> list[NDArray[np.float32] | ModelError]:
         """See `structgen.models.base.SessionBatch.forward`. One pass where the cache and the pass have room for all.
 
         Raises:
-            ModelError: a sequence alone is too long for the cache; the cache could not be filled.
+            ModelError: the cache could not be filled.
         """
+        errors = [self._too_long(request) for request in requests]
         found: list[NDArray[np.float32]] = []
         with self._lock:
-            for group in list(self._groups(requests)):
+            for group in self._groups([request for request, error in zip(requests, errors) if error is None]):
                 found += self._read(group)
-        return found
+        logits = iter(found)
+        return [error or next(logits) for error in errors]
 
     def crop(self, session: SequenceSession, count: int) -> None:
         """Takes back the last `count` tokens of a session."""
@@ -127,25 +132,28 @@ class SequencePool:
             else:
                 self._evict(session)
 
-    def _groups(self, requests: Sequence[Request]) -> Iterator[list[Request]]:
+    def _too_long(self, request: Request) -> ModelError | None:
+        session, token_ids, _ = request
+        length = len(session.token_ids) + len(token_ids)
+        if length <= self._cells:
+            return None
+        return ModelError(
+            f"{length} tokens do not fit a context of {self._cells}",
+            hint="shorten the prompt, or give the model more context_tokens",
+        )
+
+    def _groups(self, requests: Sequence[Request]) -> list[list[Request]]:
         """The requests, as many at a time as the cache holds."""
-        group: list[Request] = []
+        groups: list[list[Request]] = []
         cells = 0
-        for request in requests:
-            session, token_ids, _ = request
+        for session, token_ids, keep in requests:
             length = len(session.token_ids) + len(token_ids)
-            if length > self._cells:
-                raise ModelError(
-                    f"{length} tokens do not fit a context of {self._cells}",
-                    hint="shorten the prompt, or give the model more context_tokens",
-                )
-            if len(group) == self._sequences or cells + length > self._cells:
-                yield group
-                group, cells = [], 0
-            group.append(request)
+            if not groups or len(groups[-1]) == self._sequences or cells + length > self._cells:
+                groups.append([])
+                cells = 0
+            groups[-1].append((session, token_ids, keep))
             cells += length
-        if group:
-            yield group
+        return groups
 
     def _read(self, group: list[Request]) -> list[NDArray[np.float32]]:
         """Passes over sessions that have room in the cache together."""

@@ -88,6 +88,32 @@ def test_items_of_a_stream(model, server):
         assert list(s.items()) == [{"n": 1}, {"n": 22}] == s.final()
 
 
+def test_a_stream_that_is_closed_ends_the_servers_answer(model, server):
+    server.never_ends = True
+    with structgen.stream(model, "hi", Person) as s:
+        iterator = iter(s)
+        server.answers = ['{"name": "' + "abc" * 50]
+        assert next(iterator) is not None
+        assert not server.client_is_gone.is_set()
+    assert server.client_is_gone.wait(10)
+    with pytest.raises(structgen.GenerationError, match="closed"):
+        next(iterator)
+
+
+def test_an_awaited_stream_that_is_cancelled_ends_the_servers_answer(model, server):
+    server.never_ends = True
+    server.answers = ["[" + '"abc", ' * 50]
+
+    async def run():
+        async with structgen.astream(model, "hi", list[str]) as s:
+            async for _ in s.items():
+                pass
+
+    with pytest.raises(asyncio.TimeoutError):
+        asyncio.run(asyncio.wait_for(run(), 1))
+    assert server.client_is_gone.wait(10)
+
+
 def test_batches_are_asked_at_once(model, server):
     values = structgen.batch(model, ["a", "b", "c"], Colour, temperature=1.0, seed=1)
     assert all(isinstance(value, Colour) for value in values)

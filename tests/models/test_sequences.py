@@ -170,6 +170,10 @@ def test_a_sequence_that_is_too_long():
     session.forward(list(range(8)))
     with pytest.raises(ModelError, match="11 tokens do not fit a context of 10"):
         session.forward([1, 2, 3])
+    other = pool.session()
+    error, found = pool.forward([(session, [1, 2, 3], 1), (other, [4, 5], 1)])
+    assert isinstance(error, ModelError)
+    check(found, [4, 5], 1)
     check(session.forward([1, 2]), [*range(8), 1, 2], 1)
 
 

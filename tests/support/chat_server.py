@@ -3,6 +3,7 @@
 import contextlib
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import structgen
@@ -17,6 +18,8 @@ class ChatServer(ThreadingHTTPServer):
         requests: their bodies.
         answers: texts that come first.
         schema: what answers are made by, where that is not what was sent.
+        never_ends: whether streams go on until the client is gone.
+        client_is_gone: set when it is.
     """
 
     def __init__(self, model):
@@ -27,6 +30,8 @@ class ChatServer(ThreadingHTTPServer):
         self.schema = None
         self.finish_reason = "stop"
         self.more = {}
+        self.never_ends = False
+        self.client_is_gone = threading.Event()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -51,6 +56,9 @@ class Handler(BaseHTTPRequestHandler):
         chunks = [{"index": 0, "finish_reason": None, "delta": {"content": piece}} for piece in pieces]
         chunks.append({**choice, "delta": {**self.server.more}})
         events = [{**common, "object": "chat.completion.chunk", "choices": [chunk]} for chunk in chunks]
+        if self.server.never_ends:
+            self.send_without_end(f"data: {json.dumps(events[0])}\n\n".encode())
+            return
         events.append({**common, "object": "chat.completion.chunk", "choices": [], "usage": usage})
         body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
         self.send_body(body.encode(), "text/event-stream")
@@ -70,6 +78,18 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def send_without_end(self, piece):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(piece)
+                time.sleep(0.002)
+        except OSError:
+            self.server.client_is_gone.set()
 
     def log_message(self, *arguments):
         pass
