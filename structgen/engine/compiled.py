@@ -43,13 +43,13 @@ class SharedTables:
         self.lock = lock
         self.limits = limits
         self.mask_bytes = limits.mask_bytes
-        self._others: dict[str, TerminalMasks] = {}
+        self._others: dict[Vocabulary, TerminalMasks] = {}
 
     def terminals_of(self, vocabulary: Vocabulary) -> TerminalMasks:
         """Terminal masks of another vocabulary, over the same automata."""
-        found = self._others.get(vocabulary.fingerprint)
+        found = self._others.get(vocabulary)
         if found is None:
-            found = self._others[vocabulary.fingerprint] = TerminalMasks(vocabulary, self.automata)
+            found = self._others[vocabulary] = TerminalMasks(vocabulary, self.automata)
         return found
 
     @property

@@ -10,7 +10,7 @@ import hashlib
 import operator
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -38,7 +38,6 @@ class Vocabulary:
         spellings: the bytes of the token ids up to the last that stands for text; none for what stands for no text.
         trie: the tokens that stand for text, as a `TokenTrie`.
         max_token_bytes: the length of the longest token.
-        fingerprint: a hash of all of the above, the same in every process.
 
     Example:
         >>> vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"ab"}, eos_token_ids=[2])
@@ -48,9 +47,9 @@ class Vocabulary:
 
     __slots__ = (
         "__weakref__",
+        "_fingerprint",
         "_tokenizers",
         "eos_token_ids",
-        "fingerprint",
         "max_token_bytes",
         "proper",
         "shared",
@@ -64,7 +63,7 @@ class Vocabulary:
     spellings: tuple[bytes, ...]
     trie: TokenTrie
     max_token_bytes: int
-    fingerprint: str
+    _fingerprint: str | None
     _tokenizers: list[tuple[Callable[[], Any], tuple[Hashable, ...]]]
     proper: object  # of `structgen.tokenization`: how its tokenizer splits texts
     shared: object  # of `engine.compiled`: what the grammars compiled for this vocabulary share
@@ -143,12 +142,18 @@ class Vocabulary:
         """A vocabulary as wide as this one, of other texts and without end tokens.
 
         Args:
-            spellings: the bytes of each token, nearly in the order of these bytes.
-
-        Raises:
-            VocabularyError: see `from_bytes`.
+            spellings: the bytes of each token, not empty, nearly in the order of these bytes. Tokens with the same ones
+                stay in the order that is given.
         """
-        return _make(type(self), spellings, (), self.size, is_in_order=True)
+        by_id = _by_id(spellings)
+        return _built(type(self), by_id, sorted(spellings, key=by_id.__getitem__), (), self.size)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of its content, the same in every process."""
+        if self._fingerprint is None:
+            self._fingerprint = _fingerprint(self.spellings, self.eos_token_ids, self.size)
+        return self._fingerprint
 
     def token_bytes(self, token_id: int) -> bytes | None:
         """The bytes a token stands for; None for end tokens, special tokens and ids that mean nothing."""
@@ -158,9 +163,7 @@ class Vocabulary:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
 
 
-def _make(
-    cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int, *, is_in_order: bool = False
-) -> Vocabulary:
+def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:
     """Checks what belongs together, and builds the vocabulary unless the same one is in use already.
 
     Args:
@@ -168,30 +171,42 @@ def _make(
         spellings: by token id, its bytes.
         ends: the end tokens.
         size: the width of the model's logits.
-        is_in_order: the tokens stand nearly in the order of their bytes, which is faster.
     """
     spellings = {token_id: text for token_id, text in spellings.items() if text and token_id not in ends}
     _check(spellings, ends, size)
-    by_id = [b""] * (max(spellings) + 1)
-    for token_id, text in spellings.items():
-        by_id[token_id] = text
+    by_id = _by_id(spellings)
     fingerprint = _fingerprint(by_id, ends, size)
     known = _CACHE.by_fingerprint(fingerprint)
     if known is not None:
         return known
+    # The sorts are stable: tokens with the same bytes stay in the order of their ids.
+    made = _built(cls, by_id, sorted(sorted(spellings), key=by_id.__getitem__), ends, size)
+    made._fingerprint = fingerprint
+    return _CACHE.intern(made)
+
+
+def _by_id(spellings: dict[int, bytes]) -> list[bytes]:
+    by_id = [b""] * (max(spellings) + 1)
+    for token_id, text in spellings.items():
+        by_id[token_id] = text
+    return by_id
+
+
+def _built(
+    cls: type[Vocabulary], by_id: list[bytes], token_ids: list[int], ends: tuple[int, ...], size: int
+) -> Vocabulary:
+    """A vocabulary of tokens in the order of their bytes."""
     made = object.__new__(cls)
     made.size = size
     made.eos_token_ids = ends
-    made.fingerprint = fingerprint
+    made._fingerprint = None
     # A tuple of bytes is nothing to the garbage collector, and takes half of what a dict with its keys would.
     made.spellings = tuple(by_id)
-    # The sort is stable: tokens with the same bytes stay in the order of their ids, or in the one that is given.
-    token_ids = sorted(spellings if is_in_order else sorted(spellings), key=by_id.__getitem__)
     made.trie = TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids)
     made.max_token_bytes = made.trie.max_depth
     made._tokenizers = []
     made.proper = made.shared = None
-    return _CACHE.intern(made)
+    return made
 
 
 def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> None:
@@ -212,7 +227,7 @@ def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Non
         )
 
 
-def _fingerprint(by_id: list[bytes], ends: tuple[int, ...], size: int) -> str:
+def _fingerprint(by_id: Sequence[bytes], ends: tuple[int, ...], size: int) -> str:
     digest = hashlib.blake2b(digest_size=20)
     # Each part's length is told by the parts before it, so that no two contents give the same bytes.
     digest.update(np.array([size, len(ends), *ends, len(by_id)], dtype="<i8").tobytes())

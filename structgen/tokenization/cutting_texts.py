@@ -7,7 +7,6 @@ Masks over the tokens that are extended by these texts tell for all tokens at on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from structgen.engine.arrays import zeros
 from structgen.engine.vocabulary import Vocabulary
@@ -37,15 +36,14 @@ PREFERRED_BORDERS = tuple(
         b'"' + _LETTERS + _LETTERS.upper() + b"0 -_/.:\n",
     )
 )
-BACKSLASH = ord("\\")
+LETTERS_FIRST = 1  # the order in which unfinished characters had better be completed to letters
 ESCAPES = (b"n", b'"', b"\\", b"/", b"t", b"r", b"b", b"f", b"u")
 
 
-@dataclass(frozen=True, slots=True)
 class CutterFinder:
     """Finds the cutting texts of a tokenizer.
 
-    Attributes:
+    Args:
         scanner: its pre-tokenizer; the texts are among its `cuts`.
         vocabulary: its tokens.
         completions: how their unfinished characters are completed.
@@ -54,18 +52,27 @@ class CutterFinder:
         begun: by token, which of them its text is in the middle of; None where one occurs in it.
     """
 
-    scanner: Scanner
-    vocabulary: Vocabulary
-    completions: Completions
-    borders: Borders | None
-    added: AddedTokens
-    begun: Sequence[frozenset[int] | None]
+    def __init__(
+        self,
+        scanner: Scanner,
+        vocabulary: Vocabulary,
+        completions: Completions,
+        borders: Borders | None,
+        added: AddedTokens,
+        begun: Sequence[frozenset[int] | None],
+    ) -> None:
+        self.scanner = scanner
+        self.vocabulary = vocabulary
+        self.completions = completions
+        self.borders = borders
+        self.added = added
+        self.begun = begun
 
     def find(self) -> tuple[list[Cutters], list[Vocabulary]]:
         """Two cutting texts for each token, and vocabularies of what they spell together."""
         preferred = PREFERRED if self.borders is None else PREFERRED_BORDERS
         ends = self.scanner.ends(self.vocabulary.trie, self.vocabulary.size)
-        made = [self._find(ends, texts, texts is preferred[-1]) for texts in preferred]
+        made = [self._find(ends, texts, order == LETTERS_FIRST) for order, texts in enumerate(preferred)]
         return [cutters for cutters, _ in made], [vocabulary for _, vocabulary in made]
 
     def _find(
@@ -78,7 +85,8 @@ class CutterFinder:
             preferred: texts that may cut, the best ones first.
             to_letter: whether unfinished characters had better be completed to letters.
         """
-        vocabulary, cuts, surely_cuts = self.vocabulary, self.scanner.cuts, self.scanner.surely_cuts
+        vocabulary, scanner = self.vocabulary, self.scanner
+        cuts = scanner.cuts
         cut_of = zeros(vocabulary.size, -1)
         completions: dict[int, bytes] = {}
         spelled = {}
@@ -96,9 +104,9 @@ class CutterFinder:
                 continue
             sure = usual.get(state)
             if sure is None:
-                sure = usual[state] = [cut for cut in order if surely_cuts(state, cut)]
-            if text[-1] == BACKSLASH:  # an escape mostly, and then few characters can follow
-                sure = [*(cut for cut in escapes if surely_cuts(state, cut)), *sure]
+                sure = usual[state] = [cut for cut in order if scanner.surely_cuts(state, cut)]
+            if text.endswith(b"\\"):  # an escape mostly, and then few characters can follow
+                sure = [*(cut for cut in escapes if scanner.surely_cuts(state, cut)), *sure]
             if begun:
                 ending = completion if partial else b""
                 sure = [cut for cut in sure if self.added.behind(begun, ending + cuts[cut]) == frozenset()]
@@ -120,7 +128,7 @@ class CutterFinder:
         completion = self.completions.of(token)
         if not completion.texts:
             return 0, b"", token
-        at = 0 if to_letter else -1
+        at = 0 if to_letter else len(completion.texts) - 1
         state, partial = self.scanner.follow(state, partial, completion.texts[at])
         return 0 if partial else state, completion.texts[at], completion.last_tokens[at]
 

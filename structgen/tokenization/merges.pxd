@@ -41,3 +41,7 @@ cdef class MergeTable:
     cpdef conflicts(self, int token)
     @cython.locals(one="unsigned int", token=int, a=int, a_end=int, a_until=int, at=int, b=int, byte=int)
     cpdef int mark_joining(self, int[::1] first_bytes, unsigned int[::1] out) except -1
+
+
+@cython.locals(found="int[::1]", at="Py_ssize_t", pair=list, left=str, right=str)
+cpdef ids_of_merges(list pieces, dict vocabulary)

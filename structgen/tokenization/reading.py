@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structgen.errors import VocabularyError
+from structgen.tokenization.merges import ids_of_merges
 from structgen.tokenization.pre_tokenizers import Split
 from structgen.tokenization.split_patterns import (
     Program,
@@ -122,7 +122,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     is_usual = can_spell is None and all(isinstance(rewrite, _Marking) for rewrite in rewrites)
     return Parts(
         size=size,
-        merges=_merges(pieces, vocabulary),
+        merges=ids_of_merges(pieces, vocabulary),
         lengths=lengths,
         ignore_merges=bool(model.get("ignore_merges")),
         fallback=fallback,
@@ -137,15 +137,6 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         marks_spaces=marks_spaces,
         unlike=_unlike(config),
     )
-
-
-def _merges(pieces: list[list[str]], vocabulary: dict[str, int]) -> NDArray[np.intc]:
-    """The ids of the two parts of each merge, and of what they become: intc[merges, 3]."""
-    texts = (map(itemgetter(0), pieces), map(itemgetter(1), pieces), map("".join, pieces))
-    found = np.empty((len(pieces), 3), dtype=np.intc)
-    for column, part in enumerate(texts):
-        found[:, column] = np.fromiter(map(vocabulary.__getitem__, part), dtype=np.intc, count=len(pieces))
-    return found
 
 
 def _piece(byte: int) -> str:
