@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from structgen.constraint import Constraint, Tokenization
 from structgen.engine.compiled import CompiledGrammar, SharedState, SharedTables
-from structgen.engine.composition import ComposedRules
+from structgen.engine.composition import ComposedRules, has_text
 from structgen.engine.grammar import GrammarTables
 from structgen.engine.vocabulary import Vocabulary
+from structgen.errors import VocabularyError
+from structgen.grammars import Grammar
 from structgen.limits import Limits
 from structgen.preparation import Prepared, prepare
 from structgen.schema import begins_with_bracket
@@ -25,6 +27,7 @@ from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
+    from structgen.tokenization.spellable import Spellable
     from structgen.tokenization.tokenization import ProperTokenization
 
 __all__ = ["CompileCache", "clear_cache", "compile", "compiled"]
@@ -278,30 +281,49 @@ def compile(
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
     proper = _proper(tokenization, vocabulary)
-    prepared = prepare(schema, checked, limits)
+    spellable = None if proper is None else proper.spellable
+    if spellable is not None and isinstance(schema, Grammar):
+        prepared = prepare(spellable.grammar(schema), checked, limits)
+    else:
+        prepared = prepare(schema, checked, limits)
     if proper is not None:
-        from structgen.tokenization.named_texts import named_texts
+        from structgen.tokenization.named_texts import named_patterns, named_texts
 
-        proper.check(named_texts(schema, prepared.source))
-    grammar = compiled(prepared, vocabulary, limits)
+        source = prepared.source or prepared.line
+        proper.check(named_texts(schema, source))
+        proper.check_languages(named_patterns(source, limits), limits)
+    grammar = compiled(prepared, vocabulary, limits, spellable)
     return Constraint(
         grammar, prepared.parse, is_json=prepared.is_json, source=prepared.source, line=prepared.line, proper=proper
     )
 
 
-def compiled(prepared: Prepared, vocabulary: Vocabulary, limits: Limits) -> CompiledGrammar:
-    """What `compile` made ready, compiled for a vocabulary; from the cache if it is there."""
+def compiled(
+    prepared: Prepared, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
+) -> CompiledGrammar:
+    """What `compile` made ready, compiled for a vocabulary; from the cache if it is there.
+
+    Args:
+        prepared: a schema, a grammar or another format.
+        vocabulary: the tokens.
+        limits: bounds.
+        spellable: takes texts out that a tokenizer does not spell.
+    """
 
     def make() -> CompiledGrammar:
         is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
         tables = prepared.tables(limits, limits.deadline(), is_empty)
-        made = CompiledGrammar(tables, vocabulary, eager=prepared.eager, limits=limits)
+        if spellable is not None and not (tables.accepts_empty or has_text(tables)):
+            raise VocabularyError("the tokenizer can spell no text of the grammar")
+        written = tables if spellable is None else spellable.tables(tables)
+        made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
         if begins_with_bracket(tables):
             made.prepare()
         made.origin = prepared.origin
         return made
 
-    return _cache.get((prepared.key, vocabulary.fingerprint, limits), make, max_bytes=limits.cache_bytes)
+    texts = () if spellable is None else spellable.unspelled
+    return _cache.get((prepared.key, vocabulary.fingerprint, limits, texts), make, max_bytes=limits.cache_bytes)
 
 
 def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization | None:

@@ -1,4 +1,5 @@
-"""Grammars put together: one after the other, or one again and again. Each stays as it is, made as a text leads to it.
+"""Grammars put together: one after the other, or one again and again. Each stays as it is, made as a text leads to it;
+or one with other terminals.
 
 The bodies of a static grammar are read off its tables, those of lazy nonterminals asked of their own source; keys and
 look-aheads are those of the part, with its number beside.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 from typing import Any
 
@@ -25,7 +26,7 @@ from structgen.engine.grammar import (
 )
 from structgen.engine.regex import Literal, Regex
 
-__all__ = ["ComposedRules", "concatenation", "has_text", "repetition"]
+__all__ = ["ComposedRules", "concatenation", "has_text", "repetition", "with_terminals"]
 
 _Bodies = Sequence[Sequence[Symbol | Lookahead]]
 _OWN = -1  # the number that keys of the composition have in the place of a part's
@@ -41,6 +42,11 @@ def repetition(item: GrammarTables, separator: bytes, least: int, most: int | No
     may stand at the end.
     """
     return _tables(_Repetition(item, separator, least, most), least == 0)
+
+
+def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
+    """A grammar with other terminals, each in the place of one. A body with one that matches nothing is dropped."""
+    return _tables(_WithTerminals(tables, change), tables.accepts_empty)
 
 
 def _tables(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
@@ -116,7 +122,7 @@ class ComposedRules(ABC):
             if symbol == END:
                 return body
             if symbol < 0:
-                body.append(tables.terminals[terminal_number(symbol)])
+                body.append(self._taken(part, tables.terminals[terminal_number(symbol)]))
             else:
                 body.append(Lazy((part, symbol if symbol < written else tables.lazy[symbol - written])))
             at += 1
@@ -224,6 +230,31 @@ class _Repetition(ComposedRules):
         elif self._most is None or written < self._most:
             found.append([first, Lazy((_OWN, ("item", written)))])
         return found
+
+
+class _WithTerminals(ComposedRules):
+    """One part as it is, but for its terminals."""
+
+    def __init__(self, tables: GrammarTables, change: Callable[[Regex], Regex]) -> None:
+        super().__init__([tables])
+        self._change = change
+
+    def own_bodies(self, place: Any) -> _Bodies:
+        """See `ComposedRules`."""
+        return [[self.whole(0)]]
+
+    def remaining(self, then: Any) -> Regex:
+        """See `RuleSource`."""
+        return self._change(super().remaining(then))
+
+    def _taken(self, part: int, symbol: Symbol | Lookahead) -> Symbol | Lookahead:
+        taken = super()._taken(part, symbol)
+        if isinstance(taken, (Lazy, Lookahead)):
+            return taken
+        if not isinstance(taken, Capture):
+            return self._change(taken)
+        of = taken.of if isinstance(taken.of, Lazy) else self._change(taken.of)
+        return Capture(of, taken.then, taken.endless, taken.refuses)
 
 
 def _may_be_empty(part: GrammarTables | bytes) -> bool:

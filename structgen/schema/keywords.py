@@ -148,7 +148,7 @@ def _count(schema: dict[str, Any], keyword: str, place: Place) -> int | None:
     return value
 
 
-_LANGUAGES: dict[tuple[str, str], Language] = {}
+_LANGUAGES: dict[tuple[str, str, Limits], Language] = {}
 _LANGUAGES_KEPT = 1024
 
 
@@ -161,7 +161,7 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
     """
     if not isinstance(pattern, str):
         raise _fail(f"{keyword} must be a string", place, keyword)
-    found = _LANGUAGES.get((pattern, dialect))
+    found = _LANGUAGES.get((pattern, dialect, limits))
     if found is None:
         from structgen.engine.regex_parser import parse_regex  # many schemas have no pattern
 
@@ -172,7 +172,7 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
         found = Language(f"{dialect} {pattern}", regex)
         if len(_LANGUAGES) >= _LANGUAGES_KEPT:
             _LANGUAGES.clear()
-        _LANGUAGES[pattern, dialect] = found
+        _LANGUAGES[pattern, dialect, limits] = found
     return found
 
 

@@ -1,4 +1,4 @@
-"""The texts that a schema or a grammar names: a tokenizer that cannot spell one of them would be stuck in it."""
+"""The texts and patterns that a schema or a grammar names: a tokenizer that cannot spell one would be stuck in it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from structgen.engine.regex import Literal, LiteralSet
 from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of
+from structgen.limits import Limits
+from structgen.schema.algebra import Language
+from structgen.schema.keywords import REGEX_DIALECT, language_of
+from structgen.schema.scopes import ROOT
 from structgen.schema.sources import Source
 
-__all__ = ["named_texts"]
+__all__ = ["named_patterns", "named_texts"]
 
 _REFUSING = frozenset({"not", "if"})
 
@@ -22,14 +26,30 @@ def named_texts(given: Any, source: Source | None) -> Iterator[str]:
 
     Args:
         given: what was compiled.
-        source: the schema, if it is one.
+        source: the schema, if it is one; of JSON Lines that of each.
     """
     if isinstance(given, Grammar):
         for rule in given.tree.rules:
             for node in nodes_of(rule.body):
                 yield from _literals(node)
     elif source is not None:
-        yield from map(_written, _strings(source.json_schema))
+        for part in _parts(source.json_schema):
+            yield from map(_written, _all_in([part.get("const"), part.get("enum"), part.get("required")]))
+            if isinstance(part.get("properties"), dict):
+                yield from map(_written, part["properties"])
+
+
+def named_patterns(source: Source | None, limits: Limits) -> Iterator[Language]:
+    """The patterns of a schema's strings.
+
+    Args:
+        source: the schema, if it is one; of JSON Lines that of each.
+        limits: bounds on their regexes.
+    """
+    if source is not None:
+        for part in _parts(source.json_schema):
+            if isinstance(part.get("pattern"), str):
+                yield language_of(part["pattern"], part.get(REGEX_DIALECT, "ecma"), ROOT, "pattern", limits)
 
 
 def _literals(node: ast.Expression) -> Iterator[str]:
@@ -45,18 +65,15 @@ def _written(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _strings(schema: Any) -> Iterator[str]:
-    """The strings that values of a schema have to be, or to have as keys; not those that it only refuses."""
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a schema, as far as values have to be as they say, and not only are refused."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, list):
             waiting += part
         elif isinstance(part, dict):
-            yield from _all_in([part.get("const"), part.get("enum"), part.get("required")])
-            properties = part.get("properties")
-            if isinstance(properties, dict):
-                yield from properties
+            yield part
             waiting += [inner for key, inner in part.items() if key not in _REFUSING]
 
 

@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 
 from structgen.collector import without_collector
 from structgen.engine.arrays import zeros
+from structgen.engine.automata import AutomatonStore
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
+from structgen.limits import Limits
+from structgen.schema.algebra import Language
 from structgen.tokenization.added_tokens import AddedTokens
 from structgen.tokenization.borders import Borders
 from structgen.tokenization.completions import Completions, composes
@@ -26,6 +29,7 @@ from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import read_tokenizer
 from structgen.tokenization.rows import ids
 from structgen.tokenization.scanner import Scanner, TokenRows
+from structgen.tokenization.spellable import Spellable
 from structgen.tokenization.symbols import Symbols, check_spellings
 from structgen.tokenization.whole_words import OTHER, WholeWords
 
@@ -509,10 +513,16 @@ class ProperTokenization:
         return whole[max(first, 0) :]
 
     @cached_property
+    def spellable(self) -> Spellable | None:
+        """Takes texts of added tokens that no text holds out of grammars; None where there are none."""
+        texts = [text.encode() for token, text in self._parts.added.items() if token not in self.added.spelled]
+        return Spellable(sorted(texts)) if texts else None
+
+    @cached_property
     def _unspelled(self) -> re.Pattern[str] | None:
-        """Finds the texts of added tokens that no text holds."""
-        texts = [re.escape(text) for token, text in self._parts.added.items() if token not in self.added.spelled]
-        return re.compile("|".join(texts)) if texts else None
+        """Finds them."""
+        texts = self.spellable.unspelled if self.spellable is not None else ()
+        return re.compile("|".join(re.escape(text.decode()) for text in texts)) if texts else None
 
     @cached_property
     def _single_bytes(self) -> frozenset[int]:
@@ -531,6 +541,22 @@ class ProperTokenization:
             if not self._spells(text, "".join(sorted(characters))):
                 raise VocabularyError(
                     f"the tokenizer cannot spell {text!r}", hint="tokenization='any' writes it by what tokens there are"
+                )
+
+    def check_languages(self, languages: Iterable[Language], limits: Limits) -> None:
+        """Makes sure that each has a text that can be spelled, as far as added tokens go.
+
+        Raises:
+            VocabularyError: every text of one holds that of an added token.
+        """
+        if self.spellable is None:
+            return
+        for language in languages:
+            narrowed = self.spellable.terminal(language.regex)
+            if narrowed is not language.regex and AutomatonStore(limits).is_empty(narrowed):
+                raise VocabularyError(
+                    f"the tokenizer cannot spell a text of the pattern {language.name.partition(' ')[2]!r}",
+                    hint="tokenization='any' writes it by what tokens there are",
                 )
 
     def _spells(self, text: str, characters: str) -> bool:

@@ -1,0 +1,135 @@
+"""Texts that hold a special token's are not led into: what is left is exactly the others, with a way out everywhere."""
+
+import random
+
+import pytest
+from support import bpe_tokenizers
+from support.bpe_tokenizers import vocabulary_of
+
+import structgen
+from structgen.engine import regex as rx
+from structgen.errors import VocabularyError
+from structgen.tokenization.spellable import Spellable
+
+SPECIAL = "<|end|>"
+PIECES = ["<", "|", "en", "d", "|>", ">", "<|en", "d|>", "[<x]", "[d>]", "(e|é)n", "<|end|>", "a", "[|>]", "(|>)?"]
+BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
+MOST = 1500
+
+
+def texts_of(constraint):
+    """All texts that are reached token by token; asserts that none is stuck. None if there are too many."""
+    vocabulary = constraint.vocabulary
+    ends = set(vocabulary.eos_token_ids)
+    found, waiting = set(), [()]
+    while waiting:
+        ids = waiting.pop()
+        matcher = constraint.matcher()
+        for token in ids:
+            matcher.accept_token(token)
+        allowed = matcher.allowed_token_ids()
+        assert allowed, f"stuck behind {ids}"
+        if ends & set(allowed):
+            found.add(b"".join(vocabulary.token_bytes(token) for token in ids).decode())
+        waiting += [(*ids, token) for token in allowed if token not in ends]
+        if len(found) + len(waiting) > MOST:
+            return None
+    return found
+
+
+def random_pattern(rng):
+    """A regex in which parts of the special token's text come often, after one another and as alternatives."""
+    choices = []
+    for _ in range(rng.randint(1, 3)):
+        parts = [
+            piece.replace("|>", r"\|>").replace("<|", r"<\|") for piece in rng.choices(PIECES, k=rng.randint(1, 5))
+        ]
+        if rng.random() < 0.5:
+            parts.insert(rng.randint(0, len(parts)), r"<\|(en|an)(d|b)\|>")
+        choices.append("".join(r"\|" if part == "|" else part for part in parts))
+    return "|".join(choices)
+
+
+@pytest.mark.parametrize("make", [bpe_tokenizers.gpt2, bpe_tokenizers.llama3, bpe_tokenizers.gemma_like])
+@pytest.mark.parametrize("seed", range(25))
+def test_what_is_left_is_what_can_be_spelled(make, seed):
+    rng = random.Random(seed)
+    pattern = random_pattern(rng)
+    kinds = [
+        structgen.Grammar.regex(f"({pattern})!"),
+        {"type": "string", "pattern": f"^({pattern})$", "maxLength": 20},
+        {"type": "array", "items": {"type": "string", "pattern": f"^({pattern})$"}, "maxItems": 1},
+    ]
+    given = rng.choice(kinds)
+    written = texts_of(structgen.compile(given, BYTES, whitespace="compact"))
+    if written is None:
+        pytest.skip("too many texts")
+    expected = {text for text in written if SPECIAL not in text}
+    vocabulary = vocabulary_of(make)
+    try:
+        constraint = structgen.compile(given, vocabulary, whitespace="compact", tokenization="proper")
+    except VocabularyError as error:
+        assert "cannot spell" in str(error) or "no text" in str(error)
+        assert SPECIAL in pattern.replace("\\", "") or expected <= {"[]"}
+        return
+    assert texts_of(constraint) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (structgen.json_lines({"type": "string", "pattern": r"^<\|(end|x)\|>$"}), '"<|x|>"\n"<|x|>"'),
+        (structgen.template(r"see {a:<\|(end|x)\|>}."), "see <|x|>."),
+        (structgen.Grammar.kbnf(r"start ::= a | '<' start; a ::= #'<[|](end|x)[|]>' '.';"), "<<<|x|>."),
+        (
+            {"type": "object", "patternProperties": {r"^<\|(end|x)\|>$": {"const": 1}}, "maxProperties": 1},
+            '{"<|x|>": 1}',
+        ),
+    ],
+)
+def test_other_formats_are_not_led_astray(given, text):
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    constraint = structgen.compile(given, vocabulary, whitespace="single", tokenization="proper")
+    matcher = constraint.matcher()
+    for token in bpe_tokenizers.encoded(bpe_tokenizers.gpt2, text):
+        assert token in matcher.allowed_token_ids()
+        matcher.accept_token(token)
+    rng = random.Random(0)
+    for _ in range(20):
+        matcher = constraint.matcher()
+        for _ in range(60):
+            allowed = matcher.allowed_token_ids()
+            assert allowed
+            token = rng.choice(allowed)
+            if token in vocabulary.eos_token_ids:
+                break
+            matcher.accept_token(token)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        structgen.Grammar.regex(r"(<\|end\|>)+"),
+        structgen.Grammar.regex(r"a<\|(en)(d)\|>b"),
+        structgen.json_lines({"type": "string", "pattern": r"<\|[e]nd\|>"}),
+        {"properties": {"a": {"items": {"pattern": r"^<\|(end)\|>$", "type": "string"}}}},
+    ],
+)
+def test_what_has_no_text_that_can_be_spelled_is_refused(given):
+    with pytest.raises(VocabularyError, match=r"can(not)? spell"):
+        structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
+    structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2))
+
+
+def test_only_what_may_leave_no_other_way_is_changed():
+    spellable = Spellable([b"<|end|>", b"<s>"])
+
+    def is_changed(regex):
+        return spellable.terminal(regex) is not regex
+
+    anything = rx.star(rx.ANY_CHAR)
+    assert not is_changed(anything) and not is_changed(rx.Literal(b"a -> b"))
+    assert not is_changed(rx.sequence(rx.star(rx.ByteSet((1 << 128) - 1)), rx.Literal(b'"')))
+    assert is_changed(rx.sequence(anything, rx.Literal(b">"))) and is_changed(rx.Literal(b"<s>"))
+    assert is_changed(rx.intersection(anything, rx.Complement(rx.Literal(b"x"))))
+    assert not is_changed(rx.intersection(rx.star(rx.ByteSet(sum(1 << byte for byte in b"abc>"))), anything))
