@@ -283,19 +283,15 @@ def compile(
     proper = _proper(tokenization, vocabulary)
     spellable = None if proper is None else proper.spellable
     if spellable is not None and isinstance(schema, Grammar):
-        prepared = prepare(spellable.grammar(schema), checked, limits)
-    else:
-        prepared = prepare(schema, checked, limits)
+        schema = spellable.grammar(schema)
+    prepared = prepare(schema, checked, limits)
     if proper is not None:
         from structgen.tokenization.named_texts import named_patterns, named_texts
 
         source = prepared.source or prepared.line
         proper.check(named_texts(schema, source))
         proper.check_languages(named_patterns(source, limits), limits)
-    grammar = compiled(prepared, vocabulary, limits, spellable)
-    return Constraint(
-        grammar, prepared.parse, is_json=prepared.is_json, source=prepared.source, line=prepared.line, proper=proper
-    )
+    return Constraint(compiled(prepared, vocabulary, limits, spellable), prepared, proper=proper)
 
 
 def compiled(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from structgen.engine.compiled import CompiledGrammar
@@ -11,6 +11,7 @@ from structgen.engine.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from structgen.logits_processor import GrammarLogitsProcessor
+    from structgen.preparation import Prepared
     from structgen.schema.sources import Source
     from structgen.tokenization.tokenization import ProperTokenization
 
@@ -30,25 +31,19 @@ class Constraint(Generic[T]):
         is_json: whether its texts are JSON.
         source: the schema that it was made of; None for a grammar.
         line: of JSON Lines, the schema of each; else None.
+        prepared: what it was compiled of; reads and writes its texts.
     """
 
-    __slots__ = ("_parse", "_proper", "grammar", "is_json", "line", "source")
+    __slots__ = ("_proper", "grammar", "is_json", "line", "prepared", "source")
 
     def __init__(
-        self,
-        grammar: CompiledGrammar,
-        parse: Callable[..., T],
-        *,
-        is_json: bool,
-        source: Source | None = None,
-        line: Source | None = None,
-        proper: ProperTokenization | None = None,
+        self, grammar: CompiledGrammar, prepared: Prepared, *, proper: ProperTokenization | None = None
     ) -> None:
         self.grammar = grammar
-        self.is_json = is_json
-        self.source = source
-        self.line = line
-        self._parse = parse
+        self.is_json = prepared.is_json
+        self.source: Source | None = prepared.source
+        self.line: Source | None = prepared.line
+        self.prepared = prepared
         self._proper = proper
 
     @property
@@ -103,7 +98,8 @@ class Constraint(Generic[T]):
                 constraint only a validator written in Python can say so.
             ValueError: the text of a choice or a template is none of them, or no JSON.
         """
-        return self._parse(text, context)
+        value: T = self.prepared.parse(text, context)
+        return value
 
     def logits_processor(self) -> GrammarLogitsProcessor:
         """A processor for `hf_model.generate(..., logits_processor=[processor])`, and for the calls of llama-cpp-python

@@ -225,6 +225,22 @@ class Grammar:
         tree = ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))
         return cls("substring", json.dumps([text, unit, max_length]), False, tree)
 
+    def spell(self, value: Any) -> str:
+        """A text of a value; `parse` reads it. A text stands for itself.
+
+        Raises:
+            ValueError: the value is no text, or of a choice none of what its texts stand for.
+
+        Example:
+            >>> Grammar.choice({"yes": True, "no": False}).spell(True)
+            'yes'
+        """
+        if isinstance(self.parse, _Chosen):
+            return self.parse.text_of(value)
+        if isinstance(value, str):
+            return value
+        raise ValueError(f"the texts of a grammar are texts, and {value!r} is none")
+
     def __repr__(self) -> str:
         source = self.source if len(self.source) <= _SHOWN else self.source[:_SHOWN] + "…"
         return f"Grammar.{self.kind}({source!r})"
@@ -240,6 +256,15 @@ class _Chosen:
         if text not in self._values:
             raise ValueError(f"{text!r} is none of the choices")
         return self._values[text]
+
+    def text_of(self, value: Any) -> str:
+        """A text that stands for a value, or which the value is."""
+        if isinstance(value, str) and value in self._values:
+            return value
+        for text, known in self._values.items():
+            if type(known) is type(value) and known == value:  # True is not 1 here
+                return text
+        raise ValueError(f"{value!r} is none of the choices, nor what one stands for")
 
 
 def _values(options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from structgen.partial_json import Node, PartialReader
 
-__all__ = ["MISSING", "PartialValues", "bare", "item_type", "lists_at"]
+__all__ = ["MISSING", "PartialValues", "bare", "fields_of", "item_type", "lists_at"]
 
 
 class _Missing:
@@ -107,7 +107,7 @@ class PartialValues:
             return kind is str
         if node.kind == "array":
             return item_type(kind, 0) is not None
-        fields = _fields_of(kind)
+        fields = fields_of(kind)
         if fields is None:
             return node.kind == "object" and _origin(kind) in _MAPPINGS
         by_key = {key: annotation for _, keys, annotation in fields for key in keys}
@@ -151,7 +151,7 @@ class PartialValues:
         if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
             root = self.value_of_open(node, kind)
             return MISSING if root is MISSING else _instance(kind, {"root": root})
-        fields = _fields_of(kind)
+        fields = fields_of(kind)
         if fields is not None:
             return _instance(kind, dict(self._fields(node, fields)), self._extra(node, fields))
         if kind in (Any, object):
@@ -225,11 +225,11 @@ def _value_types(kind: Any, key: str) -> list[Any]:
         return [Any]
     if _origin(kind) in _MAPPINGS:
         return [get_args(kind)[1] if get_args(kind) else Any]
-    found = [annotation for _, keys, annotation in _fields_of(kind) or () if key in keys]
+    found = [annotation for _, keys, annotation in fields_of(kind) or () if key in keys]
     return found or [Any] * (getattr(kind, "model_config", {}).get("extra") == "allow")
 
 
-def _fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
+def fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
     """The fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
     try:
         return _kept_fields(bare(kind))

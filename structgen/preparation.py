@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -20,10 +20,23 @@ from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.templates import Template
 
-__all__ = ["IsEmpty", "Prepared", "prepare", "prepared_schema"]
+__all__ = ["IsEmpty", "Prepared", "Written", "prepare", "prepared_schema"]
 
 IsEmpty = Callable[[Regex], bool]
 """Whether a regex matches nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A value that stands in a text.
+
+    Attributes:
+        value: the value.
+        is_bare: whether a string stands there as it is; everything else, and by default strings too, are JSON.
+    """
+
+    value: Any
+    is_bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +47,8 @@ class Prepared:
         key: equal for those that have the same rules, and for no others; but for limits.
         tables: makes the rules. Gets limits, a clock, and what tells whether a regex matches nothing.
         parse: from a whole text, and what validators find as `info.context`, to its value.
+        pieces: the reverse: what the text of a value is made of, texts and values, in order. Formats that are no JSON
+            take their text, too. Raises ValueError for what is no value of theirs.
         eager: whether a text ends at the first token after which it can.
         is_json: whether the texts are JSON.
         source: the schema, if it is one.
@@ -44,6 +59,7 @@ class Prepared:
     key: Hashable
     tables: Callable[[Limits, Deadline, IsEmpty], GrammarTables]
     parse: Callable[..., Any]
+    pieces: Callable[[Any], Sequence[str | Written]]
     eager: bool = False
     is_json: bool = False
     source: Source | None = None
@@ -85,7 +101,7 @@ def _grammar(grammar: Grammar) -> Prepared:
 
     key = (grammar.kind, grammar.source, grammar.eager)
     origin = partial(_rules_of_terminals, grammar.source) if grammar.kind == "kbnf" else None
-    return Prepared(key, tables, parse, eager=grammar.eager, origin=origin)
+    return Prepared(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
 def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
@@ -101,7 +117,7 @@ def prepared_schema(source: Source, limits: Limits) -> Prepared:
         return json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
 
     key = ("schema", _content(source, limits), source.options.without_registry())
-    return Prepared(key, tables, source.parse, is_json=True, source=source)
+    return Prepared(key, tables, source.parse, lambda value: [Written(value)], is_json=True, source=source)
 
 
 def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Prepared:
@@ -115,7 +131,19 @@ def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Pre
     def parse(text: str, context: Any = None) -> list[Any]:
         return [item.parse(line, context) for line in text.removesuffix("\n").split("\n")] if text else []
 
-    return Prepared(("json_lines", item.key, lines.min_items, lines.max_items), tables, parse, line=item.source)
+    def pieces(value: Any) -> list[str | Written]:
+        if isinstance(value, str):
+            return [value]
+        if not isinstance(value, Iterable):
+            raise ValueError(f"JSON Lines are of a list, or their text, not of {value!r}")
+        found: list[str | Written] = []
+        for number, one in enumerate(value):
+            found += ["\n"] if number else []
+            found += item.pieces(one)
+        return found
+
+    key = ("json_lines", item.key, lines.min_items, lines.max_items)
+    return Prepared(key, tables, parse, pieces, line=item.source)
 
 
 def _content(source: Source, limits: Limits) -> str:

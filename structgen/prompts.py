@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pydantic_core
 
 from structgen.constraint import Constraint
-from structgen.engine.matcher import Matcher
-from structgen.errors import TokenRejectedError
 from structgen.models.base import Prompt
 
 if TYPE_CHECKING:
@@ -89,10 +87,9 @@ def with_errors(prompt: Prompt, answer: str, error: Exception, *, as_text: bool)
     return [*_messages(prompt), {"role": "assistant", "content": answer}, {"role": "user", "content": errors}]
 
 
-def render(value: Any, *, compact: bool = False) -> str:
-    """A value as JSON, as a model under a schema writes it: aliases as keys, characters as they are."""
-    data = pydantic_core.to_jsonable_python(value, by_alias=True)
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":") if compact else (", ", ": "))
+def render(value: Any) -> str:
+    """A value as JSON: aliases as keys, characters as they are."""
+    return json.dumps(pydantic_core.to_jsonable_python(value, by_alias=True), ensure_ascii=False)
 
 
 def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: Settings) -> tuple[Prompt, list[int]]:
@@ -123,18 +120,12 @@ def _messages(prompt: Any) -> list[dict[str, Any]]:
 
 def _example(answer: Any, constraint: Constraint[Any], index: int) -> str:
     """An example's answer as a text of the constraint."""
-    if not constraint.is_json and not isinstance(answer, str):
-        raise ValueError(f"the answer of example {index} is not the text that the model has to write: {answer!r}")
-    texts = [render(answer), render(answer, compact=True)] if constraint.is_json else [answer]
-    for text in texts:
-        matcher = Matcher(constraint.grammar)
-        try:
-            matcher.accept_bytes(text.encode())
-        except TokenRejectedError:
-            continue
-        if matcher.is_accepting:
-            return text
-    raise ValueError(f"the answer of example {index} does not fit the schema: {texts[0][:200]}")
+    from structgen.writing import text_of  # with Pydantic; a prompt alone does without
+
+    try:
+        return text_of(constraint.prepared.pieces(answer), constraint.grammar)
+    except ValueError as error:
+        raise ValueError(f"the answer of example {index} does not fit the schema: {error}") from error
 
 
 def _described(error: Exception) -> str:

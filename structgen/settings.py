@@ -28,8 +28,9 @@ class GenerationOptions(TypedDict, total=False):
         stop: texts after which the run ends, wherever the grammar allows an end there. They stay in the text.
         raw: give a text to the model as it is, without a chat template.
         system: the system message, in front of all others.
-        examples: pairs of a prompt and its answer, an instance of the schema, put before the prompt as messages of
-            user and assistant. An answer is written just as the model has to write its own.
+        examples: pairs of a prompt and its answer, put before the prompt as messages of user and assistant. An answer
+            is a value of the schema, as an instance or as data, or the text of what is no JSON; it is written just as
+            the model has to write its own.
         describe_schema: with True, the JSON Schema is told to the model in the system message, or to its chat template
             where that takes a `json_schema`.
         reasoning: free text before the answer: True for text between `<think>` and `</think>`, or a `Reasoning`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from structgen.errors import GrammarError
 from structgen.grammars import Grammar
 from structgen.limits import Deadline, Limits
 from structgen.lines import JsonLines
-from structgen.preparation import IsEmpty, Prepared, prepare, prepared_schema
+from structgen.preparation import IsEmpty, Prepared, Written, prepare, prepared_schema
 from structgen.schema import Source, json_schema_to_rules, resolve, strings_of_schema
 from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
@@ -44,7 +45,7 @@ def prepared_template(template: Template, options: SchemaOptions, limits: Limits
         parts.append(_prepared_hole(part, after if isinstance(after, str) else "", options, limits))
     key = ("template", *(part if isinstance(part, bytes) else part.key for part in parts))
     reader = _Reader(names, parts, limits)
-    return Prepared(key, lambda *made: _tables(names, parts, *made), reader.read)
+    return Prepared(key, lambda *made: _tables(names, parts, *made), reader.read, reader.pieces)
 
 
 def _tables(
@@ -65,7 +66,7 @@ def _tables(
 
 
 class _Reader:
-    """Reads the texts of a template.
+    """Reads the texts of a template, and says what they are made of.
 
     Args:
         names: of the holes.
@@ -98,6 +99,31 @@ class _Reader:
         ]
         return dict(zip(self._names, holes, strict=True))
 
+    def pieces(self, value: Any) -> list[str | Written]:
+        """See `Prepared`; the values of the holes are the items of a mapping, or attributes.
+
+        Raises:
+            ValueError: a hole has no value, or a value no hole.
+        """
+        if isinstance(value, str):
+            return [value]
+        unknown = [name for name in value if name not in self._names] if isinstance(value, Mapping) else []
+        if unknown:
+            raise ValueError(f"the template has no hole {unknown[0]!r}")
+        names = iter(self._names)
+        found: list[str | Written] = []
+        for part in self._parts:
+            found += [part.decode()] if isinstance(part, bytes) else part.pieces(_value_of(value, next(names)))
+        return found
+
+
+def _value_of(values: Any, name: str) -> Any:
+    """What is to stand in a hole."""
+    try:
+        return values[name] if isinstance(values, Mapping) else getattr(values, name)
+    except (KeyError, AttributeError) as error:
+        raise ValueError(f"nothing is said of the hole {name!r} by {values!r}") from error
+
 
 @cache
 def _bytes_vocabulary() -> Vocabulary:
@@ -114,7 +140,8 @@ def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limit
         return prepare(given, options, limits)
     source = resolve(given, limits=limits, options=options)
     written = _Written(source, after, limits)
-    return Prepared(("hole", after, prepared_schema(source, limits).key), written.tables, written.read)
+    key = ("hole", after, prepared_schema(source, limits).key)
+    return Prepared(key, written.tables, written.read, written.pieces)
 
 
 class _Written:
@@ -152,6 +179,10 @@ class _Written:
     def read(self, text: str, context: Any = None) -> Any:
         """See `Prepared`."""
         return self._source.parse(json.dumps(text) if self._strings else text, context)
+
+    def pieces(self, value: Any) -> list[Written]:
+        """See `Prepared`."""
+        return [Written(value, is_bare=bool(self._strings))]
 
 
 def _bare(strings: StringSet, after: bytes) -> rx.Regex:

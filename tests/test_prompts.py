@@ -53,10 +53,18 @@ def test_examples_are_written_as_the_model_has_to(tiny_model):
 
 
 def test_examples_that_do_not_fit_are_errors(tiny_model):
-    with pytest.raises(ValueError, match="example 1 does not fit the schema"):
+    with pytest.raises(ValueError, match=r"example 1 does not fit the schema: .* at byte 14; expected"):
         asked(tiny_model, "x", examples=[("Ann", ANN), ("Bob", {"Name": "Bob"})])
     with pytest.raises(ValueError, match="pairs"):
         Settings(examples=["Ann"])
+
+
+def test_examples_of_formats_are_their_values(tiny_model):
+    people = structgen.json_lines(Person)
+    messages = asked(tiny_model, "x", people, examples=[("two", [ANN, ANN])])
+    assert messages[1]["content"] == "\n".join(['{"Name": "Ann", "born": "2000-01-02"}'] * 2)
+    moods = structgen.Grammar.choice({"good": True, "bad": False})
+    assert asked(tiny_model, "x", moods, examples=[("Fine.", True)])[1]["content"] == "good"
 
 
 def test_proper_tokenizations_take_examples_too(tiny_model):
