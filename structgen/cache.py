@@ -282,9 +282,8 @@ def compile(
     limits = limits or _DEFAULT_LIMITS
     proper = _proper(tokenization, vocabulary)
     spellable = None if proper is None else proper.spellable
-    if spellable is not None and isinstance(schema, Grammar):
-        schema = spellable.grammar(schema)
-    prepared = prepare(schema, checked, limits)
+    narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
+    prepared = prepare(narrowed, checked, limits)
     if proper is not None:
         from structgen.tokenization.named_texts import named_patterns, named_texts
 

@@ -1,7 +1,8 @@
 """`map_file`: a model over a file of prompts, resumed where it was stopped.
 
 Each row is written when it is done, as a line of its own, and flushed; a line that a kill has cut off is removed by the
-next run, which goes on with the rows that have no line yet. So no row is lost, and none is done twice.
+next run, which goes on with the rows that have no line yet. So no row is lost, and none is done twice. What the run is
+of stands beside its answers, and with each the hash of its prompt: answers of another job are never mixed with them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pydantic_core
 from structgen.batching import BATCH_SIZE, run_batch, shown
 from structgen.errors import IncompleteOutputError, StructgenError, ValidationFailedError
 from structgen.generation import Generator
+from structgen.jobs import Job, digest, job_of
 from structgen.limits import Limits
 from structgen.run import Result
 from structgen.settings import GeneratorOptions
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["MapSummary", "Row", "answered", "map_file", "map_rows"]
 
 Row: TypeAlias = dict[str, Any]
-"""A row on its way: `line`, from 1, `id` if it has one, and `prompt`; `error` and `message` where it cannot be read."""
+"""A row on its way: `line`, from 1, its `hash`, `id` if it has one, and `prompt`; or `error` and `message`, where there
+is none.
+"""
 
 _BEGIN = b'{"line": '  # of each row that is written
 
@@ -70,13 +74,14 @@ def map_file(
     Args:
         model: see `structgen.generate`.
         prompts: JSON Lines: each a text, a list of messages, or an object with one of these as its `prompt`; an `id`
-            in it comes back.
+            in it comes back. Lines may be added to it before a run goes on.
         schema: of the answers.
-        out: JSON Lines: `{"line": 1, "id": …, "value": …}`, as they are done. Those that are there stay.
+        out: JSON Lines: `{"line": 1, "hash": …, "id": …, "value": …}`, as they are done; the hash is the prompt's.
+            Those that are there stay. A file beside it, `.job.json` instead of its suffix, says what the run is of.
         failed: JSON Lines of the rows without a value: `{"line": 2, "id": …, "error": …, "message": …}`, and what text
             there was; by default the name of `out` with `.failed` before its suffix.
         field: the name of the field of the prompt.
-        retry_failed: try those again that failed in an earlier run.
+        retry_failed: try those again that failed in an earlier run; options, and lines that failed, may have changed.
         batch_size: rows that the model reads together.
         progress: show a bar on stderr.
         limits: bounds on what the schema may cost.
@@ -84,16 +89,20 @@ def map_file(
 
     Raises:
         SchemaError, GrammarError: the schema cannot be used.
+        ValueError: the answers that are there are of other prompts, or of another schema, model or options; two of
+            the files are one.
         OSError: a file cannot be read or written, was not written by such a run, or another run is writing to it.
-        ValueError: two of the files are one.
     """
+    job = job_of(model, schema, field, limits, options)
     generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
     seed = options.get("seed")
 
     def answers(rows: Iterator[Row]) -> Iterator[Row]:
         yield from answered(generator, rows, batch_size=batch_size, seed=seed)
 
-    return map_rows(answers, prompts, out, failed=failed, field=field, retry_failed=retry_failed, progress=progress)
+    return map_rows(
+        answers, prompts, out, job=job, failed=failed, field=field, retry_failed=retry_failed, progress=progress
+    )
 
 
 def answered(generator: Generator[Any], rows: Iterable[Row], *, batch_size: int, seed: int | None) -> Iterator[Row]:
@@ -124,6 +133,7 @@ def map_rows(
     prompts: str | Path,
     out: str | Path,
     *,
+    job: Job,
     failed: str | Path | None,
     field: str,
     retry_failed: bool,
@@ -132,11 +142,18 @@ def map_rows(
     """The files' side of `map_file`: reads what is still to do, and writes what is answered."""
     out = Path(out)
     failed = Path(failed) if failed is not None else out.with_name(f"{out.stem}.failed{out.suffix}")
-    if len({path.resolve() for path in (Path(prompts), out, failed)}) < 3:
+    if len({path.resolve() for path in (Path(prompts), out, failed, _job_path(out))}) < 4:
         raise ValueError(f"prompts, values and failed rows are three files: {prompts}, {out} and {failed} are not")
-    with _Lines(out) as values, _Lines(failed, begins_anew=retry_failed) as errors:
-        known = values.known | errors.known
-        count = sum(1 for _ in _lines_of(prompts))
+    with _Lines(out) as values, _Lines(failed) as errors:
+        # All is checked before anything is written.
+        if values.known or errors.known:
+            _check_job(job, out, options_may_change=retry_failed)
+        known = values.known | ({} if retry_failed else errors.known)
+        count = _checked(prompts, known, out)
+        job.write(_job_path(out))
+        if retry_failed:
+            errors.clear()
+        done = len(known)
 
         def rows() -> Iterator[Row]:
             for row in _rows(prompts, field):
@@ -148,9 +165,45 @@ def map_rows(
                     errors.write(row)
 
         outcomes: Iterable[Row] = answers(rows())
-        for row in shown(outcomes, count, done=len(known)) if progress else outcomes:
+        for row in shown(outcomes, count, done=done) if progress else outcomes:
             (errors if "error" in row else values).write(row)
-        return MapSummary(len(values.known), len(errors.known), len(known))
+        return MapSummary(len(values.known), len(errors.known), done)
+
+
+def _job_path(out: Path) -> Path:
+    return out.with_name(f"{out.stem}.job.json")
+
+
+def _check_job(job: Job, out: Path, *, options_may_change: bool) -> None:
+    """Whether the answers that are there are of this job; where nothing says of which they are, it is believed.
+
+    Raises:
+        ValueError: they are not.
+    """
+    before = Job.read(_job_path(out))
+    changes = [] if before is None else job.changes(before, options_may_change=options_may_change)
+    if changes:
+        raise ValueError(
+            f"{out} has answers of another run; what has changed: {', '.join(changes)}. Write to another file; or "
+            f"delete its files to begin anew, or {_job_path(out)} alone to go on all the same"
+        )
+
+
+def _checked(prompts: str | Path, known: Mapping[int, str], out: Path) -> int:
+    """How many prompts there are.
+
+    Raises:
+        ValueError: one that was answered is not there as it was.
+    """
+    count = 0
+    for number, line in _lines_of(prompts):
+        count += 1
+        if number in known and known[number] != digest(line.strip()):
+            raise ValueError(
+                f"line {number} of {prompts} has changed since the run that wrote {out}. Write to another file, or "
+                "delete its files to begin anew; lines that failed may change when they are tried again"
+            )
+    return count
 
 
 def _described(error: Exception) -> dict[str, Any]:
@@ -173,12 +226,12 @@ def _lines_of(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 def _rows(path: str | Path, field: str) -> Iterator[Row]:
     for number, line in _lines_of(path):
+        row: Row = {"line": number, "hash": digest(line.strip())}
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield {"line": number, "error": type(error).__name__, "message": f"the line is no JSON: {error}"}
+            yield row | {"error": type(error).__name__, "message": f"the line is no JSON: {error}"}
             continue
-        row: Row = {"line": number}
         if isinstance(value, Mapping):
             if "id" in value:
                 row["id"] = value["id"]
@@ -193,22 +246,18 @@ class _Lines:
     """A file of JSON Lines that only grows, locked while it is open.
 
     Attributes:
-        known: the numbers of the rows in it.
+        known: the numbers of the rows in it, with the hashes of their prompts.
     """
 
-    def __init__(self, path: Path, *, begins_anew: bool = False) -> None:
-        self.known: set[int] = set()
+    def __init__(self, path: Path) -> None:
+        self.known: dict[int, str] = {}
         self._path = path
-        self._begins_anew = begins_anew
 
     def __enter__(self) -> _Lines:
         self._file: BinaryIO = open(self._path, "a+b")
         try:
             _lock(self._file, self._path)
             self._read()
-            if self._begins_anew:
-                self._file.truncate(0)
-                self.known.clear()
         except BaseException:
             self._file.close()
             raise
@@ -225,7 +274,12 @@ class _Lines:
             line = json.dumps(row).encode()
         self._file.write(line + b"\n")
         self._file.flush()
-        self.known.add(row["line"])
+        self.known[row["line"]] = row["hash"]
+
+    def clear(self) -> None:
+        """Forgets all rows."""
+        self._file.truncate(0)
+        self.known.clear()
 
     def _read(self) -> None:
         """Finds what is there, and cuts off the end of a line that was not written to its end."""
@@ -235,7 +289,8 @@ class _Lines:
             is_whole = line.endswith(b"\n")
             try:
                 if is_whole:
-                    self.known.add(json.loads(line)["line"])
+                    row = json.loads(line)
+                    self.known[row["line"]] = row["hash"]
                 elif not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
                     raise ValueError("no row begins so")
             except (ValueError, KeyError, TypeError) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from structgen.batching import BATCH_SIZE
 from structgen.errors import ModelError
 from structgen.generation import Generator
+from structgen.jobs import job_of
 from structgen.mapping import MapSummary, Row, answered, map_rows
 from structgen.settings import GeneratorOptions
 
@@ -41,7 +42,7 @@ def map_file_on_ray(
     Args:
         load_model: loads the model, once in each actor.
         prompts: see `structgen.mapping.map_file`.
-        load_schema: gives the schema, in each actor.
+        load_schema: gives the schema, here and in each actor.
         out: see `map_file`; it and `prompts` are files of the machine that this runs on.
         actors: how many.
         gpus: of each actor, as Ray counts them.
@@ -54,6 +55,7 @@ def map_file_on_ray(
 
     Raises:
         ModelError: Ray is not installed.
+        ValueError: as of `map_file`; but that a run is of another model is not seen.
     """
     try:
         import ray.data
@@ -75,7 +77,10 @@ def map_file_on_ray(
         for item in answering.iter_rows():
             yield json.loads(item["row"])
 
-    return map_rows(answers, prompts, out, failed=failed, field=field, retry_failed=retry_failed, progress=progress)
+    job = job_of(None, load_schema(), field, None, options)
+    return map_rows(
+        answers, prompts, out, job=job, failed=failed, field=field, retry_failed=retry_failed, progress=progress
+    )
 
 
 class _Answering:

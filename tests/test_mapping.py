@@ -41,7 +41,8 @@ def prompts(tmp_path):
 
 def test_each_row_has_its_value(tiny_model, prompts, tmp_path):
     out = tmp_path / "out.jsonl"
-    summary = map_file(tiny_model, prompts, Person, out, batch_size=3, temperature=1.0, seed=5, max_new_tokens=200)
+    options = {"temperature": 1.0, "seed": 5, "max_new_tokens": 200}
+    summary = map_file(tiny_model, prompts, Person, out, batch_size=3, **options)
     assert summary == MapSummary(done=8, failed=0, skipped=0)
     rows = sorted(read_lines(out), key=lambda row: row["line"])
     assert [row["line"] for row in rows] == list(range(1, 9))
@@ -49,7 +50,7 @@ def test_each_row_has_its_value(tiny_model, prompts, tmp_path):
     expected = structgen.generate(tiny_model, "text 0", Person, temperature=1.0, seed=6, max_new_tokens=200)
     assert rows[0]["value"] == expected.model_dump()
     before = out.read_bytes()
-    assert map_file(tiny_model, prompts, Person, out) == MapSummary(done=8, failed=0, skipped=8)
+    assert map_file(tiny_model, prompts, Person, out, **options) == MapSummary(done=8, failed=0, skipped=8)
     assert out.read_bytes() == before
 
 
@@ -67,8 +68,8 @@ def test_it_goes_on_behind_a_line_that_was_cut_off(tiny_model, prompts, tmp_path
 def test_rows_that_fail_say_why(tiny_model, tmp_path):
     prompts, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     prompts.write_text('"fine"\n\nno json\n{"text": "x"}\n17\n' + json.dumps("hello " * 1500) + "\n")
-    refused = {"validate": lambda value: (_ for _ in ()).throw(ValueError("never"))}
-    summary = map_file(tiny_model, prompts, Person, out, max_new_tokens=200, **refused)
+    refused = {"validate": lambda value: (_ for _ in ()).throw(ValueError("never")), "max_new_tokens": 200}
+    summary = map_file(tiny_model, prompts, Person, out, **refused)
     assert summary == MapSummary(done=0, failed=5, skipped=0)
     errors = {row["line"]: row for row in read_lines(tmp_path / "out.failed.jsonl")}
     assert errors[1]["error"] == "ValidationFailedError" and len(errors[1]["attempts"]) == 1
@@ -76,7 +77,7 @@ def test_rows_that_fail_say_why(tiny_model, tmp_path):
         "no JSON" in errors[3]["message"] and "'prompt'" in errors[4]["message"] and errors[5]["error"] == "ValueError"
     )
     assert errors[6]["error"] == "GenerationError" and "context" in errors[6]["message"]
-    assert map_file(tiny_model, prompts, Person, out).skipped == 5
+    assert map_file(tiny_model, prompts, Person, out, **refused).skipped == 5
     again = map_file(tiny_model, prompts, Person, out, retry_failed=True, field="text", max_new_tokens=200)
     assert again == MapSummary(done=2, failed=3, skipped=0)
 
@@ -107,6 +108,47 @@ def test_a_file_of_something_else_is_left_alone(tiny_model, prompts, tmp_path):
     with pytest.raises(OSError, match="not what an earlier run"):
         map_file(tiny_model, prompts, Person, out)
     assert out.read_text() == "my notes\n"
+
+
+def test_answers_of_another_job_are_not_mixed(tiny_model, prompts, tmp_path):
+    """The schema, the model and the options must be those of the run that began; all that there was stays."""
+    out = tmp_path / "out.jsonl"
+    options = {"max_new_tokens": 200, "context": object(), "examples": [("x", Person(name="A", mood="bad"))]}
+    map_file(tiny_model, prompts, Person, out, **options)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert "out.job.json" in before
+    with pytest.raises(ValueError, match=r"changed: the schema\. .*delete .*out\.job\.json alone"):
+        map_file(tiny_model, prompts, {"type": "boolean"}, out, **options)
+    with pytest.raises(
+        ValueError, match=r"changed: max_new_tokens \(100, and it was 200\), system \('x', and it was None"
+    ):
+        map_file(tiny_model, prompts, Person, out, **options | {"max_new_tokens": 100, "system": "x"})
+    with pytest.raises(ValueError, match="changed: examples"):
+        map_file(tiny_model, prompts, Person, out, **options | {"examples": ()})
+    with pytest.raises(ValueError, match="changed: the model"):
+        map_file(structgen.from_logits(print, tiny_model.tokenizer), prompts, Person, out, **options)
+    with pytest.raises(ValueError, match="changed: the schema"):  # retries may have other options, and nothing else
+        map_file(tiny_model, prompts, {"type": "boolean"}, out, retry_failed=True, **options)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    (tmp_path / "out.job.json").unlink()
+    assert map_file(tiny_model, prompts, Person, out).skipped == 8
+
+
+def test_prompts_may_be_added_and_not_changed(tiny_model, prompts, tmp_path):
+    out = tmp_path / "out.jsonl"
+    prompts.write_text(prompts.read_text() + "no json")
+    assert map_file(tiny_model, prompts, Person, out, max_new_tokens=200) == MapSummary(done=8, failed=1, skipped=0)
+    prompts.write_text(prompts.read_text() + '\n"added"\n')
+    assert map_file(tiny_model, prompts, Person, out, max_new_tokens=200) == MapSummary(done=9, failed=1, skipped=9)
+    prompts.write_text(prompts.read_text().replace("no json", '"mended"'))
+    with pytest.raises(ValueError, match=r"line 9 of .* has changed"):
+        map_file(tiny_model, prompts, Person, out, max_new_tokens=200)
+    again = map_file(tiny_model, prompts, Person, out, max_new_tokens=200, retry_failed=True)
+    assert again == MapSummary(done=10, failed=0, skipped=9)
+    prompts.write_text(prompts.read_text().replace("text 3", "other"))
+    for retry_failed in (False, True):
+        with pytest.raises(ValueError, match=r"line 4 of .* has changed"):
+            map_file(tiny_model, prompts, Person, out, max_new_tokens=200, retry_failed=retry_failed)
 
 
 KILLED = """

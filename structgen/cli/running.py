@@ -47,7 +47,8 @@ _MAP = """\
   structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --retry-failed --max-retries 2
   structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --ray --actors 4 --gpus 1
 
-Say the same again after a kill: it goes on where it was. exit codes: 0 all rows have values, 1 some failed
+Say the same again after a kill: it goes on where it was, and refuses to where OUT.job.json, which is written beside
+the values, says that they are of another job. exit codes: 0 all rows have values, 1 some failed
 """
 _TRACE = """\
   structgen trace --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."

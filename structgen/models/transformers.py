@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,9 @@ class TransformersModel(TokenizedModel):
         self._keeps_logits = "logits_to_keep" in parameters
 
     def __repr__(self) -> str:
-        return f"TransformersModel({type(self.hf_model).__name__}, {self.vocabulary.size} tokens)"
+        # What it was loaded by, without its folder; made in memory it has no name.
+        name = PurePath(getattr(self.hf_model, "name_or_path", "")).name or type(self.hf_model).__name__
+        return f"TransformersModel({name}, {self.vocabulary.size} tokens)"
 
     def session(self) -> TransformersSession:
         """See `structgen.models.base.Model.session`."""
