@@ -29,7 +29,7 @@ from structgen.errors import (
 from structgen.limits import Limits
 
 if TYPE_CHECKING:
-    from structgen.batching import batch
+    from structgen.batching import abatch, batch
     from structgen.cache import clear_cache, compile
     from structgen.checking import CheckResult, Problem, check
     from structgen.constraint import Constraint
@@ -91,6 +91,7 @@ __all__ = [
     "ValidationFailedError",
     "Vocabulary",
     "VocabularyError",
+    "abatch",
     "acall",
     "agenerate",
     "allocate_token_bitmask",
@@ -129,7 +130,7 @@ _HOME = {
     "Matcher": "engine.matcher",
     "Problem": "checking",
     "Reasoning": "reasoning",
-    "Result": "generation",
+    "Result": "run",
     "Stream": "streaming",
     "SubstringOf": "substrings",
     "Template": "templates",
@@ -138,6 +139,7 @@ _HOME = {
     "TypedFunction": "functions",
     "Usage": "run",
     "Vocabulary": "engine.vocabulary",
+    "abatch": "batching",
     "acall": "tools",
     "agenerate": "generation",
     "allocate_token_bitmask": "engine.bitmask",

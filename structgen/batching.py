@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from structgen.models.base import AnyModel, Model, Prompt, Session, SessionBatch
 
-__all__ = ["batch", "run_batch", "shown"]
+__all__ = ["abatch", "batch", "run_batch", "shown"]
 
 T = TypeVar("T")
 
@@ -224,3 +225,33 @@ def shown(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:
     except ImportError as error:
         raise ImportError("a progress bar needs tqdm: pip install tqdm") from error
     yield from tqdm(outcomes, total=count, initial=done, unit="row", smoothing=0)
+
+
+async def abatch(
+    model: AnyModel,
+    prompts: Iterable[Prompt],
+    schema: Any,
+    *,
+    batch_size: int = BATCH_SIZE,
+    return_exceptions: bool = False,
+    progress: bool = False,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> list[Any]:
+    """`batch`, in a thread; awaited.
+
+    Example:
+        >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
+    """
+    return await asyncio.to_thread(
+        lambda: batch(
+            model,
+            prompts,
+            schema,
+            batch_size=batch_size,
+            return_exceptions=return_exceptions,
+            progress=progress,
+            limits=limits,
+            **options,
+        )
+    )

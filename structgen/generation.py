@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
 
 from structgen.cache import compile
@@ -134,6 +134,46 @@ class Generator(Generic[T]):
         from structgen.streaming import AsyncStream
 
         return AsyncStream(lambda: self.stream(prompt, **options))
+
+    def batch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int | None = None,
+        return_exceptions: bool = False,
+        progress: bool = False,
+        **options: Unpack[GenerationOptions],
+    ) -> list[Any]:
+        """The values of many prompts, in batched passes of the model; see `structgen.batch`."""
+        from structgen.batching import BATCH_SIZE, batch
+
+        check_names(cast(dict[str, Any], options))
+        settings = {one.name: getattr(self._settings, one.name) for one in fields(self._settings)}
+        return batch(
+            self.model,
+            prompts,
+            self.constraint,
+            batch_size=BATCH_SIZE if batch_size is None else batch_size,
+            return_exceptions=return_exceptions,
+            progress=progress,
+            **cast(GenerationOptions, {**settings, **options}),
+        )
+
+    async def abatch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int | None = None,
+        return_exceptions: bool = False,
+        progress: bool = False,
+        **options: Unpack[GenerationOptions],
+    ) -> list[Any]:
+        """`batch`, in a thread; awaited."""
+        return await asyncio.to_thread(
+            lambda: self.batch(
+                prompts, batch_size=batch_size, return_exceptions=return_exceptions, progress=progress, **options
+            )
+        )
 
     def begin(
         self,

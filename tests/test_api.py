@@ -1,5 +1,8 @@
 """What `structgen` exports, and what importing it costs."""
 
+import ast
+import importlib
+import inspect
 import subprocess
 import sys
 
@@ -40,6 +43,7 @@ PUBLIC = [
     "ValidationFailedError",
     "Vocabulary",
     "VocabularyError",
+    "abatch",
     "acall",
     "agenerate",
     "allocate_token_bitmask",
@@ -73,6 +77,24 @@ def test_public_names():
         if name not in ("from_openai", "from_transformers"):  # need other packages
             assert getattr(structgen, name) is not None
     assert set(PUBLIC) <= set(dir(structgen))
+
+
+def test_the_lists_of_names_agree():
+    """What is exported is what is imported at once or when it is first used, and type checkers see the same."""
+    tree = ast.parse(inspect.getsource(structgen))
+    at_once = {one.name for node in tree.body if isinstance(node, ast.ImportFrom) for one in node.names}
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If))
+    homes = {
+        one.name: node.module.removeprefix("structgen.")
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+    }
+    assert homes == structgen._HOME
+    assert set(structgen.__all__) == set(structgen._HOME) | (at_once - {"annotations", "TYPE_CHECKING", "Any"})
+    assert [*structgen._HOME] == sorted(structgen._HOME)
+    for name, home in homes.items():
+        assert name in importlib.import_module(f"structgen.{home}").__all__
 
 
 def test_unknown_names_are_attribute_errors():

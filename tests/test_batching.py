@@ -1,5 +1,6 @@
 """`batch`: rows that the model reads together give what they give alone."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -32,6 +33,20 @@ def test_each_row_has_its_seed(tiny_model):
     alone = [generator("hi", seed=7 + index) for index in range(5)]
     assert values == alone
     assert len({value.name for value in values}) > 1
+
+
+def test_generators_have_batches(tiny_model):
+    """With their own options, and those of the call; in asyncio too."""
+    generator = structgen.Generator(tiny_model, Person, temperature=1.0, seed=7, max_new_tokens=5)
+    options = {"temperature": 1.0, "seed": 7, "max_new_tokens": 200}
+    expected = structgen.batch(tiny_model, PROMPTS, Person, **options)
+    assert generator.batch(PROMPTS, batch_size=3, max_new_tokens=200) == expected
+    assert asyncio.run(generator.abatch(iter(PROMPTS), max_new_tokens=200)) == expected
+    assert asyncio.run(structgen.abatch(tiny_model, PROMPTS, Person, batch_size=3, **options)) == expected
+    cut = generator.batch(["hi"], return_exceptions=True)
+    assert isinstance(cut[0], structgen.IncompleteOutputError)
+    with pytest.raises(TypeError, match="no option 'whitespace'"):
+        generator.batch(["hi"], whitespace="compact")
 
 
 def test_each_row_may_have_its_schema(tiny_model):
