@@ -32,7 +32,7 @@ class Grammar:
     a choice says that it stands for.
 
     Made by `Grammar.kbnf`, `gbnf`, `lark`, `language`, `regex`, `choice` and `substring`, which check what they are
-    given at once.
+    given at once. Those made of the same are equal.
 
     Attributes:
         kind: "kbnf", "gbnf", "lark" (of the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring".
@@ -46,7 +46,7 @@ class Grammar:
     source: str
     eager: bool
     tree: ast.Grammar = field(compare=False, repr=False)
-    parse: Callable[[str], Any] = field(default=_as_written, compare=False, repr=False)
+    parse: Callable[[str], Any] = field(default=_as_written, hash=False, repr=False)
 
     @classmethod
     def kbnf(cls, text: str, *, eager: bool = True, limits: Limits | None = None) -> Grammar:
@@ -242,26 +242,29 @@ class Grammar:
         raise ValueError(f"the texts of a grammar are texts, and {value!r} is none")
 
     def __repr__(self) -> str:
-        source = self.source if len(self.source) <= _SHOWN else self.source[:_SHOWN] + "…"
-        return f"Grammar.{self.kind}({source!r})"
+        name = "lark" if self.kind == "llguidance" else self.kind
+        given = json.loads(self.source) if self.kind in ("choice", "substring") else self.source
+        shown = repr(given[0] if self.kind == "substring" else given)
+        cut = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+        return f"Grammar.{name}({cut}{', eager=False' if self.kind == 'kbnf' and not self.eager else ''})"
 
 
+@dataclass(frozen=True, slots=True)
 class _Chosen:
     """Reads the texts of a choice."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
+    values: dict[str, Any]
 
     def __call__(self, text: str) -> Any:
-        if text not in self._values:
+        if text not in self.values:
             raise ValueError(f"{text!r} is none of the choices")
-        return self._values[text]
+        return self.values[text]
 
     def text_of(self, value: Any) -> str:
         """A text that stands for a value, or which the value is."""
-        if isinstance(value, str) and value in self._values:
+        if isinstance(value, str) and value in self.values:
             return value
-        for text, known in self._values.items():
+        for text, known in self.values.items():
             if type(known) is type(value) and known == value:  # True is not 1 here
                 return text
         raise ValueError(f"{value!r} is none of the choices, nor what one stands for")

@@ -113,8 +113,31 @@ def test_substrings_that_cannot_be():
         Grammar.substring("word", max_length=0)
 
 
+def test_grammars_of_the_same_are_equal():
+    """And hash alike; choices only if their texts stand for the same."""
+    makers = [
+        lambda: Grammar.regex("[0-9]+"),
+        lambda: Grammar.kbnf('start ::= "a";'),
+        lambda: Grammar.kbnf('start ::= "a";', eager=False),
+        lambda: Grammar.choice({"a": [1]}),
+        lambda: Grammar.choice({"a": [2]}),
+        lambda: Grammar.choice(["a"]),
+        lambda: Grammar.substring("ab"),
+        lambda: Grammar.substring("ab", max_length=1),
+    ]
+    for number, make in enumerate(makers):
+        for other, make_other in enumerate(makers):
+            assert (make() == make_other()) is (number == other)
+        assert hash(make()) == hash(make())
+
+
 def test_what_a_grammar_shows():
-    """Its kind, and the beginning of its source."""
+    """How it is made, of the beginning of its source."""
     assert repr(Grammar.regex("[0-9]+")) == "Grammar.regex('[0-9]+')"
+    assert repr(Grammar.choice({"yes": True, "no": False})) == "Grammar.choice(['no', 'yes'])"
+    assert repr(Grammar.substring("a b", unit="word")) == "Grammar.substring('a b')"
+    assert repr(Grammar.lark('start: "a"')) == "Grammar.lark('start: \"a\"')"
+    assert repr(Grammar.kbnf('start ::= "a";', eager=False)) == "Grammar.kbnf('start ::= \"a\";', eager=False)"
     assert len(repr(Grammar.substring("word " * 1000))) < 100
+    assert len(repr(Grammar.choice(map(str, range(1000))))) < 100
     assert structgen.compile(Grammar.choice(["a"]), BYTES).is_json is False
