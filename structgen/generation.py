@@ -12,7 +12,7 @@ from structgen.cache import compile
 from structgen.constraint import Constraint
 from structgen.decoding import Observer
 from structgen.limits import Limits
-from structgen.models.base import AnyModel, Prompt, Server, Session
+from structgen.models.base import AnyModel, Prompt, Server, Session, check_model
 from structgen.run import LocalRun, Result, Run
 from structgen.schema.options import SchemaArguments
 from structgen.settings import (
@@ -278,13 +278,10 @@ def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options:
     """The schema compiled for a model that writes it: a local one with single spaces, where nothing else is asked for.
 
     Raises:
+        TypeError: no model.
         ValueError: what was compiled already is for another vocabulary or tokenization.
     """
-    if not hasattr(model, "vocabulary"):
-        raise TypeError(
-            f"{model!r:.80} is no model of structgen: load(…), from_transformers(hf_model, tokenizer) and the other "
-            "from_… functions give one"
-        )
+    check_model(model)
     if not isinstance(schema, Constraint):
         reading: SchemaArguments = model.reading if isinstance(model, Server) else {"whitespace": "single"}
         merged = cast(ConstraintOptions, {**reading, **options})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
 from structgen.constraint import Constraint
+from structgen.errors import ModelError
 from structgen.models.base import Prompt
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["conversation", "encode", "render", "with_errors"]
 
 _DESCRIPTION = "Answer with one JSON value that fits this JSON Schema:\n{schema}"
+_READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # of a content's parts; templates write both
 _ERRORS = "This answer is not accepted:\n{errors}\nAnswer again, with all of it corrected."
 
 
@@ -31,10 +34,19 @@ def conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings
         describe: whether to tell the schema in the system message.
 
     Raises:
-        TypeError: the prompt is something else.
-        ValueError: a message has no role or nothing to say; an example's answer does not fit the schema.
+        TypeError: the prompt is something else; messages with `raw`.
+        ValueError: a message has no role or nothing to say, or half of a surrogate pair in it; an example's answer does
+            not fit the schema.
     """
     _check(prompt)
+    if settings.raw and not isinstance(prompt, str):
+        raise TypeError("with raw=True the prompt is a text, not a list of messages")
+    asked = _conversation(prompt, constraint, settings, describe=describe)
+    _check_characters(asked)
+    return asked
+
+
+def _conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings, *, describe: bool) -> Prompt:
     system = [settings.system] if settings.system else []
     if describe and constraint.source is not None:
         system.append(_DESCRIPTION.format(schema=render(constraint.source.plain_schema)))
@@ -63,6 +75,52 @@ def _check(prompt: Any) -> None:
             raise ValueError(f"message {index} has no role: {repr(message)[:80]}")
         if message.get("content") is None and not message.get("tool_calls"):
             raise ValueError(f"message {index} has no content: {repr(message)[:80]}")
+
+
+def _check_characters(asked: Prompt) -> None:
+    for message in _messages(asked):
+        for _, text in _parts(message.get("content")):
+            try:
+                (text or "").encode()
+            except UnicodeEncodeError as error:
+                found = f"{error.object[error.start]!r} at character {error.start}"
+                raise ValueError(f"a prompt with half of a surrogate pair, which is no text: {found}") from error
+
+
+def _parts(content: Any) -> list[tuple[str, str | None]]:
+    """The parts of a message's content: their types, and their texts if they are texts."""
+    if not isinstance(content, list | tuple):
+        return [("text", content)] if isinstance(content, str) else []
+    found: list[tuple[str, str | None]] = []
+    for part in content:
+        text = part.get("text") if isinstance(part, Mapping) else None
+        kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
+        found.append((str(kind), text if isinstance(text, str) else None))
+    return found
+
+
+def _as_texts(messages: Prompt, template: str | None) -> Prompt:
+    """Messages for a local model, which reads text alone; parts are joined for a template that knows of none.
+
+    Raises:
+        ModelError: a part is something else.
+    """
+    if isinstance(messages, str):
+        return messages
+    is_joined = template is None or not _READS_PARTS.search(template)
+    return [_as_text(message, is_joined=is_joined) for message in messages]
+
+
+def _as_text(message: Mapping[str, Any], *, is_joined: bool) -> Mapping[str, Any]:
+    texts: list[str] = []
+    for kind, text in _parts(message.get("content")):
+        if text is None:
+            raise ModelError(
+                f"a message has a part of type {kind!r}, and the model reads text only",
+                hint="a server may read it: structgen.from_openai",
+            )
+        texts.append(text)
+    return {**message, "content": "\n".join(texts)} if is_joined and texts else message
 
 
 def _joined(system: list[str], own: Any) -> Any:
@@ -99,14 +157,14 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
     """
     template = None if settings.raw else model.chat_template
     if template is None and isinstance(prompt, str):
-        text = conversation(prompt, constraint, settings, describe=settings.describe_schema)
-        if not isinstance(text, str):
-            text = "\n\n".join(message["content"] for message in text)
+        asked = conversation(prompt, constraint, settings, describe=settings.describe_schema)
+        asked = _as_texts(asked, None)
+        text = asked if isinstance(asked, str) else "\n\n".join(message["content"] for message in asked)
         return text, model.encode_prompt(text, raw=True)
     if settings.describe_schema and template and "json_schema" in template and constraint.source is not None:
-        messages = conversation(prompt, constraint, settings, describe=False)
+        messages = _as_texts(conversation(prompt, constraint, settings, describe=False), template)
         return messages, model.encode_prompt(messages, json_schema=constraint.source.plain_schema)
-    messages = conversation(prompt, constraint, settings, describe=settings.describe_schema)
+    messages = _as_texts(conversation(prompt, constraint, settings, describe=settings.describe_schema), template)
     return messages, model.encode_prompt(messages, raw=settings.raw)
 
 

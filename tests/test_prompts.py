@@ -118,6 +118,13 @@ def test_a_model_without_a_chat_gets_text(tiny_model, monkeypatch):
         ([], ValueError, "no messages"),
         ([{"rolle": "user", "content": "hi"}], ValueError, "message 0 has no role"),
         ([{"role": "user", "content": "hi"}, {"role": "user"}], ValueError, "message 1 has no content"),
+        ("a \ud800", ValueError, r"half of a surrogate pair.*ud800' at character 2"),
+        ([{"role": "user", "content": [{"type": "text", "text": "\udfff"}]}], ValueError, "half of a surrogate pair"),
+        (
+            [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}],
+            structgen.ModelError,
+            "a part of type 'image_url', and the model reads text only",
+        ),
     ],
 )
 def test_what_is_no_prompt_is_named(tiny_model, prompt, error, says):
@@ -136,9 +143,21 @@ def test_a_system_message_of_parts_is_kept(tiny_model):
     assert found == [{"role": "system", "content": parts}, messages[1]]
 
 
-def test_raw_prompts_have_no_messages():
+def test_parts_are_joined_for_a_template_that_knows_none(tiny_model, monkeypatch):
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    messages = [{"role": "system", "content": parts}, {"role": "user", "content": "hi"}]
+    joined = [{"role": "system", "content": "x\na\nb"}, messages[1]]
+    assert asked(tiny_model, messages, system="x") == joined
+    knowing = "{% for m in messages %}{% for part in m.content %}{{ part['text'] }}{% endfor %}{% endfor %}"
+    monkeypatch.setattr(tiny_model.tokenizer, "chat_template", knowing)
+    assert asked(tiny_model, messages) == messages
+
+
+def test_raw_prompts_have_no_messages(tiny_model):
     with pytest.raises(ValueError, match="raw prompts"):
         Settings(raw=True, system="x")
+    with pytest.raises(TypeError, match="with raw=True the prompt is a text"):
+        structgen.generate(tiny_model, [{"role": "user", "content": "hi"}], bool, raw=True)
 
 
 class Even(BaseModel):

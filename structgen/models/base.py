@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from structgen.schema.options import SchemaArguments
     from structgen.settings import Settings
 
-__all__ = ["AnyModel", "Model", "Prompt", "Server", "Session", "SessionBatch"]
+__all__ = ["AnyModel", "Model", "Prompt", "Server", "Session", "SessionBatch", "check_model"]
 
 Prompt: TypeAlias = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages: `[{"role": "user", "content": "…"}]`."""
@@ -120,3 +120,10 @@ class Server(Protocol):
 
 AnyModel: TypeAlias = Model | Server
 """What `generate` takes."""
+
+
+def check_model(model: Any) -> None:
+    """Raises a TypeError for what is no model: most often its name, or one of transformers as it is."""
+    if not isinstance(getattr(model, "vocabulary", None), Vocabulary):
+        how = f"structgen.load({model!r})" if isinstance(model, str) else "structgen.load, structgen.from_transformers"
+        raise TypeError(f"a model is what {how} and the like give, not {type(model).__name__}")

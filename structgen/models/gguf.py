@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from structgen.errors import ModelError
@@ -37,6 +37,7 @@ def from_llama_cpp(
         ModelError: a model that does not go on with texts (an encoder, embeddings), or a context that llama.cpp cannot
             make.
         ValueError: less than one sequence or token.
+        TypeError: no `llama_cpp.Llama`.
 
     Example:
         >>> llama = llama_cpp.Llama("model.gguf", n_ctx=4096, n_gpu_layers=-1)                # doctest: +SKIP
@@ -44,6 +45,9 @@ def from_llama_cpp(
         >>> structgen.generate(model, "Alice is 34 years old.", Person)                       # doctest: +SKIP
         Person(name='Alice', age=34)
     """
+    if not hasattr(llama, "n_ctx"):
+        hint = f"; structgen.load({str(llama)!r}) loads a file" if isinstance(llama, (str, PurePath)) else ""
+        raise TypeError(f"from_llama_cpp takes a llama_cpp.Llama, not {type(llama).__name__}{hint}")
     if sequences < 1 or (context_tokens is not None and context_tokens < 1):
         raise ValueError(f"at least one sequence and token: sequences={sequences}, context_tokens={context_tokens}")
     from structgen.models.llama_cpp import LlamaCppModel

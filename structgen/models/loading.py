@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 from structgen.errors import ModelError
-from structgen.models.base import AnyModel
+from structgen.models.base import AnyModel, check_model
 
 __all__ = ["default_model", "load", "set_default_model"]
 
@@ -14,7 +15,7 @@ _loaded: dict[str, AnyModel] = {}
 _default: AnyModel | None = None
 
 
-def load(name: str) -> AnyModel:
+def load(name: str | os.PathLike[str]) -> AnyModel:
     """A model by its name, loaded once a process: asking again gives the same object.
 
     Args:
@@ -26,10 +27,14 @@ def load(name: str) -> AnyModel:
 
     Raises:
         ModelError: a package is missing, or there is no such model.
+        TypeError: neither a name nor a path.
 
     Example:
         >>> model = structgen.load("smollm2")                                                 # doctest: +SKIP
     """
+    if not isinstance(name, (str, os.PathLike)):
+        raise TypeError(f"load takes the name or the path of a model, not {type(name).__name__}")
+    name = os.fspath(name)
     with _lock:
         if name not in _loaded:
             _loaded[name] = _load(name)
@@ -44,6 +49,8 @@ def default_model() -> AnyModel:
 def set_default_model(model: AnyModel | None) -> None:
     """Names the model for typed functions that name none; None goes back to SmolLM2."""
     global _default
+    if model is not None:
+        check_model(model)
     _default = model
 
 

@@ -49,7 +49,8 @@ def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIM
             that take none, or `max_completion_tokens=None, max_tokens=500` for older servers.
 
     Raises:
-        TypeError: an asynchronous client. (`agenerate` and `astream` work with the other one, in threads.)
+        TypeError: no client and a name; or an asynchronous client. (`agenerate` and `astream` work with the other one,
+            in threads.)
 
     Example:
         >>> client = openai.OpenAI(base_url="http://localhost:8000/v1", api_key="-")          # doctest: +SKIP
@@ -59,6 +60,9 @@ def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIM
     """
     if isinstance(client, openai.AsyncOpenAI):
         raise TypeError("from_openai takes an openai.OpenAI, not an AsyncOpenAI: agenerate and astream use threads")
+    if not hasattr(client, "chat") or not isinstance(model, str):
+        given = f"{type(client).__name__} and {type(model).__name__}"
+        raise TypeError(f"from_openai takes an openai.OpenAI and the name of a model, not {given}")
     return OpenAIModel(client, model, parameters)
 
 

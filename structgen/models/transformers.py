@@ -31,6 +31,7 @@ def from_transformers(hf_model: Any, tokenizer: Any, *, cache_tokens: int | None
     Raises:
         ModelError: not a decoder with a key-value cache.
         VocabularyError: a tokenizer whose tokens' bytes are unknown.
+        TypeError: no model and tokenizer, in this order.
 
     Example:
         >>> model = structgen.from_transformers(hf_model, tokenizer)                          # doctest: +SKIP
@@ -51,6 +52,10 @@ class TransformersModel(TokenizedModel):
     """
 
     def __init__(self, hf_model: Any, tokenizer: Any, *, cache_tokens: int | None = None) -> None:
+        if not hasattr(hf_model, "forward") or not hasattr(tokenizer, "convert_ids_to_tokens"):
+            given = f"{type(hf_model).__name__} and {type(tokenizer).__name__}"
+            hint = f"; structgen.load({hf_model!r}) loads both" if isinstance(hf_model, str) else ""
+            raise TypeError(f"from_transformers takes a model of transformers and its tokenizer, not {given}{hint}")
         parameters = inspect.signature(hf_model.forward).parameters
         if "past_key_values" not in parameters or getattr(hf_model.config, "is_encoder_decoder", False):
             raise ModelError(

@@ -63,13 +63,43 @@ def test_a_folder(_nothing_loaded, tmp_path, tiny_hf_model, tiny_tokenizer):
     assert structgen.load(str(tmp_path)) is model
 
 
-def test_the_default_model(_nothing_loaded, monkeypatch):
+def test_the_default_model(_nothing_loaded, monkeypatch, tiny_model):
     monkeypatch.setattr(loading, "_load", lambda name: f"loaded {name}")
     assert loading.default_model() == "loaded smollm2"
-    loading.set_default_model("mine")
-    assert loading.default_model() == "mine"
+    loading.set_default_model(tiny_model)
+    assert loading.default_model() is tiny_model
     loading.set_default_model(None)
     assert loading.default_model() == "loaded smollm2"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda model: structgen.load(3), "load takes the name or the path of a model, not int"),
+        (
+            lambda model: structgen.set_default_model("smollm2"),
+            "and the like give, not str",
+        ),
+        (lambda model: structgen.generate("smollm2", "hi", bool), "and the like give, not str"),
+        (lambda model: structgen.batch(model.hf_model, ["hi"], bool), "and the like give, not LlamaForCausalLM"),
+        (lambda model: structgen.from_transformers("gpt2", "gpt2"), r"not str and str; structgen.load\('gpt2'\) loads"),
+        (
+            lambda model: structgen.from_transformers(model.tokenizer, model.hf_model),
+            "not .+ and LlamaForCausalLM",
+        ),
+        (lambda model: structgen.from_transformers(model.hf_model, None), "not LlamaForCausalLM and NoneType"),
+        (lambda model: structgen.from_llama_cpp("m.gguf"), r"not str; structgen.load\('m.gguf'\) loads a file"),
+        (lambda model: structgen.from_llama_cpp(model), "takes a llama_cpp.Llama, not TransformersModel"),
+    ],
+)
+def test_what_is_no_model_is_named(tiny_model, wrong, says):
+    with pytest.raises(TypeError, match=says):
+        wrong(tiny_model)
+
+
+def test_paths_are_names(_nothing_loaded, tmp_path):
+    with pytest.raises(structgen.ModelError, match=r"there is no file|llama-cpp-python"):
+        structgen.load(tmp_path / "none.gguf")
 
 
 @pytest.mark.parametrize("name", ["model.gguf", "folder/MODEL.GGUF"])

@@ -211,6 +211,10 @@ def test_what_a_server_cannot_do_is_named(model, client):
         structgen.generate(model, "hi", Colour, reasoning=structgen.Reasoning())
     with pytest.raises(TypeError, match="AsyncOpenAI"):
         structgen.from_openai(openai.AsyncOpenAI(api_key="-"), "x")
+    with pytest.raises(TypeError, match="not str and str"):
+        structgen.from_openai("http://localhost", "x")
+    with pytest.raises(TypeError, match="not str and OpenAI"):
+        structgen.from_openai("x", client)
     with pytest.raises(openai.NotFoundError, match="no such model"):
         structgen.generate(structgen.from_openai(client, "broken"), "hi", Colour)
 
