@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, Unpack, cast
 
-from structgen.generation import Generator
+from structgen.generation import BATCH_SIZE, Generator, in_thread
 from structgen.limits import Limits
 from structgen.models.base import Server
 from structgen.run import Result, Run
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["abatch", "batch", "run_batch", "shown"]
 
 T = TypeVar("T")
-
-BATCH_SIZE = 16
 
 Beginning: TypeAlias = "Callable[[Callable[[], Session] | None], Run[Any]]"
 """Begins a run, with what makes it sessions; None for those of a server, which have their own."""
@@ -69,6 +66,50 @@ def batch(
         >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
         ['good', 'bad']
     """
+    shows = _Shows(return_exceptions, progress)
+    return _values(model, prompts, schema, threading.Event(), batch_size, shows, limits, options)
+
+
+async def abatch(
+    model: AnyModel,
+    prompts: Iterable[Prompt],
+    schema: Any,
+    *,
+    batch_size: int = BATCH_SIZE,
+    return_exceptions: bool = False,
+    progress: bool = False,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> list[Any]:
+    """`batch`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way.
+
+    Example:
+        >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
+    """
+    shows = _Shows(return_exceptions, progress)
+    return await in_thread(
+        lambda cancelled: _values(model, prompts, schema, cancelled, batch_size, shows, limits, options)
+    )
+
+
+class _Shows(NamedTuple):
+    """What a batch shows of its rows."""
+
+    exceptions: bool
+    progress: bool
+
+
+def _values(
+    model: AnyModel,
+    prompts: Iterable[Prompt],
+    schema: Any,
+    cancelled: threading.Event,
+    batch_size: int,
+    shows: _Shows,
+    limits: Limits | None,
+    options: GeneratorOptions,
+) -> list[Any]:
+    """See `batch`; what is there when it is cancelled."""
     if isinstance(prompts, (str, bytes, Mapping)):
         raise TypeError("batch takes a list of prompts, not one; for one there is generate")
     rows = list(prompts)
@@ -81,16 +122,20 @@ def batch(
 
     found: list[Any] = [None] * len(rows)
     jobs = ((index, beginning(index)) for index in range(len(rows)))
-    outcomes = run_batch(model, jobs, batch_size=batch_size)
-    for index, outcome in shown(outcomes, len(rows)) if progress else outcomes:
-        if isinstance(outcome, Exception) and not return_exceptions:
+    outcomes = run_batch(model, jobs, batch_size=batch_size, cancelled=cancelled)
+    for index, outcome in shown(outcomes, len(rows)) if shows.progress else outcomes:
+        if isinstance(outcome, Exception) and not shows.exceptions:
             raise outcome
         found[index] = outcome.value if isinstance(outcome, Result) else outcome
     return found
 
 
 def run_batch(
-    model: AnyModel, beginnings: Iterable[tuple[int, Beginning]], *, batch_size: int
+    model: AnyModel,
+    beginnings: Iterable[tuple[int, Beginning]],
+    *,
+    batch_size: int,
+    cancelled: threading.Event | None = None,
 ) -> Iterator[tuple[int, Result[Any] | Exception]]:
     """Runs of one model, side by side.
 
@@ -99,6 +144,7 @@ def run_batch(
         beginnings: for each row its number, and what begins its run with sessions of the batch; taken when there is
             room.
         batch_size: rows at a time.
+        cancelled: tells that nobody waits for them any more: the passes under way are the last.
 
     Yields:
         The rows' numbers with what became of them, as they finish.
@@ -109,12 +155,13 @@ def run_batch(
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
     waiting = iter(beginnings)
+    cancelled = cancelled or threading.Event()
     if isinstance(model, Server):
-        yield from _in_threads(waiting, batch_size)
+        yield from _in_threads(waiting, batch_size, cancelled)
         return
     sessions = _sessions(model)
     rows: dict[int, Run[Any]] = {}
-    while True:
+    while not cancelled.is_set():
         joining = list(itertools.islice(waiting, batch_size - len(rows)))
         for index, begin in joining:
             try:
@@ -176,11 +223,10 @@ def _logits_or_error(session: Session, token_ids: Sequence[int], keep: int) -> N
 
 
 def _in_threads(
-    beginnings: Iterator[tuple[int, Beginning]], batch_size: int
+    beginnings: Iterator[tuple[int, Beginning]], batch_size: int, cancelled: threading.Event
 ) -> Iterator[tuple[int, Result[Any] | Exception]]:
     """Runs that a server answers, each in a thread."""
     under_way: dict[Future[Result[Any] | Exception], int] = {}
-    cancelled = threading.Event()
 
     def outcome(begin: Beginning) -> Result[Any] | Exception:
         try:
@@ -190,7 +236,7 @@ def _in_threads(
 
     with ThreadPoolExecutor(batch_size) as pool:
         try:
-            while True:
+            while not cancelled.is_set():
                 for index, begin in itertools.islice(beginnings, batch_size - len(under_way)):
                     under_way[pool.submit(outcome, begin)] = index
                 if not under_way:
@@ -225,33 +271,3 @@ def shown(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:
     except ImportError as error:
         raise ImportError("a progress bar needs tqdm: pip install tqdm") from error
     yield from tqdm(outcomes, total=count, initial=done, unit="row", smoothing=0)
-
-
-async def abatch(
-    model: AnyModel,
-    prompts: Iterable[Prompt],
-    schema: Any,
-    *,
-    batch_size: int = BATCH_SIZE,
-    return_exceptions: bool = False,
-    progress: bool = False,
-    limits: Limits | None = None,
-    **options: Unpack[GeneratorOptions],
-) -> list[Any]:
-    """`batch`, in a thread; awaited.
-
-    Example:
-        >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
-    """
-    return await asyncio.to_thread(
-        lambda: batch(
-            model,
-            prompts,
-            schema,
-            batch_size=batch_size,
-            return_exceptions=return_exceptions,
-            progress=progress,
-            limits=limits,
-            **options,
-        )
-    )

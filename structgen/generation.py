@@ -27,9 +27,12 @@ from structgen.settings import (
 if TYPE_CHECKING:
     from structgen.streaming import AsyncStream, Stream
 
-__all__ = ["Generator", "agenerate", "constraint_for", "generate"]
+__all__ = ["BATCH_SIZE", "Generator", "agenerate", "constraint_for", "generate", "in_thread"]
 
 T = TypeVar("T")
+
+BATCH_SIZE = 16
+"""Rows that a model reads together, where nothing else is asked for."""
 
 
 class Generator(Generic[T]):
@@ -115,13 +118,7 @@ class Generator(Generic[T]):
 
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
         """`run`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way."""
-        cancelled = threading.Event()
-
-        try:
-            return await asyncio.to_thread(lambda: self.begin(prompt, **options).to_end(cancelled))
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
+        return await in_thread(lambda cancelled: self.begin(prompt, **options).to_end(cancelled))
 
     def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
         """The value while it grows; see `structgen.stream`."""
@@ -139,41 +136,51 @@ class Generator(Generic[T]):
         self,
         prompts: Iterable[Prompt],
         *,
-        batch_size: int | None = None,
+        batch_size: int = BATCH_SIZE,
         return_exceptions: bool = False,
         progress: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
         """The values of many prompts, in batched passes of the model; see `structgen.batch`."""
-        from structgen.batching import BATCH_SIZE, batch
+        from structgen.batching import batch
 
-        check_names(cast(dict[str, Any], options))
-        settings = {one.name: getattr(self._settings, one.name) for one in fields(self._settings)}
         return batch(
             self.model,
             prompts,
             self.constraint,
-            batch_size=BATCH_SIZE if batch_size is None else batch_size,
+            batch_size=batch_size,
             return_exceptions=return_exceptions,
             progress=progress,
-            **cast(GenerationOptions, {**settings, **options}),
+            **self._with(options),
         )
 
     async def abatch(
         self,
         prompts: Iterable[Prompt],
         *,
-        batch_size: int | None = None,
+        batch_size: int = BATCH_SIZE,
         return_exceptions: bool = False,
         progress: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
-        """`batch`, in a thread; awaited."""
-        return await asyncio.to_thread(
-            lambda: self.batch(
-                prompts, batch_size=batch_size, return_exceptions=return_exceptions, progress=progress, **options
-            )
+        """`batch`, in a thread; awaited. See `structgen.abatch`."""
+        from structgen.batching import abatch
+
+        return await abatch(
+            self.model,
+            prompts,
+            self.constraint,
+            batch_size=batch_size,
+            return_exceptions=return_exceptions,
+            progress=progress,
+            **self._with(options),
         )
+
+    def _with(self, options: GenerationOptions) -> GenerationOptions:
+        """The generator's options, but for those that are given."""
+        check_names(cast(dict[str, Any], options))
+        own = {one.name: getattr(self._settings, one.name) for one in fields(self._settings)}
+        return cast(GenerationOptions, {**own, **options})
 
     def begin(
         self,
@@ -272,6 +279,16 @@ async def agenerate(
     """
     generator: Generator[Any] = await asyncio.to_thread(lambda: Generator(model, schema, limits=limits, **options))
     return (await generator.arun(prompt)).value
+
+
+async def in_thread(work: Callable[[threading.Event], T]) -> T:
+    """Awaits what is done in a thread. It gets an event that tells that nobody waits for it any more."""
+    cancelled = threading.Event()
+    try:
+        return await asyncio.to_thread(work, cancelled)
+    except asyncio.CancelledError:
+        cancelled.set()
+        raise
 
 
 def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
