@@ -2,7 +2,7 @@
 
 A value is taken apart as Pydantic would have read it: fields under the names that validation knows, without computed
 ones; secrets are told; no serializer is asked. The grammar itself says in which order the keys of an object come, under
-which of its names a field stands, and how numbers are spelled.
+which of its names a field stands, and whether a decimal is a number or a string.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from typing import Any, TypeAlias, get_args
@@ -52,11 +52,13 @@ def text_of(pieces: Sequence[str | Written], grammar: CompiledGrammar) -> str:
         ValueError: there is no such text; with the place, and what could have stood there.
     """
     misfits: list[_MisfitError] = []
-    for comma, colon in _PUNCTUATION:
-        try:
-            return _Writer(grammar, comma, colon).text(pieces)
-        except _MisfitError as misfit:
-            misfits.append(misfit)
+    # Most values have their keys in order; to find it takes the square of their number.
+    for reorders in (False, True):
+        for comma, colon in _PUNCTUATION:
+            try:
+                return _Writer(grammar, comma, colon, reorders=reorders).text(pieces)
+            except _MisfitError as misfit:
+                misfits.append(misfit)
     furthest = max(misfits, key=lambda misfit: len(misfit.before))
     raise ValueError(_told(furthest, grammar)) from None
 
@@ -92,10 +94,12 @@ class _Writer:
     Args:
         grammar: the grammar.
         comma, colon: with the white space behind them.
+        reorders: whether the keys of objects may come in another order than they have.
     """
 
-    def __init__(self, grammar: CompiledGrammar, comma: str, colon: str) -> None:
+    def __init__(self, grammar: CompiledGrammar, comma: str, colon: str, *, reorders: bool) -> None:
         self._matcher = Matcher(grammar)
+        self._reorders = reorders
         self._comma = comma
         self._colon = colon
         self._written: list[bytes] = []  # one for each step of the matcher
@@ -145,39 +149,42 @@ class _Writer:
 
     def _member(self, left: Object, place: Place, lead: str) -> tuple[str, ...]:
         """Writes one of the members, before which no other that is left has to come; else any that can be written."""
-        beginnings = dict(self._beginnings(left, lead))
-        if not beginnings:
-            self._put(self._beginning(next(iter(left))[0], lead), place)  # says what could stand there
+        names = self._names(left if self._reorders else [next(iter(left))], lead)
+        if len(names) < 2:
+            keys = next(iter(names or left))  # where none may come, it tells what could stand there
+            self._put_member(names.get(keys, keys[0]), left[keys], place, lead)
+            return keys
         mark = len(self._written)
         possible: list[tuple[str, ...]] = []
         misfits: list[_MisfitError] = []
-        for keys, (name, beginning) in beginnings.items():
+        for keys, name in names.items():
             try:
-                self._put(beginning, place)
-                self._value(left[keys], (*place, name))
+                self._put_member(name, left[keys], place, lead)
             except _MisfitError as misfit:
                 misfits.append(misfit)
             else:
-                after = dict(self._beginnings({other: None for other in beginnings if other != keys}, self._comma))
-                if len(after) == len(beginnings) - 1:
+                if all(other == keys or self._names([other], self._comma) for other in names):
                     return keys
                 possible.append(keys)
             self._take_back(mark)
         if not possible:
             raise max(misfits, key=lambda misfit: len(misfit.before))
-        name, beginning = beginnings[possible[0]]
-        self._put(beginning, place)
-        self._value(left[possible[0]], (*place, name))
+        self._put_member(names[possible[0]], left[possible[0]], place, lead)
         return possible[0]
 
-    def _beginnings(self, members: Object, lead: str) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
-        """Those members whose key may come next, with the name that it has, and how it begins."""
+    def _put_member(self, name: str, value: Any, place: Place, lead: str) -> None:
+        self._put(self._beginning(name, lead), place)
+        self._value(value, (*place, name))
+
+    def _names(self, members: Iterable[tuple[str, ...]], lead: str) -> dict[tuple[str, ...], str]:
+        """Those members whose key may come next, with the name that it has there."""
+        found: dict[tuple[str, ...], str] = {}
         for keys in members:
             for name in keys:
-                beginning = self._beginning(name, lead)
-                if self._allows(beginning):
-                    yield keys, (name, beginning)
+                if self._allows(self._beginning(name, lead)):
+                    found[keys] = name
                     break
+        return found
 
     def _beginning(self, name: str, lead: str) -> str:
         return lead + json.dumps(name, ensure_ascii=False) + self._colon
