@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, Unpack
 
 import pydantic_core
 
-from structgen.batching import BATCH_SIZE, run_batch, shown
+from structgen.batching import run_batch, shown
 from structgen.errors import IncompleteOutputError, StructgenError, ValidationFailedError
-from structgen.generation import Generator
+from structgen.generation import BATCH_SIZE, Generator
 from structgen.jobs import Job, digest, job_of
 from structgen.limits import Limits
 from structgen.run import Result

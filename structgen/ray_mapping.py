@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from structgen.batching import BATCH_SIZE
 from structgen.errors import ModelError
-from structgen.generation import Generator
+from structgen.generation import BATCH_SIZE, Generator
 from structgen.jobs import job_of
 from structgen.mapping import MapSummary, Row, answered, map_rows
 from structgen.settings import GeneratorOptions

@@ -1,6 +1,7 @@
 """`batch`: rows that the model reads together give what they give alone."""
 
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -214,3 +215,24 @@ def test_batches_of_the_real_model(smollm2):
     prompts = [f"Is this review positive or negative? '{review}'" for review in reviews]
     schema = Literal["positive", "negative"]
     assert structgen.batch(smollm2, prompts, schema) == [structgen.generate(smollm2, p, schema) for p in prompts]
+
+
+def test_a_batch_that_nobody_waits_for_ends(tiny_model):
+    """Cancelled, it goes on for the pass that is under way, and no further."""
+    passes = []
+
+    def next_logits(ids):
+        passes.append(len(ids))
+        time.sleep(0.01)
+        return np.zeros(tiny_model.vocabulary.size, np.float32)
+
+    model = structgen.from_logits(next_logits, tiny_model.tokenizer, vocab_size=tiny_model.vocabulary.size)
+
+    async def run():
+        await asyncio.wait_for(structgen.abatch(model, ["a", "b"] * 50, Person, batch_size=2), 0.3)
+
+    with pytest.raises(asyncio.TimeoutError):
+        asyncio.run(run())
+    before = len(passes)
+    time.sleep(0.2)
+    assert before and len(passes) <= before + 2
