@@ -108,14 +108,15 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
         schema: the schema.
         lookup: finds metaschemas.
         pointer: where the schema is.
-        draft: the name of its draft, if it does not say.
+        draft: the name of its draft, if it does not say, or says one that is not known.
 
     Raises:
         SchemaError: a draft that is not known.
         UnsupportedSchemaError: its metaschema asks for a vocabulary that is not known.
     """
+    named_draft = next((known for known in _DIALECTS.values() if known.name == draft), None)
     if not isinstance(schema, dict) or "$schema" not in schema:
-        return next((known for known in _DIALECTS.values() if known.name == draft), UNDECLARED)
+        return named_draft or UNDECLARED
     uri = schema["$schema"]
     if not isinstance(uri, str):
         raise SchemaError("$schema must be a string", pointer=pointer, keyword="$schema")
@@ -132,8 +133,10 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
         named = metaschema["$schema"]
         # One that describes itself says by its vocabularies what it is.
         known = UNDECLARED if named == uri and "$vocabulary" in metaschema else _known(named)
+    if known is None and named_draft is not None:
+        return named_draft
     if known is None:
-        hint = f"known are {', '.join(_DIALECTS)}; others are looked up in the registry"
+        hint = f"draft='draft7' or the like reads it as one; known are {', '.join(_DIALECTS)}, and those in a registry"
         raise SchemaError(f"unknown $schema {uri!r}", pointer=pointer, keyword="$schema", hint=hint)
     vocabularies = metaschemas[0].get("$vocabulary")
     return known if vocabularies is None else _narrowed(known, vocabularies, pointer)

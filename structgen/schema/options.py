@@ -27,9 +27,9 @@ class SchemaArguments(TypedDict, total=False):
         formats: "assert", the default: the `format`s that are known are enforced, unknown ones are comments, with a
             warning each. "strict": a format that cannot be enforced is an `UnsupportedSchemaError`. "annotate": none
             is enforced, as the standard has it by default.
-        draft: what a JSON Schema is written in that does not say so by `$schema`: "draft4", "draft6", "draft7",
-            "2019-09" or "2020-12". None, the default: the newest, with the forms of older ones where they can mean one
-            thing only.
+        draft: what a JSON Schema is written in that does not say so by `$schema`, or names there what nobody knows:
+            "draft4", "draft6", "draft7", "2019-09" or "2020-12". None, the default: the newest, with the forms of older
+            ones where they can mean one thing only.
         lenient: with True, what is unsupported is widened instead of refused, with a `SchemaWarning` that says what
             was dropped. The validator still checks the answer.
         registry: the schemas, by URI, that references may lead to outside of the schema: a `referencing.Registry`.

@@ -126,3 +126,16 @@ def test_what_is_not_known_is_refused() -> None:
         schema_to_kbnf({"$schema": META})
     with pytest.raises(UnsupportedSchemaError, match="urn:needed"):
         schema_to_kbnf({"$schema": META}, registry=_meta({"urn:needed": True}))
+
+
+def test_a_schema_of_nobody_knows_what_is_of_the_draft_that_is_named(accepts: Any) -> None:
+    schema = {"$schema": "https://example.org/of-our-own", "items": [{"type": "integer"}]}
+    with pytest.raises(SchemaError, match=r"unknown \$schema .*\n.*draft='draft7'"):
+        accepts(schema)
+    reads, source = accepts(schema, draft="draft7"), resolve(schema, options=SchemaOptions(draft="draft7"))
+    assert reads('[1, "x"]') and source.parse('[1, "x"]') == [1, "x"]
+    assert not reads('["x"]')
+    with pytest.raises(jsonschema.ValidationError):
+        source.parse('["x"]')
+    with pytest.raises(SchemaError):  # it says itself what it is
+        accepts(schema | {"$schema": D2020}, draft="draft7")
