@@ -305,7 +305,7 @@ def test_smollm2_decimals_keep_their_bounds(smollm2):
 
 def test_what_is_no_model_is_named():
     for model in (None, "smollm2", object()):
-        with pytest.raises(TypeError, match="^a model is what structgen.load"):
+        with pytest.raises(TypeError, match=r"^a model is what structgen\.load"):
             structgen.generate(model, "x", bool)
 
 
