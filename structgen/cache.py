@@ -281,15 +281,15 @@ def compile(
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
     proper = _proper(tokenization, vocabulary)
-    spellable = None if proper is None else proper.spellable
+    spellable = None if proper is None else proper.spelling.spellable
     narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
     prepared = prepare(narrowed, checked, limits)
     if proper is not None:
         from structgen.tokenization.named_texts import named_patterns, named_texts
 
         source = prepared.source or prepared.line
-        proper.check(named_texts(schema, source))
-        proper.check_languages(named_patterns(source, limits), limits)
+        proper.spelling.check_texts(named_texts(schema, source))
+        proper.spelling.check_languages(named_patterns(source, limits), limits)
     return Constraint(compiled(prepared, vocabulary, limits, spellable), prepared, proper=proper)
 
 

@@ -76,7 +76,8 @@ class Constraint(Generic[T]):
         text: behind "The answer: " it would write " yes", and neither " " nor "yes".
 
         Returns:
-            the tokens that stay; the bytes of those that do not, which are written again; a matcher for both.
+            the tokens that stay; the bytes of those that do not, or of the space that the tokenizer puts behind the
+            prompt, which are written first; a matcher for both.
         """
         if self._proper is None:
             return list(prompt_ids), b"", Matcher(self.grammar)

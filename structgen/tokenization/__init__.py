@@ -1,6 +1,8 @@
 """Proper tokenizations: only those sequences of tokens that the tokenizer itself makes of their text.
 
-    reading          a tokenizer's parts, out of its configuration
+    reading, reading_splits   a tokenizer's parts, out of its configuration
+    memberships      the kinds of characters, as the tokenizer sees them
+    openings         what it does to the text behind an added token
     split_patterns   the regexes of pre-tokenizers
     pre_tokenizers   where they cut, guessed from left to right
     scanner          the same as an automaton over bytes, and what it says of each token
@@ -11,6 +13,8 @@
     cutting_texts    what cuts off each token
     completions      how characters are completed
     continuations    how texts go on in a grammar
+    spelling, named_texts, spellable   which texts can be spelled; what is refused or taken out since it cannot
+    symbols, rows, direct_merge   what merges begin with; masks as bits; the published rewriting, as a reference
     tokenization     what may follow the tokens so far
     proper_masks     the same under a grammar, without dead ends
     proper_matcher   one sequence

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from structgen.tokenization.split_patterns import Program, Threads
 
-__all__ = ["FRESH", "Guess", "Split", "is_settled", "may_end", "options"]
+__all__ = ["Guess", "Split", "is_settled", "may_end", "opened", "options"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ class Split:
     Attributes:
         program: the pattern.
         first_leaf: where the classes of its program begin among those of all splits.
-        behavior: what `tokenizers` calls so: "isolated", "merged_with_previous", "merged_with_next", "contiguous".
+        behavior: what `tokenizers` calls so: "isolated", "merged_with_previous", "merged_with_next", "contiguous",
+            "removed": no proper text has a match. Besides, "gaps_removed": nor has it anything between matches; and
+            "opening": it does not cut, but a text that is begun by it (`opened`) has no match at its beginning.
     """
 
     program: Program
@@ -51,8 +53,16 @@ _State: TypeAlias = tuple[Threads | None, tuple[int, ...]]
 FRESH: _State = ((), ())
 """At the beginning of a piece, where nothing is known yet."""
 
+NEVER: Threads = ()
+"""Of a match that does not begin."""
+
 Guess: TypeAlias = tuple[_State, ...]
 """What is guessed about a text: a state for each split. It carries all that still has to come true."""
+
+
+def opened(splits: Sequence[Split], opening: Split | None = None) -> Guess:
+    """What is known at the beginning of a piece, where an opening counts or none."""
+    return tuple((None, split.program.start) if split is opening else FRESH for split in splits)
 
 
 def options(splits: Sequence[Split], guess: Guess, members: Sequence[bool]) -> Iterator[tuple[bool, Guess]]:
@@ -111,29 +121,34 @@ def is_settled(splits: Sequence[Split], guess: Guess) -> bool:
 
 def _steps(split: Split, state: _State, members: Sequence[bool] | None) -> Iterator[tuple[bool, _State]]:
     """The same for one split."""
-    program = split.program
-    begun, _ = program.advance(program.start, members)
+    program, behavior = split.program, split.behavior
+    begun = NEVER if behavior == "opening" else program.advance(program.start, members)[0]
+    may_begin = bool(begun) and behavior != "removed"
+    may_pause = behavior != "gaps_removed"
     if state == FRESH:
-        if begun:
+        if may_begin:
             yield False, (begun, ())
-        yield False, (None, _doomed(begun))
+        if may_pause:
+            yield False, (None, _doomed(begun))
         return
     threads, doomed = state
     doomed, is_wrong = program.advance(doomed, members)
     if is_wrong:
         return
     if threads is None:
-        yield False, (None, _doomed(doomed, begun))
-        if begun:
-            yield split.behavior != "merged_with_previous", (begun, _doomed(doomed))
+        if may_pause:
+            yield False, (None, _doomed(doomed, begun))
+        if may_begin:
+            yield behavior != "merged_with_previous", (begun, _doomed(doomed))
         return
     preferred, ends = program.advance(threads, members)
     if preferred:
         yield False, (preferred, _doomed(doomed))
     if ends:
-        if begun:
-            yield split.behavior != "contiguous", (begun, _doomed(doomed, preferred))
-        yield split.behavior != "merged_with_next", (None, _doomed(doomed, preferred, begun))
+        if may_begin:
+            yield behavior != "contiguous", (begun, _doomed(doomed, preferred))
+        if may_pause:
+            yield behavior != "merged_with_next", (None, _doomed(doomed, preferred, begun))
 
 
 def _doomed(*threads: Threads) -> tuple[int, ...]:

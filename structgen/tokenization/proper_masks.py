@@ -148,7 +148,7 @@ class ProperMasks:
         conflicts = tokenization.conflicts(place.token)
         for branch in place.branches:
             rows = tokenization.rows(branch.state, place.partial)
-            is_first = branch.state == scanner.start and not place.partial
+            is_first = scanner.is_start(branch.state) and not place.partial
             if is_first or not self._words.is_alone(branch.word):
                 without(way, rows.joins, conflicts.listed)
                 if conflicts.row is not None:
@@ -248,7 +248,7 @@ class ProperMasks:
         behind, partial = scanner.follow(state, place.partial, text)
         if partial and unfinished(text) and not tokenization.completions.of(token).exists:
             return False
-        is_first = not joined or (branch.state == scanner.start and not place.partial)
+        is_first = not joined or (scanner.is_start(branch.state) and not place.partial)
         word = self._words.begun_by(token) if is_first else self._words.behind(branch.word, token)
         added = tokenization.added.behind(place.added, text) if place.added else tokenization.begun[token]
         if added is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from structgen.engine.compiled import CompiledGrammar
 from structgen.engine.matcher import Matcher
-from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
+from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.proper_masks import ProperMasks
 from structgen.tokenization.tokenization import Place, ProperTokenization
 
@@ -34,9 +34,6 @@ class ProperMatcher(Matcher):
         tokenization: the tokenizer.
         prompt_ids: the tokens before the text: what may follow depends on the last ones, too.
         prefix: as of `Matcher`.
-
-    Raises:
-        VocabularyError: behind the prompt's last token the tokenizer does not read a text as it is.
     """
 
     def __init__(
@@ -47,9 +44,6 @@ class ProperMatcher(Matcher):
         prefix: bytes = b"",
     ) -> None:
         super().__init__(compiled, prefix)
-        unlike = tokenization.unlike_behind(prompt_ids)
-        if unlike is not None:
-            raise VocabularyError(f"proper tokenization of this prompt is not supported: {unlike}")
         self._tokenization = tokenization
         with compiled.lock:
             self._place = tokenization.behind_prompt(prompt_ids)
@@ -170,13 +164,13 @@ def healed(
     """A prompt without its last tokens, as far as the tokenizer might join these with a text of the grammar.
 
     Returns:
-        the tokens that stay, and the bytes of the others: what is written behind the first has to begin with them.
+        the tokens that stay; and the bytes of the others, or what the tokenizer puts behind the prompt: what is written
+        behind the first has to begin with them.
     """
     kept, prefix = list(prompt_ids), b""
     words = np.zeros(tokenization.word_count, dtype=np.uint32)
     for _ in range(MOST_HEALED):
-        if tokenization.unlike_behind(kept) is not None:
-            break
+        prefix = prefix or tokenization.put_behind(kept)
         Matcher(compiled, prefix).fill_next_token_bitmask(words[None])
         with compiled.lock:
             is_cut_off = tokenization.is_cut_off(tokenization.behind_prompt(kept), words)

@@ -40,8 +40,11 @@ cdef class Scanner:
     cdef object _leads
     cdef readonly tuple cuts
     cdef readonly int start
+    cdef readonly tuple opened
+    cdef int _last_start
 
     cdef int _number(self, guesses) except -1
+    cpdef bint is_start(self, int state)
     cpdef int cut(self, int state) except -1
     cpdef int union(self, int state, int other) except -1
     cpdef bint may_end(self, int state)

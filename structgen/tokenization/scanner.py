@@ -16,7 +16,7 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.token_trie import TokenTrie
 from structgen.errors import VocabularyError
-from structgen.tokenization.pre_tokenizers import FRESH, Guess, Split, is_settled, may_end, options
+from structgen.tokenization.pre_tokenizers import Guess, Split, is_settled, may_end, opened, options
 
 __all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
 
@@ -84,10 +84,11 @@ class Scanner:
         cuts: ASCII texts, at most KINDS.
         has_borders: whether what is asked for is not a sure cut, but that all tokens before are proper if there is a
             border between tokens, cut or not.
-        leads: first bytes of several, as bits of a number, of which that is so whatever the state.
+        leads: first bytes of several, as bits of a number, of which that is so where nothing has to fail yet.
 
     Attributes:
-        start: the state at the beginning of a text, and behind an added token.
+        start: the state at the beginning of a text, and behind most added tokens.
+        opened: the states where an opening counts, of each split that is one.
         cuts: texts of which each may make sure that there is a cut before it, wherever it stands.
     """
 
@@ -119,7 +120,10 @@ class Scanner:
         self._cutting_bytes: dict[int, int] = {}
         self._completed: dict[tuple[int, int], bool] = {}
         self._number(frozenset())
-        self.start = self._number(frozenset({(False, (FRESH,) * len(splits))}))
+        self.start = self._number(frozenset({(False, opened(splits))}))
+        openings = [split for split in splits if split.behavior == "opening"]
+        self.opened = tuple([self._number(frozenset({(False, opened(splits, opening))})) for opening in openings])
+        self._last_start = len(self._sets) - 1
 
     # -- states -----------------------------------------------------------------------------------------------------
 
@@ -133,6 +137,10 @@ class Scanner:
                 self._steps = grown(self._steps, len(self._steps), UNKNOWN)
                 self._sure = grown(self._sure, len(self._sure), UNKNOWN)
         return number
+
+    def is_start(self, state: int) -> bool:
+        """Whether a piece of the text begins in a state, and so a pre-token."""
+        return self.start <= state <= self._last_start
 
     def cut(self, state: int) -> int:
         """The state in which a cut has been guessed at this place."""
@@ -189,8 +197,8 @@ class Scanner:
         """The bytes (ASCII, and `leads`) of which each, if it comes next, makes sure of that, as bits of a number."""
         known = self._cutting_bytes.get(state)
         if known is None:
-            known = self._leads
             left = self._left(state)
+            known = 0 if _is_waiting(self._sets[left]) else self._leads
             for byte in range(128):
                 after, _ = self.follow(left, 0, bytes([byte]))
                 known |= _is_settled(self._splits, self._sets[after]) << byte
@@ -405,6 +413,11 @@ def _behind(splits: Sequence[Split], guesses: Guesses, members: tuple[bool, ...]
 
 def _is_settled(splits: Sequence[Split], guesses: Guesses) -> bool:
     return any(is_settled(splits, guess) for _, guess in guesses)
+
+
+def _is_waiting(guesses: Guesses) -> bool:
+    """Whether something has to fail yet for some guess to come true."""
+    return any(doomed for _, guess in guesses for _, doomed in guess)
 
 
 def _is_last(prefix: bytes) -> bool:

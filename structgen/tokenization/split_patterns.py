@@ -235,7 +235,7 @@ def compile_pattern(pattern: str) -> Program:
     """The program of a pre-tokenizer's regex.
 
     Raises:
-        VocabularyError: it has something that is not supported (anchors, look-behind, references …), named.
+        VocabularyError: it has something that is not supported (`^`, look-behind, references …), named.
     """
     return Program(_Parser(pattern).parse(), pattern)
 
@@ -322,8 +322,10 @@ class _Parser:
             raise self._refused("what is repeated is no character or group")
         braces = text.startswith("{")
         count, mode = (text[1 : text.index("}")], text[text.index("}") + 1 :]) if braces else (text[0], text[1:])
-        if braces and (mode == "+" or (mode and "," not in count)):
-            raise self._refused(f"a counted quantifier is followed by {mode!r}")  # Oniguruma repeats it once more
+        if braces and mode == "+":  # Oniguruma repeats it once more
+            return _Repeat(self._repeated(part, f"{{{count}}}"), 1, None, "")
+        if braces and mode and "," not in count:  # here, too
+            raise self._refused(f"a counted quantifier is followed by {mode!r}")
         simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
         if not braces:
             return _Repeat(part, *simple[count], mode)
@@ -334,11 +336,13 @@ class _Parser:
 
     def _atom(self, token: re.Match[str]) -> _Node:
         kind = token.lastgroup or ""
-        if kind in ("anchor", "other", "odd"):
+        if kind in ("other", "odd") or token[0] == "^":
             raise self._refused(f"{token[0]!r} is used")
         if kind == "set":
             return _Leaf(self._flagged(self._set()))
         self._at = token.end()
+        if kind == "anchor":
+            return _Look(r"[^\n]", True)  # "$" is the end of a line, to Oniguruma
         if kind in ("open", "group"):
             return self._group(token[0])
         if kind == "look":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
-from structgen.tokenization.reading import SPACE_MARK, Parts
+from structgen.tokenization.memberships import SPACE_MARK
+from structgen.tokenization.reading import Parts
 
 __all__ = ["Symbols", "check_spellings"]
 

@@ -6,9 +6,8 @@ import json
 import re
 import threading
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,8 @@ from numpy.typing import NDArray
 
 from structgen.collector import without_collector
 from structgen.engine.arrays import zeros
-from structgen.engine.automata import AutomatonStore
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
-from structgen.limits import Limits
-from structgen.schema.algebra import Language
 from structgen.tokenization.added_tokens import AddedTokens
 from structgen.tokenization.borders import Borders
 from structgen.tokenization.completions import Completions, composes
@@ -29,7 +25,7 @@ from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import read_tokenizer
 from structgen.tokenization.rows import ids
 from structgen.tokenization.scanner import Scanner, TokenRows
-from structgen.tokenization.spellable import Spellable
+from structgen.tokenization.spelling import Spelling
 from structgen.tokenization.symbols import Symbols, check_spellings
 from structgen.tokenization.whole_words import OTHER, WholeWords
 
@@ -103,6 +99,7 @@ class ProperTokenization:
 
     Attributes:
         begun: by token, which added ones its text is in the middle of; None where one occurs in it.
+        spelling: which texts can be spelled at all.
         few: so many tokens are looked at one by one, in about the time in which a mask is made.
 
     Raises:
@@ -152,6 +149,11 @@ class ProperTokenization:
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
         self.start = Place((Branch(self.scanner.start, 0),))
+        self.spelling = Spelling(parts, vocabulary, self.added)
+        self._opened = {
+            pattern: Place((Branch(state, 0),))
+            for pattern, state in zip(parts.opened, self.scanner.opened, strict=True)
+        }
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> ProperTokenization:
@@ -318,7 +320,7 @@ class ProperTokenization:
         joins &= ~self._never
         if not partial:
             begins &= ~self._never
-        if partial or state != scanner.start:  # there, a token that follows begins a pre-token, too
+        if partial or not scanner.is_start(state):  # there, a token that follows begins a pre-token, too
             joins &= ~self._only_whole
         return rows
 
@@ -392,21 +394,20 @@ class ProperTokenization:
             place: where.
             words: uint32[words], the tokens.
         """
-        start = self.scanner.start
         if place.partial or self._goes_on_with_added(place.added, words):
             return False
+        if self.scanner.is_start(place.branches[0].state):
+            return True
         begun = np.zeros_like(words)
         for branch in place.branches:
             rows = self.rows(branch.state, 0)
-            if branch.state == start:
-                begun |= np.asarray(rows.joins)
-            elif (np.asarray(rows.joins) & words).any():
+            if (np.asarray(rows.joins) & words).any():
                 if not self._leaves_alone(place.token, branch, words):
                     return False
                 begun |= np.asarray(rows.joins)
             elif not self.words.is_whole(branch.word):
                 begun |= np.asarray(rows.begins)
-        fresh = np.asarray(self.rows(start, 0).joins)
+        fresh = np.asarray(self.rows(self.scanner.start, 0).joins)
         return not (fresh & words & ~begun).any()
 
     def _goes_on_with_added(self, added: frozenset[int], words: NDArray[np.uint32]) -> bool:
@@ -431,15 +432,17 @@ class ProperTokenization:
         """The added tokens that may follow where a text is in the middle of some.
 
         Returns:
-            uint32[words], those behind which it is in the middle of none; and the others.
+            uint32[words], those behind which it is in the middle of none, and any text may begin; and the others.
         """
         known = self._added_behind.get(added)
         if known is None:
             if len(self._added_behind) >= KEPT_ROWS:
                 self._added_behind.clear()
             behind = {token: self.added.behind_added(added, token) for token in self.added.spelled}
-            sure = self._row_of([token for token, within in behind.items() if within == frozenset()])
-            known = self._added_behind[added] = (sure, [token for token, within in behind.items() if within])
+            possible = [token for token, within in behind.items() if within is not None]
+            sure = {token for token in possible if not behind[token] and token not in self._parts.openings}
+            others = [token for token in possible if token not in sure]
+            known = self._added_behind[added] = (self._row_of(list(sure)), others)
         return known
 
     # -- moving -----------------------------------------------------------------------------------------------------
@@ -448,7 +451,9 @@ class ProperTokenization:
         """The place behind one more token; None if that is not proper."""
         if token in self.added.spelled:
             after = self.added.behind_added(place.added, token) if self.may_end(place) else None
-            return None if after is None else replace(self.start, added=after)
+            opening = self._parts.openings.get(token)
+            start = self._opened[opening.in_text] if opening else self.start
+            return None if after is None else replace(start, added=after)
         text = self.vocabulary.token_bytes(token)
         if not text or self._never[token >> 5] >> np.uint32(token & 31) & np.uint32(1):
             return None
@@ -465,7 +470,7 @@ class ProperTokenization:
         scanner, words = self.scanner, self.words
         conflicts = place.token >= 0 and self._conflict(place.token, token)
         for branch in place.branches:
-            is_first = branch.state == scanner.start and not place.partial
+            is_first = scanner.is_start(branch.state) and not place.partial
             if is_first or not (conflicts or words.is_alone(branch.word) or token in words.tokens):
                 state, partial = scanner.follow(branch.state, place.partial, text)
                 if state:
@@ -512,81 +517,28 @@ class ProperTokenization:
             first -= 1
         return whole[max(first, 0) :]
 
-    @cached_property
-    def spellable(self) -> Spellable | None:
-        """Takes texts of added tokens that no text holds out of grammars; None where there are none."""
-        texts = [text.encode() for token, text in self._parts.added.items() if token not in self.added.spelled]
-        return Spellable(sorted(texts)) if texts else None
-
-    @cached_property
-    def _unspelled(self) -> re.Pattern[str] | None:
-        """Finds them."""
-        texts = self.spellable.unspelled if self.spellable is not None else ()
-        return re.compile("|".join(re.escape(text.decode()) for text in texts)) if texts else None
-
-    @cached_property
-    def _single_bytes(self) -> frozenset[int]:
-        return frozenset(text[0] for text in self.vocabulary.spellings if len(text) == 1)
-
-    def check(self, texts: Iterable[str]) -> None:
-        """Makes sure that texts can be spelled.
-
-        Raises:
-            VocabularyError: one holds an added token's text, or what the tokenizer changes or has no tokens for.
-        """
-        known: set[str] = set()
-        for text in texts:
-            characters = set(text) - known
-            known |= characters
-            if not self._spells(text, "".join(sorted(characters))):
-                raise VocabularyError(
-                    f"the tokenizer cannot spell {text!r}", hint="tokenization='any' writes it by what tokens there are"
-                )
-
-    def check_languages(self, languages: Iterable[Language], limits: Limits) -> None:
-        """Makes sure that each has a text that can be spelled, as far as added tokens go.
-
-        Raises:
-            VocabularyError: every text of one holds that of an added token.
-        """
-        if self.spellable is None:
-            return
-        for language in languages:
-            narrowed = self.spellable.terminal(language.regex)
-            if narrowed is not language.regex and AutomatonStore(limits).is_empty(narrowed):
-                raise VocabularyError(
-                    f"the tokenizer cannot spell a text of the pattern {language.name.partition(' ')[2]!r}",
-                    hint="tokenization='any' writes it by what tokens there are",
-                )
-
-    def _spells(self, text: str, characters: str) -> bool:
-        """Whether a text can be spelled, some characters of which have not been looked at yet."""
-        parts = self._parts
-        if self._unspelled is not None and self._unspelled.search(text):
-            return False
-        if not parts.pieces and not self._single_bytes.issuperset(characters.encode(errors="ignore")):
-            return False
-        if characters and None in parts.memberships(characters):
-            return False
-        return parts.is_normal is None or parts.is_normal(text)
-
-    def unlike_behind(self, prompt_ids: Sequence[int]) -> str | None:
-        """What the tokenizer does to a text behind a prompt, if it does not read it as it is there."""
-        return self._parts.unlike.get(prompt_ids[-1]) if prompt_ids else None
+    def put_behind(self, prompt_ids: Sequence[int]) -> bytes:
+        """What the tokenizer puts between a prompt and any text behind it."""
+        opening = self._parts.openings.get(prompt_ids[-1]) if prompt_ids else None
+        return opening.put if opening else b""
 
     def behind_prompt(self, token_ids: Sequence[int]) -> Place:
         """The place behind a prompt. What is not proper in the prompt itself is taken as it is."""
         spelled, first = self.added.spelled, len(token_ids)
         while first and token_ids[first - 1] not in spelled and self.vocabulary.token_bytes(token_ids[first - 1]):
             first -= 1
-        place = self.start
-        for token in token_ids[first:]:
-            place = self.advance(place, token) or self._taken(place, token)
+        place = self._behind_added(token_ids[first - 1]) if first else self.start
+        for token in token_ids[first:]:  # as if a text began with one that is not proper there
+            place = self.advance(place, token) or self.advance(self.start, token) or self.start
         return place
 
-    def _taken(self, place: Place, token: int) -> Place:
-        """The place behind a token that is not proper there, as if a text began with it."""
-        return self.advance(self.start, token) or self.start
+    def _behind_added(self, token: int) -> Place:
+        """The place behind the last added token of a prompt."""
+        if token not in self._parts.added:
+            return self.start
+        opening = self._parts.openings.get(token)
+        start = self._opened[opening.behind_prompt] if opening else self.start
+        return replace(start, added=self.added.behind_added(frozenset(), token) or frozenset())
 
 
 _making = threading.Lock()

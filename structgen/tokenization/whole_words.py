@@ -5,7 +5,7 @@ Such a token stands only for a whole pre-token; and what the merges make of its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from structgen.engine.vocabulary import Vocabulary
 from structgen.tokenization.merges import MergeTable
@@ -24,16 +24,17 @@ class WholeWords:
 
     Args:
         spelled: by token, the tokens that the merges make of its text.
+        never: what the merges make of other texts that are no whole pre-tokens.
 
     Attributes:
         tokens: the tokens.
     """
 
-    def __init__(self, spelled: Mapping[int, Sequence[int]]) -> None:
+    def __init__(self, spelled: Mapping[int, Sequence[int]], never: Iterable[Sequence[int]] = ()) -> None:
         self.tokens = frozenset(spelled)
         self._children: dict[tuple[int, int], int] = {}
         self._ends: set[int] = set()
-        for tokens in spelled.values():
+        for tokens in (*spelled.values(), *never):
             node = ROOT
             for token in tokens:
                 node = self._children.setdefault((node, token), len(self._children) + ROOT + 1)
@@ -54,7 +55,11 @@ class WholeWords:
         for token, text in enumerate(vocabulary.spellings[: parts.size]):
             if text and parts.lengths[token] and not proper[token] and token not in parts.added:
                 spelled[token] = merges.merged(symbols.of(text))
-        return cls(spelled)
+        # A pre-token `<0x41>` would be the token that is decoded to "A".
+        named = [
+            merges.merged(symbols.of(piece.encode())) for piece in parts.pieces if parts.pieces[piece] in parts.fallback
+        ]
+        return cls(spelled, named)
 
     def begun_by(self, token: int) -> int:
         """Where a pre-token is behind its first token."""

@@ -95,7 +95,43 @@ def contiguous():
     return _bpe([_split(r"[a-m0-9]", "contiguous"), _bytes_only()])
 
 
-CUTTING = [gpt2, smollm2_like, llama3, qwen3, deepseek, o200k, merged_with_next, contiguous]
+def gpt4o_converted():
+    """As transformers.js has it: what no match covers is removed, and that is nothing."""
+    return _bpe([pre_tokenizers.Split(Regex(LLAMA3), "removed", invert=True), _bytes_only()])
+
+
+def punctuation_and_digits():
+    """Without "z", which is replaced, and characters that are made spaces or taken away."""
+    normalizer = normalizers.Sequence([normalizers.Replace("z", "s"), normalizers.Nmt()])
+    return _bpe(
+        [pre_tokenizers.Punctuation("contiguous"), pre_tokenizers.Digits(), _bytes_only()], normalizer=normalizer
+    )
+
+
+def punctuation_merged():
+    """In pieces of at most three characters, without slashes."""
+    splits = [pre_tokenizers.Punctuation("merged_with_next"), pre_tokenizers.CharDelimiterSplit("/")]
+    return _bpe([*splits, pre_tokenizers.FixedLength(3), _bytes_only()])
+
+
+def inverted():
+    vowels = pre_tokenizers.Split(Regex("[aeiou]+"), "merged_with_previous", invert=True)
+    return _bpe([vowels, pre_tokenizers.Split(" ", "merged_with_next", invert=True), _bytes_only()])
+
+
+def whitespace():
+    """Without white space, and so without texts that have any."""
+    return _bpe([pre_tokenizers.Whitespace(), _bytes_only()])
+
+
+def bert_like():
+    return _bpe([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+
+
+CUTTING = [
+    *(gpt2, smollm2_like, llama3, qwen3, deepseek, o200k, merged_with_next, contiguous),
+    *(gpt4o_converted, punctuation_and_digits, punctuation_merged, inverted, whitespace, bert_like),
+]
 
 
 # -- without cuts ------------------------------------------------------------------------------------------------------
@@ -169,9 +205,24 @@ def without_fallback():
     return tokenizer
 
 
-UNCUT = [merged_with_previous, bytes_only, bytes_only_nfc, gemma_like, llama2_like, mistral_like, without_fallback]
+def some_fallback():
+    """Without tokens for all bytes; and a text that is a token's name is that token."""
+    tokenizer = _sentencepiece()
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    config = json.loads(tokenizer.to_str())
+    config["model"]["ignore_merges"] = True
+    for byte in (0xAD, 0xF0):
+        del config["model"]["vocab"][f"<0x{byte:02X}>"]
+    return Tokenizer.from_str(json.dumps(config))
+
+
+UNCUT = [
+    *(merged_with_previous, bytes_only, bytes_only_nfc, gemma_like, llama2_like, mistral_like),
+    *(without_fallback, some_fallback),
+]
 MADE = [*CUTTING, *UNCUT]
-SPELLING_ALL = [make for make in MADE if make is not without_fallback]
+_NOT_SPELLING_ALL = (punctuation_and_digits, punctuation_merged, whitespace, bert_like, without_fallback, some_fallback)
+SPELLING_ALL = [make for make in MADE if make not in _NOT_SPELLING_ALL]
 
 
 @functools.cache
@@ -205,3 +256,35 @@ def vocabulary_of(make):
 
     tokenizer = tokenizer_of(make)
     return structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"))
+
+
+# -- all of a finite language ------------------------------------------------------------------------------------------
+
+
+def sequences(matcher, ends, most=20_000):
+    """All token sequences that the masks allow to the end; asserts that none of them is stuck."""
+    found = []
+    stack = [()]
+    while stack:
+        ids = stack.pop()
+        place = matcher.fork()
+        for token in ids:
+            place.accept_token(token)
+        allowed = place.allowed_token_ids()
+        assert allowed, f"stuck behind {ids}"
+        for token in allowed:
+            if token in ends:
+                found.append(ids)
+            else:
+                stack.append((*ids, token))
+        assert len(found) + len(stack) <= most
+    return found
+
+
+def texts_of(pattern):
+    """The texts of a finite language, walked through byte by byte."""
+    import structgen
+
+    vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
+    matcher = structgen.compile(structgen.Grammar.regex(pattern), vocabulary).matcher()
+    return [bytes(ids).decode() for ids in sequences(matcher, {256})]

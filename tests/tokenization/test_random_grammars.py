@@ -18,7 +18,10 @@ PATTERNS = ["[ab1 ]{0,2}", r"( |\\n){1,2}", "(a|é|中)?", "[0-2]{1,2}", "it(em)
 VALUES = [["x", "it", 1], [True, None], ["中", "a b"], [12, 1, -1], ['"', "\\", "\n"]]
 KEYS = ["a", "it", "item", "Will", "1", "é", "the", "t"]
 MOST = 3000
-UNCUT = [make for make in bpe_tokenizers.UNCUT if make in bpe_tokenizers.SPELLING_ALL]
+CUTTING, UNCUT = (
+    [make for make in some if make in bpe_tokenizers.SPELLING_ALL]
+    for some in (bpe_tokenizers.CUTTING, bpe_tokenizers.UNCUT)
+)
 BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 
 
@@ -81,7 +84,7 @@ def random_schema(rng):
     return {"type": "object", "propertyNames": {"enum": keys}, "additionalProperties": values, "maxProperties": 2}
 
 
-@pytest.mark.parametrize("makes", [bpe_tokenizers.CUTTING, UNCUT], ids=["with_cuts", "without"])
+@pytest.mark.parametrize("makes", [CUTTING, UNCUT], ids=["with_cuts", "without"])
 @pytest.mark.parametrize("seed", range(60))
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed, makes, monkeypatch):
     rng = random.Random(seed)

@@ -1,9 +1,14 @@
-"""Classes of characters in split patterns, against `tokenizers` itself."""
+"""Split patterns and the classes of characters in them, against `tokenizers` itself."""
 
+import itertools
+import json
 import sys
 
 import pytest
 
+from structgen.tokenization.memberships import Memberships
+from structgen.tokenization.pre_tokenizers import Split, may_end, opened, options
+from structgen.tokenization.reading_splits import read_splits
 from structgen.tokenization.split_patterns import union_of
 
 
@@ -35,3 +40,47 @@ def test_a_class_is_a_union_of_others(leaf, negative, parts):
 
 def test_no_character_beyond_the_first_plane_is_folded_to_several():
     assert all(len(chr(code).casefold()) == 1 for code in range(0x10000, sys.maxunicode + 1))
+
+
+PATTERNS = [
+    r"\s+$",
+    r"a$|1",
+    r"\n$|$1?a",
+    r"(a|1$)+",
+    r"a+?1?",
+    r"\s+(?!\S)|\s+",
+    r" ?a+",
+    r"a++|\s?+1",
+    r"[^a]{1,2}",
+    r"(?=a)\S|1 ",
+    r"a{1,2}+1|\s{2}+",
+    r"1a{0,2}+",
+]
+BEHAVIORS = ["isolated", "removed", "contiguous", "merged_with_previous", "merged_with_next"]
+
+
+def cuts_of(splits, memberships, text):
+    """Of each character, whether there is a cut before it; for each way to guess that comes true."""
+    found = [((), opened(splits))]
+    for members in memberships(text):
+        found = [((*cuts, is_cut), after) for cuts, guess in found for is_cut, after in options(splits, guess, members)]
+    return [cuts for cuts, guess in found if may_end(splits, guess)]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("behavior", BEHAVIORS)
+@pytest.mark.parametrize("invert", [False, True])
+def test_texts_are_cut_as_by_tokenizers(pattern, behavior, invert):
+    from tokenizers import Regex, pre_tokenizers
+
+    split = pre_tokenizers.Split(Regex(pattern), behavior, invert)
+    ((program, ours),) = read_splits([json.loads(split.__getstate__())], has_spaces=True)
+    splits = (Split(program, 0, ours),)
+    memberships = Memberships(splits, [], None, marks_spaces=False)
+    for length in range(1, 6):
+        for text in map("".join, itertools.product("a1 \n", repeat=length)):
+            pieces = [offsets for _, offsets in split.pre_tokenize_str(text)]
+            is_whole = sum(last - first for first, last in pieces) == length
+            first_ones = {first for first, _ in pieces} - {0}
+            expected = [tuple(at in first_ones for at in range(length))] if is_whole else []
+            assert cuts_of(splits, memberships, text) == expected, text

@@ -1,0 +1,141 @@
+"""Which classes of a pre-tokenizer's splits a character belongs to, as `tokenizers` itself sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.errors import VocabularyError
+from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.split_patterns import is_one_character, union_of
+
+__all__ = ["NUMERIC", "PUNCTUATION", "SPACE_MARK", "SYMBOL", "WORD", "Memberships"]
+
+SPACE_MARK = "▁"
+
+# Classes of Rust's, which no regex of Oniguruma has: the two have different versions of Unicode.
+PUNCTUATION = r"\p{tokenizers:punctuation}"
+NUMERIC = r"\p{tokenizers:numeric}"
+WORD = r"\p{tokenizers:word}"
+SYMBOL = r"\p{tokenizers:symbol}"  # neither white space nor of a word
+
+
+class Memberships:
+    """Which classes of the splits a character belongs to, as `tokenizers` itself sees it.
+
+    (An object and not a function within one: compiled grammars hold it.)
+    """
+
+    def __init__(
+        self,
+        splits: tuple[Split, ...],
+        rewrites: list[Callable[[str], str]],
+        can_spell: Callable[[str], bool] | None,
+        marks_spaces: bool,
+    ) -> None:
+        self._leaves = [leaf for split in splits for leaf in split.program.leaves]
+        self._unions = {leaf: union_of(leaf) for leaf in self._leaves}  # each class that is asked for takes time
+        parts = {part for _, parts in self._unions.values() for part in parts}
+        self._columns = {part: _RUST[part] if part in _RUST else _Oniguruma(part) for part in parts}
+        # Most blocks of characters hold none of those that a pattern names one by one.
+        self._named = {part for part in parts if is_one_character(part)}
+        self._are_named = _Oniguruma("|".join(self._named)) if self._named else None
+        self._rewrites = rewrites
+        self._can_spell = can_spell
+        self._marks_spaces = marks_spaces
+
+    def __call__(self, characters: str) -> list[tuple[bool, ...] | None]:
+        """For each character: whether it is of each class; None if no proper text holds it."""
+        is_seen_as_it_is = not self._rewrites and self._can_spell is None
+        seen = list(characters) if is_seen_as_it_is else [self._rewritten(character) for character in characters]
+        text = "".join(character or "\0" for character in seen)
+        none = np.zeros(len(text), dtype=np.bool_)
+        has_named = self._are_named is not None and self._are_named(text).any()
+        columns = {
+            part: column(text) if has_named or part not in self._named else none
+            for part, column in self._columns.items()
+        }
+        unions = [self._unions[leaf] for leaf in self._leaves]
+        classes = [np.any([columns[part] for part in parts], axis=0) ^ negative for negative, parts in unions]
+        rows = zip(*[members.tolist() for members in classes], strict=True) if classes else iter([()] * len(text))
+        return [None if character is None else row for character, row in zip(seen, rows, strict=True)]
+
+    def _rewritten(self, character: str) -> str | None:
+        """What the pre-tokenizer gets to see; None where decoding it would not give the character again."""
+        after = character
+        for rewrite in self._rewrites:
+            after = rewrite(after)
+        is_space = character == " " and after == SPACE_MARK
+        if after != character and not is_space:
+            return None
+        if character == SPACE_MARK and self._marks_spaces:
+            return None  # it would be read as a space
+        return after if self._can_spell is None or self._can_spell(after) else None
+
+
+class _Oniguruma:
+    """Of a text, which characters are of a class of Oniguruma's: bool[characters]."""
+
+    def __init__(self, leaf: str) -> None:
+        from tokenizers import Regex, pre_tokenizers
+
+        try:
+            pattern = Regex(f"(?:{leaf})+")  # neighbours at once: each piece takes time
+        except Exception as error:  # `tokenizers` has no class of exceptions for it
+            raise VocabularyError(f"the tokenizer splits texts by {leaf!r}: that is not supported") from error
+        self._remover = pre_tokenizers.Split(pattern, "removed")
+
+    def __call__(self, text: str) -> NDArray[np.bool_]:
+        return _removed(self._remover, text)
+
+
+def _removed(pre_tokenizer: Any, text: str) -> NDArray[np.bool_]:
+    """Which characters are in no piece."""
+    members = np.ones(len(text), dtype=np.bool_)
+    for _, (first, last) in pre_tokenizer.pre_tokenize_str(text):
+        members[first:last] = False
+    return members
+
+
+def _stand_alone(pre_tokenizer: Any, text: str) -> NDArray[np.bool_]:
+    """Which characters are pieces of their own between letters."""
+    members = np.zeros(len(text), dtype=np.bool_)
+    for _, (first, last) in pre_tokenizer.pre_tokenize_str("a" + "".join(character + "a" for character in text)):
+        if first % 2 == 1 and last == first + 1:
+            members[first // 2] = True
+    return members
+
+
+def _are_punctuation(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return _removed(pre_tokenizers.Punctuation("removed"), text)
+
+
+def _are_numeric(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return _stand_alone(pre_tokenizers.Digits(), text)
+
+
+def _are_symbols(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return _stand_alone(pre_tokenizers.Whitespace(), text)
+
+
+def _are_of_words(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return ~_removed(pre_tokenizers.Whitespace(), text) & ~_are_symbols(text)
+
+
+_RUST: dict[str, Callable[[str], NDArray[np.bool_]]] = {
+    PUNCTUATION: _are_punctuation,
+    NUMERIC: _are_numeric,
+    SYMBOL: _are_symbols,
+    WORD: _are_of_words,
+}
