@@ -174,7 +174,7 @@ class ComposedRules(ABC):
         if part == _OWN or isinstance(inner, int):
             return None
         originals = self._source(part).bodies(inner)
-        return next((original for original in originals if self._all_taken(part, original) == list(body)), None)
+        return next((one for one in originals if _are_same(self._all_taken(part, one), body)), None)
 
     def _all_taken(self, part: int, body: Sequence[Symbol | Lookahead]) -> list[Symbol | Lookahead]:
         return [self._taken(part, symbol) for symbol in body]
@@ -255,6 +255,21 @@ class _WithTerminals(ComposedRules):
             return self._change(taken)
         of = taken.of if isinstance(taken.of, Lazy) else self._change(taken.of)
         return Capture(of, taken.then, taken.endless, taken.refuses)
+
+
+def _are_same(body: Sequence[Symbol | Lookahead], other: Sequence[Symbol | Lookahead]) -> bool:
+    """Whether two bodies are one, made twice."""
+    return len(body) == len(other) and all(map(_is_same, body, other))
+
+
+def _is_same(symbol: Symbol | Lookahead, other: Symbol | Lookahead) -> bool:
+    if isinstance(symbol, Lazy) and isinstance(other, Lazy):
+        return symbol.key == other.key
+    if isinstance(symbol, Lookahead) and isinstance(other, Lookahead):
+        return symbol.number == other.number
+    if isinstance(symbol, Capture) and isinstance(other, Capture):
+        return symbol.then == other.then and _is_same(symbol.of, other.of)
+    return symbol == other
 
 
 def _may_be_empty(part: GrammarTables | bytes) -> bool:

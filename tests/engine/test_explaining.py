@@ -287,3 +287,19 @@ def test_words():
     assert printable("é\u202e".encode()) == "é\\u202e"
     assert class_words((1 << 256) - 1) == "any character"
     assert class_words((1 << 256) - 1 - (1 << 0x22)) == 'any character but `"`'
+
+
+@pytest.mark.parametrize(
+    ("make", "begun"),
+    [
+        (lambda schema: schema, ""),
+        (structgen.json_lines, ""),
+        (lambda schema: structgen.template("see {it}", it=schema), "see "),
+    ],
+)
+def test_what_holds_schemas_tells_their_places(make, begun):
+    schema = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+    matcher = structgen.compile(make(schema), BYTES, whitespace="single").matcher()
+    matcher.accept_bytes(f'{begun}{{"age": '.encode())
+    assert [str(one) for one in matcher.expected()] == ["an integer (#/properties/age)"]
+    assert matcher.open_rules()[-1] == "#/properties/age"

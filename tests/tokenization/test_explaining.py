@@ -66,3 +66,12 @@ def test_a_joined_token_is_told():
     assert found.reason == "tokenizer"
     assert found.instead == (b" the",)
     assert str(found).endswith('the tokenizer would not write it there: it writes " the".')
+
+
+def test_a_schemas_places_are_told_as_with_any_tokenization():
+    schema = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+    vocabulary = bpe_tokenizers.vocabulary_of(bpe_tokenizers.gpt2)
+    matcher = structgen.compile(schema, vocabulary, tokenization="proper", whitespace="single").matcher()
+    for token in bpe_tokenizers.encoded(bpe_tokenizers.gpt2, '{"age": '):
+        matcher.accept_token(token)
+    assert [str(one) for one in matcher.expected()] == ["an integer (#/properties/age)"]
