@@ -6,13 +6,12 @@ import json
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Unpack
 
 from structgen.cache import compile
 from structgen.engine.expectations import Expected, printable, shown
 from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary import byte_vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.grammars import Grammar
 from structgen.limits import Limits
@@ -124,7 +123,7 @@ class Checker:
         self._is_any_order = options["property_order"] == "any"
         if isinstance(schema, Grammar):
             schema = replace(schema, eager=False)  # the whole text is there: nothing has to end it
-        self._constraint = compile(schema, _bytes(), limits=self._limits, **options)
+        self._constraint = compile(schema, byte_vocabulary(), limits=self._limits, **options)
         self._source = resolve(schema, limits=self._limits, options=SchemaOptions(**options)) if self._is_json else None
         self._validator: Any = None
 
@@ -245,12 +244,6 @@ def _are_related(left: Problem, right: Problem) -> bool:
     """Whether one of two places holds the other."""
     first, second = f"{left.pointer}/", f"{right.pointer}/"
     return first.startswith(second) or second.startswith(first)
-
-
-@cache
-def _bytes() -> Vocabulary:
-    """A vocabulary of the 256 bytes: the token of a byte is its number."""
-    return Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 
 
 def _members(value: Any, place: tuple[str | int, ...]) -> tuple[str | int, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from structgen.engine import regex as rx
 from structgen.engine.composition import concatenation, has_text
 from structgen.engine.grammar import GrammarTables
 from structgen.engine.splitting import split
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary import byte_vocabulary
 from structgen.errors import GrammarError
 from structgen.grammars import Grammar
 from structgen.limits import Deadline, Limits
@@ -87,7 +87,7 @@ class _Reader:
         """
         from structgen.cache import compiled  # it knows of templates itself
 
-        vocabulary = _bytes_vocabulary()
+        vocabulary = byte_vocabulary()
         parts = [part if isinstance(part, bytes) else compiled(part, vocabulary, self._limits) for part in self._parts]
         pieces = split(text.encode(), parts)
         if pieces is None:
@@ -123,12 +123,6 @@ def _value_of(values: Any, name: str) -> Any:
         return values[name] if isinstance(values, Mapping) else getattr(values, name)
     except (KeyError, AttributeError) as error:
         raise ValueError(f"nothing is said of the hole {name!r} by {values!r}") from error
-
-
-@cache
-def _bytes_vocabulary() -> Vocabulary:
-    """Tokens of one byte, for grammars that read and make no masks."""
-    return Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)} | {256: b""}, eos_token_ids=[256])
 
 
 def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limits) -> Prepared:

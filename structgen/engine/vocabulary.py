@@ -6,6 +6,7 @@ tokens that spell nothing. End tokens are allowed exactly where the text may sto
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import operator
 import threading
@@ -20,7 +21,7 @@ from structgen.engine.spelling import spell_tokens, tokenizer_state
 from structgen.engine.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "byte_vocabulary"]
 
 MAX_SIZE = 2**24  # far above any tokenizer, far below what int32 trie arrays hold
 KEPT_PER_TOKENIZER = 8  # vocabularies of different sizes or end tokens
@@ -161,6 +162,12 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
+
+
+@functools.cache
+def byte_vocabulary() -> Vocabulary:
+    """A vocabulary for reading texts that no model writes: the token of each byte is its number, 256 is the end."""
+    return Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 
 
 def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:

@@ -16,7 +16,7 @@ import openai
 from structgen.constraint import Constraint
 from structgen.decoding import FinishReason, Request
 from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary import byte_vocabulary
 from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError
 from structgen.models.response_format import VALUE, response_format
 from structgen.prompts import conversation
@@ -31,7 +31,6 @@ __all__ = ["OpenAIModel", "ServerRun", "from_openai"]
 
 T = TypeVar("T")
 
-_BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 _WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
 
 
@@ -76,7 +75,7 @@ class OpenAIModel:
     """
 
     def __init__(self, client: openai.OpenAI, name: str, parameters: dict[str, Any]) -> None:
-        self.vocabulary = _BYTES
+        self.vocabulary = byte_vocabulary()
         self.reading: SchemaArguments = {"whitespace": "any", "property_order": "any"}
         self.client = client
         self.name = name
