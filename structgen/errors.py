@@ -17,7 +17,7 @@ StructgenError
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 __all__ = [
     "FunctionDefinitionError",
@@ -34,6 +34,8 @@ __all__ = [
     "ValidationFailedError",
     "VocabularyError",
 ]
+
+_AROUND = 80  # characters of a line on each side of a place that are shown
 
 
 class StructgenError(Exception):
@@ -87,6 +89,27 @@ class GrammarError(StructgenError):
         self.line = line
         self.column = column
         self.source = source
+
+    @classmethod
+    def at(cls, text: str, offset: int, message: str, *, hint: str = "") -> Self:
+        """The error that points at a place of a text.
+
+        Args:
+            text: all that is read.
+            offset: characters before the place.
+            message: what is wrong there.
+            hint: what to do about it.
+        """
+        start = text.rfind("\n", 0, offset) + 1
+        end = text.find("\n", offset)
+        source = text[start : end if end >= 0 else len(text)].rstrip("\r")
+        line, before = text.count("\n", 0, offset) + 1, offset - start
+        # A tab before the place would put the caret elsewhere, and a line that a program wrote may be a megabyte.
+        cut = max(0, before - _AROUND)
+        shown = source[cut : before + _AROUND].replace("\t", " ")
+        if len(shown) < len(source):
+            message, shown = f"{message}\n  {shown}\n  {' ' * (before - cut)}^", ""
+        return cls(message, line=line, column=before + 1, source=shown, hint=hint)
 
 
 class VocabularyError(StructgenError):

@@ -165,8 +165,4 @@ class _Reader:
         return at
 
     def _fail(self, message: str, at: int, *, hint: str = "") -> GrammarError:
-        before = self._pattern[:at]
-        line = before.count("\n") + 1
-        column = at - (before.rfind("\n") + 1) + 1
-        source = self._pattern.split("\n")[line - 1]
-        return GrammarError(message, line=line, column=column, source=source, hint=hint)
+        return GrammarError.at(self._pattern, at, message, hint=hint)

@@ -29,8 +29,6 @@ __all__ = ["Dialect", "Flags", "Reader", "read_class", "read_escape", "word_char
 
 Dialect = OneOf["ecma", "python", "rust"]
 
-LONGEST_SOURCE = 200  # characters of a line that an error shows
-
 _HEX = frozenset("0123456789abcdefABCDEF")
 _OCTAL = frozenset("01234567")
 _CONTROLS = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
@@ -111,14 +109,7 @@ class Reader:
     def fail(self, message: str, at: int | None = None, *, hint: str = "") -> NoReturn:
         """Raises a GrammarError that points at a place, by default the next character's."""
         place = min(self.at if at is None else at, len(self.text))
-        line = self.text.count("\n", 0, place) + 1
-        begin = self.text.rfind("\n", 0, place) + 1
-        end = self.text.find("\n", place)
-        source = self.text[begin : end if end >= 0 else len(self.text)]
-        column = place - begin + 1
-        if len(source) > LONGEST_SOURCE:
-            source = ""
-        raise GrammarError(f"regex: {message}", line=line, column=column, source=source, hint=hint)
+        raise GrammarError.at(self.text, place, f"regex: {message}", hint=hint)
 
 
 def _hex_value(reader: Reader, digits: str, begin: int, least: int) -> int:

@@ -1,4 +1,4 @@
-"""Cuts KBNF text into tokens, reads string escapes, and knows how to point at a place of the text."""
+"""Cuts KBNF text into tokens, and reads string escapes."""
 
 from __future__ import annotations
 
@@ -55,32 +55,8 @@ class Token(NamedTuple):
 
 
 def fail(source: str, offset: int, message: str, *, hint: str = "") -> NoReturn:
-    """Raises a `GrammarError` that points at a place.
-
-    Args:
-        source: the grammar's text.
-        offset: characters before the place.
-        message: what is wrong there.
-        hint: what to do about it.
-
-    Raises:
-        GrammarError: always.
-    """
-    line_start = source.rfind("\n", 0, offset) + 1
-    line_end = source.find("\n", offset)
-    line = source[line_start : line_end if line_end >= 0 else len(source)].rstrip("\r")
-    column = offset - line_start + 1
-    # A tab before the place would put the caret elsewhere, and one line of a machine-made grammar may be a megabyte.
-    shown_from = max(0, column - 1 - 80)
-    shown = line[shown_from : column - 1 + 80].replace("\t", " ")
-    if shown_from or len(line) > len(shown):
-        raise GrammarError(
-            f"{message}\n  {shown}\n  {' ' * (column - 1 - shown_from)}^",
-            line=source.count("\n", 0, offset) + 1,
-            column=column,
-            hint=hint,
-        )
-    raise GrammarError(message, line=source.count("\n", 0, offset) + 1, column=column, source=shown, hint=hint)
+    """Raises a `GrammarError.at` a place of the source."""
+    raise GrammarError.at(source, offset, message, hint=hint)
 
 
 def tokens(source: str) -> Iterator[Token]:

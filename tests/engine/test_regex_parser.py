@@ -356,6 +356,12 @@ def test_errors_point_into_their_line() -> None:
     assert "\n    c (d\n      ^" in str(caught.value)
 
 
+def test_errors_in_long_lines_show_a_part_of_them() -> None:
+    with pytest.raises(GrammarError, match=r"\n  a{80}\(b{79}\n {82}\^$") as caught:
+        parse_regex("a" * 1000 + "(" + "b" * 1000)
+    assert (caught.value.line, caught.value.column, caught.value.source) == (1, 1001, "")
+
+
 def test_unknown_dialects_are_refused() -> None:
     with pytest.raises(ValueError, match="dialect"):
         parse_regex("a", "perl")
