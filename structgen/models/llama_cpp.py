@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt
+from structgen.models.kept_tokens import keeping_tokens
 from structgen.models.sequences import Entry, SequencePool, SequenceSession
 
 __all__ = ["LlamaCppModel"]
 
-KEPT_TEXTS = 1024  # forced texts whose tokens are kept
-KEPT_CHARACTERS = 256  # of each at most
 # What no text is written with, whatever piece the token has.
 NO_TEXT = lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNUSED
 
@@ -46,8 +45,7 @@ class LlamaCppModel:
         self.context_tokens: int | None = cells
         self._pool = _LlamaCache(llama, cells, min(sequences, lib.llama_max_parallel_sequences())).pool()
         self.chat_template = chat_template or llama.metadata.get("tokenizer.chat_template")
-        # What a grammar forces is the same text run after run.
-        self._tokens_of = functools.lru_cache(maxsize=KEPT_TEXTS)(self._tokenize)
+        self._tokens_of = keeping_tokens(self._tokenize)
 
     def __repr__(self) -> str:
         return f"LlamaCppModel({self.llama.model_path!r}, {self.vocabulary.size} tokens)"
@@ -71,7 +69,7 @@ class LlamaCppModel:
 
     def encode_text(self, text: str) -> list[int]:
         """See `structgen.models.base.Model.encode_text`."""
-        return list((self._tokens_of if len(text) <= KEPT_CHARACTERS else self._tokenize)(text))
+        return self._tokens_of(text)
 
     def session(self) -> SequenceSession:
         """See `structgen.models.base.Model.session`."""
@@ -110,14 +108,14 @@ class LlamaCppModel:
         is_wanted = lib.llama_vocab_get_add_bos(self._vocab) or not token_ids
         return [bos, *token_ids] if is_wanted and bos >= 0 and token_ids[:1] != [bos] else token_ids
 
-    def _tokenize(self, text: str) -> tuple[int, ...]:
+    def _tokenize(self, text: str) -> list[int]:
         token_ids = self._encode(text)
         if self._spelled(token_ids) == b" " + text.encode():
             # SentencePiece puts a space before a text. Behind a line's end it puts none.
             before, both = self._encode("\n"), self._encode("\n" + text)
             if both[: len(before)] == before:
                 token_ids = both[len(before) :]
-        return tuple(token_ids)
+        return token_ids
 
     def _spelled(self, token_ids: list[int]) -> bytes:
         return b"".join(self.vocabulary.token_bytes(token_id) or b"" for token_id in token_ids)

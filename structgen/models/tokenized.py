@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Iterable
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt
+from structgen.models.kept_tokens import keeping_tokens
 
 __all__ = ["TokenizedModel"]
-
-KEPT_TEXTS = 1024  # forced texts whose tokens are kept
-KEPT_CHARACTERS = 256  # of each at most
 
 
 class TokenizedModel:
@@ -37,8 +34,7 @@ class TokenizedModel:
         self.vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids)
         # Fast tokenizers are not safe to call from several threads at once ("Already borrowed").
         self._tokenizer_lock = threading.Lock()
-        # What a grammar forces is the same text run after run, and tokenizing it costs ten times a mask.
-        self._tokens_of = functools.lru_cache(maxsize=KEPT_TEXTS)(self._tokenize)
+        self._tokens_of = keeping_tokens(self._tokenize)
 
     @property
     def chat_template(self) -> str | None:
@@ -68,8 +64,8 @@ class TokenizedModel:
 
     def encode_text(self, text: str) -> list[int]:
         """See `structgen.models.base.Model.encode_text`."""
-        return list((self._tokens_of if len(text) <= KEPT_CHARACTERS else self._tokenize)(text))
+        return self._tokens_of(text)
 
-    def _tokenize(self, text: str) -> tuple[int, ...]:
+    def _tokenize(self, text: str) -> list[int]:
         with self._tokenizer_lock:
-            return tuple(self.tokenizer.encode(text, add_special_tokens=False))
+            return list(self.tokenizer.encode(text, add_special_tokens=False))
