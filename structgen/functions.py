@@ -85,7 +85,6 @@ class TypedFunction(Generic[P, R]):
         self, function: Callable[P, R], options: FunctionOptions, namespace: Mapping[str, Any] | None = None
     ) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
         self._options = _checked(options)
         self._signature = inspect.signature(function)
         self._template = _template(function, self._signature)

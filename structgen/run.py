@@ -31,6 +31,8 @@ __all__ = ["LocalRun", "Result", "Run", "Usage", "partial_json"]
 
 T = TypeVar("T")
 
+_MOST_SHOWN = 120  # characters of an answer that breaks off, in its error
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -361,5 +363,5 @@ def _check_room(model: Model, prompt_ids: list[int]) -> int:
     return left
 
 
-def _shorten(text: str, width: int = 120) -> str:
-    return repr(text if len(text) <= width else "…" + text[-width:])
+def _shorten(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SHOWN else "…" + text[-_MOST_SHOWN:])

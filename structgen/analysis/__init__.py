@@ -39,6 +39,7 @@ from structgen.limits import Limits
 __all__ = ["Overlap", "Statistics", "describe", "short", "statistics"]
 
 MANY = 10**8  # entries, of which the first digits are enough
+_MOST_REACHED = 2000  # states, where a text of an overlap is looked for
 _MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
 
 
@@ -201,13 +202,13 @@ def _overlaps(contexts: Contexts, terminals: Terminals) -> Iterator[Overlap]:
                     yield Overlap(terminals.names[first], terminals.names[second], text, terminals.names[number])
 
 
-def _shortest(automata: AutomatonStore, state: int, most: int = 2000) -> bytes | None:
+def _shortest(automata: AutomatonStore, state: int) -> bytes | None:
     """A shortest text from a state, unless it takes too long to find; printable where there is a choice."""
     reached = {state: b""}
     for source in (pending := [state]):
         if automata.accepting[source]:
             return reached[source]
-        if len(reached) > most:
+        if len(reached) > _MOST_REACHED:
             return None
         for byte in [*range(0x21, 0x7F), *range(0x21), *range(0x7F, 0x100)]:
             target = automata.next(source, byte)

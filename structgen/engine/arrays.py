@@ -95,13 +95,13 @@ def column(block: array[int], number: int, length: int, old: array[int], used: i
     return new
 
 
-def enlarged(old: array[int], code: str, size: int, value: int = 0) -> array[int]:
-    """A copy of an array of any type code in one of `size`, filled up with `value`."""
+def enlarged(old: array[int], code: str, size: int) -> array[int]:
+    """A copy of an array of any type code in one of `size`, filled up with zeros."""
     if IS_COMPILED:
-        large: Any = np.full(size, value, dtype=code) if value else np.zeros(size, dtype=code)
+        large: Any = np.zeros(size, dtype=code)
         large[: len(old)] = old
         return cast("array[int]", large)
-    return array(code, old) + array(code, [value]) * (size - len(old))
+    return array(code, old) + array(code, [0]) * (size - len(old))
 
 
 def head(old: array[int], used: int) -> array[int]:

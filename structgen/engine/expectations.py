@@ -284,11 +284,11 @@ def _grouped(told: Iterable[_Told]) -> list[Expected]:
     return found
 
 
-def joined(texts: Iterable[str], most: int = MOST_SHOWN) -> str:
+def joined(texts: Iterable[str]) -> str:
     """Some texts in one: `a, b or c`; of many the first few, and how many more there are."""
     listed = list(texts)
-    if len(listed) > most:
-        return f"{', '.join(listed[:most])} or {len(listed) - most} more"
+    if len(listed) > MOST_SHOWN:
+        return f"{', '.join(listed[:MOST_SHOWN])} or {len(listed) - MOST_SHOWN} more"
     return " or ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
 
 

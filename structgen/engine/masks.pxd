@@ -68,7 +68,7 @@ cdef class SetMasks:
     @cython.locals(spelling=tuple, index=int)
     cdef int _find_spellings(self, Exits exits, spellings, set found) except -1
     @cython.locals(index=int, token=int, refused=Marks)
-    cdef int _take_back(self, Trie trie, int node, int first, int last, bint is_sure) except -1
+    cdef int _take_back(self, Trie trie, int first, int last, bint is_sure) except -1
     @cython.locals(forms=tuple, child=int, index="Py_ssize_t", form=bytes, is_last=bint)
     cdef int _find_spelling(self, Trie trie, int node, tuple spelling, int at, set found) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, at=int, node=int, stack=list, state=int, child=int, stop=int, after=int)

@@ -271,8 +271,8 @@ class SetMasks:
         refused.begin()
         for node in ends:
             sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, SUSPECT)
-            self._take_back(trie, node, trie.token_start[node], trie.token_start[node + 1], False)
-            self._take_back(trie, node, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
+            self._take_back(trie, trie.token_start[node], trie.token_start[node + 1], False)
+            self._take_back(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
         for index in range(before_ranges, self._range_size, 2):
             self._add_between(self._ranges[index], self._ranges[index + 1])
         self._range_size = before_ranges
@@ -300,7 +300,7 @@ class SetMasks:
             for index in range(exits.first, exits.last):
                 self._find_spelling(exits.trie, self.terminals.pool[index], spelling, 0, found)
 
-    def _take_back(self, trie: Trie, node: int, first: int, last: int, is_sure: bool) -> None:
+    def _take_back(self, trie: Trie, first: int, last: int, is_sure: bool) -> None:
         """Marks tokens as refused; they are looked at one by one unless it is sure that no other way allows them."""
         refused = self.terminals.refused_tokens
         for index in range(first, last):

@@ -52,7 +52,6 @@ class _Group:
     Attributes:
         begin: where it opened.
         flags: those in force in it, now.
-        outer_flags: those in force after it.
         kind: "group", "look", "refused" (negative look-ahead), "behind" or "refused behind".
         done: the alternatives before the last `|`.
         items: what the current alternative holds; with each its depth and where it began.
@@ -60,7 +59,6 @@ class _Group:
 
     begin: int
     flags: Flags
-    outer_flags: Flags
     kind: str = "group"
     done: list[tuple[Pattern, int]] = field(default_factory=list)
     items: list[tuple[Pattern, int, int]] = field(default_factory=list)
@@ -142,7 +140,7 @@ class _Parser:
         self._limits = limits
         self._nodes = 0
         self._assertions = 0
-        self._groups = [_Group(0, Flags(), Flags())]
+        self._groups = [_Group(0, Flags())]
 
     def parse(self) -> Pattern:
         """The whole pattern."""
@@ -310,7 +308,7 @@ class _Parser:
         """Opens a group, or reads one that only sets flags."""
         reader = self._reader
         flags = self._groups[-1].flags
-        group = _Group(begin, flags, flags)
+        group = _Group(begin, flags)
         if reader.accept("?"):
             if reader.accept(":"):
                 pass

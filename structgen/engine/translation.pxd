@@ -16,7 +16,7 @@ cdef int _combine(DerivativeTable table, int action, operand, list values) excep
 @cython.locals(term=int, number=int)
 cdef bint _leaf(DerivativeTable table, regex, list values) except -1
 @cython.locals(tail=int, parts=list)
-cdef void _visit(DerivativeTable table, regex, int depth, list values, list work, dict known) except *
+cdef void _visit(regex, int depth, list values, list work, dict known) except *
 @cython.locals(found=tuple)
 cdef int _plan(regex, int depth, list work, dict known) except -1
 @cython.locals(ranges=list, literals=list, rest=list)

@@ -64,7 +64,7 @@ def term_of(table: DerivativeTable, regex: Regex, limits: Limits, known: Known) 
             if depth > max_depth:
                 raise LimitExceededError("regex_depth", limits.regex_depth)
             if not _leaf(table, operand, values):
-                _visit(table, operand, depth, values, work, known)
+                _visit(operand, depth, values, work, known)
         elif action == LOAD:
             values.append(operand)
         elif action == REMEMBER:
@@ -115,7 +115,7 @@ def _leaf(table: DerivativeTable, regex: Regex, values: list[int]) -> bool:
     return True
 
 
-def _visit(table: DerivativeTable, regex: Regex, depth: int, values: list[int], work: Work, known: Known) -> None:
+def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known) -> None:
     """Plans the translation of a tree with parts."""
     if isinstance(regex, Sequence):
         for part in regex.parts:

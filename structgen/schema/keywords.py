@@ -86,9 +86,9 @@ def _fail(message: str, place: Place, keyword: str) -> SchemaError:
     return SchemaError(message, pointer=pointer(place), keyword=keyword)
 
 
-def unsupported(message: str, place: Place, keyword: str, hint: str = "") -> UnsupportedSchemaError:
+def unsupported(message: str, place: Place, keyword: str) -> UnsupportedSchemaError:
     """The error for what this release cannot express exactly."""
-    return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword, hint=hint)
+    return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword)
 
 
 def base_shape(

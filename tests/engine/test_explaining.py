@@ -279,7 +279,7 @@ def test_words():
     assert joined([]) == ""
     assert joined(["a"]) == "a"
     assert joined("abc") == "a, b or c"
-    assert joined("abcd", 2) == "a, b or 2 more"
+    assert joined("abcdefghij") == "a, b, c, d, e, f, g, h or 2 more"
     assert shown(b"\x00\xff") == '"\\x00\\xff"'
     assert shown(b'":"') == '`":"`'
     assert shown(b'a"') == '`a"`'
