@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 
 from structgen.engine.grammar import terminal_number
@@ -9,10 +10,13 @@ from structgen.engine.regex import Regex
 from structgen.kbnf.flattening import flatten
 from structgen.kbnf.parser import parse
 from structgen.kbnf.productions import TerminalTable
+from structgen.limits import Limits
 
 __all__ = ["rules_of_terminals"]
 
 _GRAMMARS_KEPT = 8
+# The grammar was within the limits that it was made and compiled with, whatever these were.
+_NO_LIMITS = Limits(grammar_symbols=sys.maxsize, regex_nodes=sys.maxsize, regex_depth=sys.maxsize)
 
 
 @lru_cache(maxsize=_GRAMMARS_KEPT)
@@ -26,7 +30,7 @@ def rules_of_terminals(source: str) -> dict[Regex, tuple[str, ...]]:
     [('start',), ('start',), ('digits',)]
     """
     terminals = TerminalTable(lambda regex: False)
-    productions = flatten(parse(source), terminals)
+    productions = flatten(parse(source, limits=_NO_LIMITS), terminals, limits=_NO_LIMITS)
     names: dict[int, dict[str, None]] = {}
     for name, alternatives in zip(productions.names, productions.bodies):
         for body in alternatives:

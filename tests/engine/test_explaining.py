@@ -269,6 +269,15 @@ def test_many_keys_are_listed_shortly():
     assert keys.words.endswith('"key7" or 492 more')
 
 
+def test_a_grammar_made_with_higher_limits_is_explained():
+    limits = structgen.Limits(regex_nodes=1_000_000, grammar_symbols=10_000_000)
+    long = "|".join(f"a{number}" for number in range(100_000))
+    grammar = structgen.Grammar.kbnf(f"start ::= #'{long}' end; end ::= 'b';", limits=limits)
+    matcher = structgen.compile(grammar, BYTES, limits=limits).matcher()
+    matcher.accept_bytes(b"a7")
+    assert '"b" (end)' in map(str, matcher.expected())
+
+
 def test_an_outlook_is_of_sets():
     compiled = compiled_from("start ::= 'a' | 'b';")
     with compiled.lock:
