@@ -93,14 +93,18 @@ class _Request:
         self.matcher: Matcher | None = self._constraint.matcher()
         self.read: list[int] = []
 
+    def take(self, token: int) -> None:
+        """Reads one more token."""
+        if self.matcher is not None:
+            self.matcher = _after(self.matcher, token)
+        self.read.append(token)
+
     def follow(self, tokens: list[int]) -> None:
-        """Reads an output, whose beginning has mostly been read already."""
+        """Reads an output, whose beginning has mostly been read already: tokens may have been taken back."""
         if self.read != tokens[: len(self.read)]:
             self._restart()
         for token in tokens[len(self.read) :]:
-            if self.matcher is not None:
-                self.matcher = _after(self.matcher, token)
-            self.read.append(token)
+            self.take(token)
 
 
 def _after(matcher: Matcher, token: int) -> Matcher | None:
@@ -222,7 +226,7 @@ class _ProcessorV2(_Validating):
         prompt = int(self._states.prompt_len.np[slot])
         count = position + 1 - prompt
         if count == len(request.read) + 1:
-            request.follow([*request.read, token])
+            request.take(token)
         elif count != len(request.read) or (count and request.read[-1] != token):
             request.follow(self._states.all_token_ids.gpu[slot, prompt : prompt + count].tolist())
 
