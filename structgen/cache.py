@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from structgen.tokenization.spellable import Spellable
     from structgen.tokenization.tokenization import ProperTokenization
 
-__all__ = ["CompileCache", "clear_cache", "compile", "compiled"]
+__all__ = ["CompileCache", "clear_cache", "compile", "compile_prepared"]
 
 T = TypeVar("T")
 
@@ -290,10 +290,10 @@ def compile(
         source = prepared.source or prepared.line
         proper.spelling.check_texts(named_texts(schema, source))
         proper.spelling.check_languages(named_patterns(source, limits), limits)
-    return Constraint(compiled(prepared, vocabulary, limits, spellable), prepared, proper=proper)
+    return Constraint(compile_prepared(prepared, vocabulary, limits, spellable), prepared, proper=proper)
 
 
-def compiled(
+def compile_prepared(
     prepared: Prepared, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
 ) -> CompiledGrammar:
     """What `compile` made ready, compiled for a vocabulary; from the cache if it is there.

@@ -85,10 +85,13 @@ class _Reader:
         Raises:
             ValueError: the text does not fit the template.
         """
-        from structgen.cache import compiled  # it knows of templates itself
+        from structgen.cache import compile_prepared  # it knows of templates itself
 
         vocabulary = byte_vocabulary()
-        parts = [part if isinstance(part, bytes) else compiled(part, vocabulary, self._limits) for part in self._parts]
+        parts = [
+            part if isinstance(part, bytes) else compile_prepared(part, vocabulary, self._limits)
+            for part in self._parts
+        ]
         pieces = split(text.encode(), parts)
         if pieces is None:
             raise ValueError("the text does not fit the template")

@@ -3,9 +3,9 @@
 Exit codes: 0 done; 1 the schema was refused, the model gave no value for something, or a text that was checked does not
 fit; 2 the command line is wrong; 130 interrupted.
 
-arguments   what several commands take, and how it is read
-running     the commands that run a model: demo, generate, call, map, trace
-looking     those that need none: check, export, grammar, completion
+arguments       what several commands take, and how it is read
+with_model      the commands that run a model: demo, generate, call, map, trace
+without_model   those that need none: check, export, grammar, completion
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from structgen.cli import looking, running
+from structgen.cli import with_model, without_model
 from structgen.cli.arguments import FailedError, UsageError
 from structgen.errors import IncompleteOutputError, StructgenError
 
@@ -72,15 +72,15 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = made.add_subparsers(required=True, metavar="COMMAND")
     for add in (
-        running.add_demo,
-        running.add_generate,
-        running.add_call,
-        running.add_map,
-        looking.add_check,
-        running.add_trace,
-        looking.add_export,
-        looking.add_grammar,
-        looking.add_completion,
+        with_model.add_demo,
+        with_model.add_generate,
+        with_model.add_call,
+        with_model.add_map,
+        without_model.add_check,
+        with_model.add_trace,
+        without_model.add_export,
+        without_model.add_grammar,
+        without_model.add_completion,
     ):
         add(commands)
     return made

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from structgen.engine.explaining import Explanation
 
 __all__ = ["Matcher", "fill_next_token_bitmask"]
+
+T = TypeVar("T")
 
 STALE = -1  # a set before an earlier token that was dropped
 NOT_ENDED = -1
@@ -104,8 +106,7 @@ class Matcher:
             self._write(words)
         else:
             with compiled.lock:
-                if self._epoch != compiled.epoch or compiled.shared.is_full():
-                    self._refresh()
+                self._refresh()
                 try:
                     self._write(words)
                 except LimitExceededError as error:
@@ -140,13 +141,7 @@ class Matcher:
         """
         if self._has_ended():
             return not data
-        with self._compiled.lock:
-            self._refresh()
-            try:
-                return self._follow(data) == len(data)
-            except LimitExceededError as error:
-                self._renew_after(error)
-                return self._follow(data) == len(data)
+        return self._ask(lambda: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever the model thinks: up to where there is a choice, or an end."""
@@ -225,14 +220,8 @@ class Matcher:
         """
         from structgen.engine.explaining import explain  # for messages only
 
-        compiled = self._compiled
-        with compiled.lock:
-            self._refresh()
-            try:
-                return explain(compiled, self._set, b"".join(self._texts), token_id, has_ended=self._has_ended())
-            except LimitExceededError as error:
-                self._renew_after(error)
-                return explain(compiled, self._set, b"".join(self._texts), token_id, has_ended=self._has_ended())
+        text, has_ended = b"".join(self._texts), self._has_ended()
+        return self._ask(lambda: explain(self._compiled, self._set, text, token_id, has_ended=has_ended))
 
     def expected(self) -> tuple[Expected, ...]:
         """What may come next, in words; see `structgen.engine.expectations.Expected`.
@@ -247,31 +236,17 @@ class Matcher:
         """
         from structgen.engine.expectations import THE_END, Outlook
 
-        compiled = self._compiled
         if self._has_ended():
             return (THE_END,)
-        with compiled.lock:
-            self._refresh()
-            try:
-                return Outlook(compiled).expected(self._set)
-            except LimitExceededError as error:
-                self._renew_after(error)
-                return Outlook(compiled).expected(self._set)
+        return self._ask(lambda: Outlook(self._compiled).expected(self._set))
 
     def open_rules(self) -> tuple[str, ...]:
         """The rules of the grammar, or the places in the schema, that are under way, the outermost first."""
         from structgen.engine.expectations import Outlook
 
-        compiled = self._compiled
         if self._has_ended():
             return ()
-        with compiled.lock:
-            self._refresh()
-            try:
-                return Outlook(compiled).open_rules(self._set)
-            except LimitExceededError as error:
-                self._renew_after(error)
-                return Outlook(compiled).open_rules(self._set)
+        return self._ask(lambda: Outlook(self._compiled).open_rules(self._set))
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
@@ -428,6 +403,18 @@ class Matcher:
         self._begin()
 
     # -- finding the place again ------------------------------------------------------------------------------------
+
+    def _ask(self, question: Callable[[], T]) -> T:
+        """The answer to a question about the place, under the lock. It is asked again where a limit was passed on what
+        is kept. What is asked for each token does the same by itself: a call of a function takes as long as the rest.
+        """
+        with self._compiled.lock:
+            self._refresh()
+            try:
+                return question()
+            except LimitExceededError as error:
+                self._renew_after(error)
+                return question()
 
     def _renew_after(self, error: LimitExceededError) -> None:
         """Begins the grammar's tables anew where the limit that was passed is on what is kept."""

@@ -1,8 +1,8 @@
 """Writes a grammar in llguidance's dialect of Lark, so that its lexer reads the same language.
 
 A grammar that does not recurse becomes one terminal, made of others: its lexer has nothing to choose then. In any
-other, where the lexer could not tell terminals apart (`lexing`), they are cut into pieces, and these at last into
-single characters, which always can be told.
+other, where the lexer could not tell terminals apart (`longest_match`), they are split into smaller ones, and these at
+last into single characters, which always can be told.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from structgen.kbnf.character_rules import CharacterRules
 from structgen.kbnf.flattening import group_rules
 from structgen.kbnf.infix import infix
 from structgen.kbnf.lark_regex import lark_regex
-from structgen.kbnf.lexing import following_bytes, longer_terminals, widened
+from structgen.kbnf.longest_match import following_bytes, longer_terminals, widened
 from structgen.kbnf.naming import FreshNames, without_extensions, written_names
-from structgen.kbnf.pieces import cut
 from structgen.kbnf.productive import without_unproductive
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
+from structgen.kbnf.split_terminals import split_terminal
 from structgen.kbnf.validation import validate
 from structgen.limits import Limits
 
@@ -168,7 +168,7 @@ def _split(
     def change(node: ast.Expression, name: str) -> ast.Expression:
         if not isinstance(node, ast.RegexTerminal) or store.add(node.regex) not in split:
             return node
-        pieces = cut(node.regex) if lark_regex(node.regex) is not None else None
+        pieces = split_terminal(node.regex) if lark_regex(node.regex) is not None else None
         return pieces or rewrite(characters.regex(node.regex, name), _single)
 
     out = {name: rewrite(body, lambda node, name=name: change(node, name)) for name, body in bodies.items()}  # type: ignore[misc]

@@ -18,7 +18,7 @@ from structgen.kbnf import ast
 from structgen.kbnf.lark_common import COMMON
 from structgen.kbnf.lark_parser import parse_lark
 from structgen.kbnf.lark_printer import print_lark
-from structgen.kbnf.lexing import widened
+from structgen.kbnf.longest_match import widened
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 
