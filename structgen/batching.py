@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from structgen.models.base import AnyModel, Model, Prompt, Session, SessionBatch
 
-__all__ = ["abatch", "batch", "run_batch", "shown"]
+__all__ = ["abatch", "batch", "run_batch", "with_progress"]
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ def _values(
     found: list[Any] = [None] * len(rows)
     jobs = ((index, beginning(index)) for index in range(len(rows)))
     outcomes = run_batch(model, jobs, batch_size=batch_size, cancelled=cancelled)
-    for index, outcome in shown(outcomes, len(rows)) if shows.progress else outcomes:
+    for index, outcome in with_progress(outcomes, len(rows)) if shows.progress else outcomes:
         if isinstance(outcome, Exception) and not shows.exceptions:
             raise outcome
         found[index] = outcome.value if isinstance(outcome, Result) else outcome
@@ -264,7 +264,7 @@ def _generators(
     return [Generator(model, one, limits=limits, **options) for one in schema]
 
 
-def shown(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:
+def with_progress(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:
     """The same, with a progress bar on stderr; so many of all are done already."""
     try:
         from tqdm import tqdm

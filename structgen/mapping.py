@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, Unpack
 
 import pydantic_core
 
-from structgen.batching import run_batch, shown
+from structgen.batching import run_batch, with_progress
 from structgen.errors import IncompleteOutputError, StructgenError, ValidationFailedError
 from structgen.generation import BATCH_SIZE, Generator
 from structgen.jobs import Job, digest, job_of
@@ -165,7 +165,7 @@ def map_rows(
                     errors.write(row)
 
         outcomes: Iterable[Row] = answers(rows())
-        for row in shown(outcomes, count, done=done) if progress else outcomes:
+        for row in with_progress(outcomes, count, done=done) if progress else outcomes:
             (errors if "error" in row else values).write(row)
         return MapSummary(len(values.known), len(errors.known), done)
 

@@ -11,7 +11,7 @@ import pydantic_core
 
 from structgen.constraint import Constraint
 from structgen.errors import ModelError
-from structgen.models.base import Prompt
+from structgen.models.base import Prompt, as_messages
 
 if TYPE_CHECKING:
     from structgen.models.base import Model
@@ -52,13 +52,13 @@ def _conversation(prompt: Prompt, constraint: Constraint[Any], settings: Setting
         system.append(_DESCRIPTION.format(schema=render(constraint.source.plain_schema)))
     if not system and not settings.examples:
         return prompt
-    messages = _messages(prompt)
+    messages = as_messages(prompt)
     before = [{"role": "system", "content": "\n\n".join(system)}] if system else []
     if messages and messages[0]["role"] == "system":
         own = messages.pop(0)["content"]
         before = [{"role": "system", "content": _joined(system, own)}]
     for index, (question, answer) in enumerate(settings.examples):
-        before += [*_messages(question), {"role": "assistant", "content": _example(answer, constraint, index)}]
+        before += [*_question(question), {"role": "assistant", "content": _example(answer, constraint, index)}]
     return [*before, *messages]
 
 
@@ -78,7 +78,7 @@ def _check(prompt: Any) -> None:
 
 
 def _check_characters(asked: Prompt) -> None:
-    for message in _messages(asked):
+    for message in as_messages(asked):
         for _, text in _parts(message.get("content")):
             try:
                 (text or "").encode()
@@ -142,7 +142,7 @@ def with_errors(prompt: Prompt, answer: str, error: Exception, *, as_text: bool)
     errors = _ERRORS.format(errors=_described(error))
     if as_text and isinstance(prompt, str):
         return f"{prompt}{answer}\n\n{errors}\n\n"
-    return [*_messages(prompt), {"role": "assistant", "content": answer}, {"role": "user", "content": errors}]
+    return [*as_messages(prompt), {"role": "assistant", "content": answer}, {"role": "user", "content": errors}]
 
 
 def render(value: Any) -> str:
@@ -168,12 +168,10 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
     return messages, model.encode_prompt(messages, raw=settings.raw)
 
 
-def _messages(prompt: Any) -> list[dict[str, Any]]:
-    if isinstance(prompt, str):
-        return [{"role": "user", "content": prompt}]
-    if isinstance(prompt, Sequence) and all(isinstance(message, Mapping) for message in prompt):
-        return [dict(message) for message in prompt]
-    return [{"role": "user", "content": render(prompt)}]  # the input of an example may be data
+def _question(question: Any) -> list[dict[str, Any]]:
+    """An example's input as messages; data as JSON."""
+    is_messages = isinstance(question, Sequence) and all(isinstance(message, Mapping) for message in question)
+    return as_messages(question if isinstance(question, str) or is_messages else render(question))
 
 
 def _example(answer: Any, constraint: Constraint[Any], index: int) -> str:

@@ -311,11 +311,11 @@ def stream(
     """Runs a model on a prompt, and shows the value while it grows.
 
     Args:
-        model: as all the others, as of `structgen.generate`.
+        model: see `structgen.generate`.
         prompt: a text or messages.
         schema: of the answer.
         limits: bounds on what the schema may cost.
-        options: how it runs, and how the schema is read.
+        options: as of `structgen.generate`.
 
     Returns:
         A context manager; see `Stream`.

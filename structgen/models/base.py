@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from structgen.schema.options import SchemaArguments
     from structgen.settings import Settings
 
-__all__ = ["AnyModel", "Model", "Prompt", "Server", "Session", "SessionBatch", "check_model"]
+__all__ = ["AnyModel", "Model", "Prompt", "Server", "Session", "SessionBatch", "as_messages", "check_model"]
 
 Prompt: TypeAlias = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages: `[{"role": "user", "content": "…"}]`."""
@@ -120,6 +120,11 @@ class Server(Protocol):
 
 AnyModel: TypeAlias = Model | Server
 """What `generate` takes."""
+
+
+def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
+    """A prompt as messages of its own; a text is one of the user's."""
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [dict(message) for message in prompt]
 
 
 def check_model(model: Any) -> None:

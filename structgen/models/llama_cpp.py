@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import ModelError
-from structgen.models.base import Prompt
+from structgen.models.base import Prompt, as_messages
 from structgen.models.kept_tokens import keeping_tokens
 from structgen.models.sequences import Entry, SequencePool, SequenceSession
 
@@ -60,9 +60,8 @@ class LlamaCppModel:
         """
         if isinstance(prompt, str) and (raw or self.chat_template is None):
             return self._with_bos(self._encode(prompt))
-        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [dict(m) for m in prompt]
         try:
-            text = self._formatter(messages=messages, **template).prompt
+            text = self._formatter(messages=as_messages(prompt), **template).prompt
         except (ValueError, jinja2.TemplateError) as error:  # ValueError is what templates raise on purpose
             raise ModelError(f"the chat template refuses the messages: {error}") from error
         return self._with_bos(self._encode(text))

@@ -18,6 +18,7 @@ from structgen.decoding import FinishReason, Request
 from structgen.engine.matcher import Matcher
 from structgen.engine.vocabulary import byte_vocabulary
 from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError
+from structgen.models.base import as_messages
 from structgen.models.response_format import VALUE, response_format
 from structgen.prompts import conversation
 from structgen.run import Run, Usage
@@ -146,9 +147,8 @@ class ServerRun(Run[T], Generic[T]):
         self.session.close()
 
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
-        messages = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
-        if isinstance(messages, str):
-            messages = [{"role": "user", "content": messages}]
+        asked = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
+        messages = as_messages(asked)
         pieces = _pieces(self._model, messages, self.settings, self._format, streams=self._streams)
         self.session = ServerSession(pieces)
         self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)

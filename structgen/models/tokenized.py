@@ -8,7 +8,7 @@ from typing import Any
 
 from structgen.engine.vocabulary import Vocabulary
 from structgen.errors import ModelError
-from structgen.models.base import Prompt
+from structgen.models.base import Prompt, as_messages
 from structgen.models.kept_tokens import keeping_tokens
 
 __all__ = ["TokenizedModel"]
@@ -54,11 +54,10 @@ class TokenizedModel:
                 return list(self.tokenizer.encode(prompt))
         if not has_template:
             raise ModelError("the tokenizer has no chat template for messages", hint="give the prompt as one string")
-        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [dict(m) for m in prompt]
         with self._tokenizer_lock:
             # Asking for the dict makes every release since 4.40 answer alike.
             encoded = self.tokenizer.apply_chat_template(
-                messages, add_generation_prompt=True, tokenize=True, return_dict=True, **template
+                as_messages(prompt), add_generation_prompt=True, tokenize=True, return_dict=True, **template
             )
         return list(encoded["input_ids"])
 

@@ -5,11 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from structgen.engine import regex as rx
+from structgen.engine.regex_edges import is_nullable
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
-from structgen.kbnf.regex_facts import is_nullable
 from structgen.limits import Deadline, Limits
 
 SETTINGS = settings(
