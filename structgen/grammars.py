@@ -160,7 +160,7 @@ class Grammar:
         from structgen.kbnf import ast
 
         regex = parse_regex(pattern, "python", limits=limits or Limits())
-        return cls("regex", pattern, False, ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
+        return cls("regex", pattern, False, ast.Grammar.of_regex(regex))
 
     @classmethod
     def choice(cls, options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> Grammar:
@@ -189,7 +189,7 @@ class Grammar:
             regex = literal_set(text.encode() for text in values)
         except UnicodeEncodeError as error:
             raise GrammarError(f"half a surrogate pair cannot be written: {error.object!r}") from error
-        tree = ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))
+        tree = ast.Grammar.of_regex(regex)
         # As JSON: whatever stands in the texts, no two choices are written alike.
         return cls("choice", json.dumps(sorted(values)), False, tree, _Chosen(values))
 
@@ -222,7 +222,7 @@ class Grammar:
             if max_length < shortest_unit(units, unit):
                 raise GrammarError(f"no {unit} of the text has at most {max_length} characters")
             regex = rx.intersection(regex, rx.repeat(rx.ANY_CHAR, 1, max_length))
-        tree = ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))
+        tree = ast.Grammar.of_regex(regex)
         return cls("substring", json.dumps([text, unit, max_length]), False, tree)
 
     def spell(self, value: Any) -> str:

@@ -23,10 +23,10 @@ class GrammarLogitsProcessor:
     It is called with torch's tensors by transformers, and with one row of numpy's by llama-cpp-python.
     The grammar applies to what follows the prompt: to the columns that were not yet there when the generation began.
     A row's state depends on nothing but these tokens, and with `tokenization="proper"` its prompt: so rows may be
-    reordered, repeated and dropped between steps,
-    as beam search does, and prompts may be padded on the left. A new call of `generate` is recognized by its input
-    not continuing the last step's. The one case that looks alike, a prompt that is exactly the unfinished output of
-    the call before, is taken as what it says: the text goes on. `reset` says otherwise.
+    reordered, repeated and dropped between steps, as beam search does, and prompts may be padded on the left. A new
+    call of `generate` is recognized by its input not continuing the last step's. The one case that looks alike, a
+    prompt that is exactly the unfinished output of the call before, is taken as what it says: the text goes on.
+    `reset` says otherwise.
 
     Not for several calls of `generate` at the same time; make one for each, they share the compiled grammar.
     """

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.engine.bitmask import tokens_of
 from structgen.errors import ModelError
 
 __all__ = ["Sampler"]
@@ -66,7 +67,7 @@ class Sampler:
             # When the best of all tokens is allowed, as it mostly is, the mask needs no applying. A NaN is "best" too.
             if int(mask[best >> 5]) >> (best & 31) & 1 and logits[best] == logits[best]:
                 return best
-        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little", count=logits.shape[0]))
+        allowed = tokens_of(mask, logits.shape[0])
         if allowed.shape[0] == 1:
             return int(allowed[0])
         candidates = logits[allowed].astype(np.float64)

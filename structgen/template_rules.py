@@ -170,8 +170,7 @@ class _Written:
         from structgen.kbnf.normal_form import normalize
 
         regex = rx.choice(*(_bare(part, self._after.encode()) for part in self._strings))
-        tree = ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))
-        return normalize(tree, limits=limits, deadline=deadline, is_empty=is_empty)
+        return normalize(ast.Grammar.of_regex(regex), limits=limits, deadline=deadline, is_empty=is_empty)
 
     def read(self, text: str, context: Any = None) -> Any:
         """See `Prepared`."""

@@ -21,7 +21,7 @@ from structgen.errors import VocabularyError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words"]
+__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "tokens_of"]
 
 FULL = 0xFFFFFFFF
 _WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # to compare types with these is quicker than with the classes
@@ -118,6 +118,16 @@ def apply_token_bitmask(logits: Any, mask: Any) -> None:
     _check_rows(rows, words.shape[0])
     patterns, kind = _patterns(logits)
     _fill(patterns if len(shape) == 2 else patterns[np.newaxis], words, kind)
+
+
+def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.intp]:
+    """The tokens that a row of a mask allows, in ascending order.
+
+    Args:
+        words: uint32[ceil(V / 32)].
+        size: look at the first so many tokens only; where bits behind them may be set.
+    """
+    return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
 
 
 def _check_rows(logit_rows: int, mask_rows: int) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from structgen.engine.arrays import grown_pool, zeros
+from structgen.engine.bitmask import tokens_of
 from structgen.engine.earley import ItemSetStore
 from structgen.engine.grammar import END, Spelling
 from structgen.engine.mask_tables import Exits, TerminalMask, Trie
@@ -399,7 +400,7 @@ class SetMasks:
         if terminal.dense >= 0:
             words = np.zeros(len(self.empty), dtype=np.uint32)
             self._copy(terminal.dense, terminal.first_removed, terminal.last_removed, words)
-            self._suspects.update(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
+            self._suspects.update(tokens_of(words).tolist())
 
     def _follow_from(self, exits: Exits, set_id: int, state: int) -> None:
         """Adds the tokens behind some exits that may follow the terminals in `state`: see `engine/place_masks.py`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from structgen.engine.bitmask import as_rows, as_words
+from structgen.engine.bitmask import as_rows, as_words, tokens_of
 from structgen.engine.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
 
@@ -128,10 +128,10 @@ class Matcher:
     def allowed_token_ids(self) -> list[int]:
         """The tokens that may come next, in ascending order."""
         vocabulary = self._compiled.vocabulary
-        words = np.zeros((1, (vocabulary.size + 31) // 32), dtype=np.uint32)
-        self.fill_next_token_bitmask(words)
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-        return [int(token) for token in np.flatnonzero(bits)]
+        mask = np.zeros((1, (vocabulary.size + 31) // 32), dtype=np.uint32)
+        self.fill_next_token_bitmask(mask)
+        tokens: list[int] = tokens_of(mask[0]).tolist()
+        return tokens
 
     def allows_bytes(self, data: bytes) -> bool:
         """Whether the text may go on with some bytes; the state stays as it is.

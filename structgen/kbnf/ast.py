@@ -198,3 +198,8 @@ class Grammar:
 
     rules: tuple[Rule, ...]
     start: str = "start"
+
+    @classmethod
+    def of_regex(cls, regex: Regex) -> Grammar:
+        """The grammar whose texts are those of a regex."""
+        return cls((Rule("start", RegexTerminal(regex)),))
