@@ -88,6 +88,9 @@ class PartialValues:
             return self._of_union(node, get_args(kind))
         if node.kind == "string":
             return MISSING if node.shown is None or kind not in (str, Any, object) else node.shown
+        if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
+            root = self._open(node, bare(_field_type(kind.model_fields["root"])))
+            return MISSING if root is MISSING else _instance(kind, {"root": root})
         if node.kind == "object":
             return self._object(node, kind)
         return self._array(node, kind) if node.kind == "array" else MISSING
@@ -123,9 +126,6 @@ class PartialValues:
         return True
 
     def _array(self, node: Node, kind: Any) -> Any:
-        if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
-            root = self.value_of_open(node, kind)
-            return MISSING if root is MISSING else _instance(kind, {"root": root})
         values = []
         for index, item in enumerate(node.items):
             of_item = item_type(kind, index)
@@ -143,14 +143,7 @@ class PartialValues:
             return frozenset(values) if origin is frozenset else set(values)
         return tuple(values) if origin is tuple else values
 
-    def value_of_open(self, node: Node, kind: Any) -> Any:
-        """A snapshot of the root of an open root model."""
-        return self._open(node, bare(_field_type(kind.model_fields["root"])))
-
     def _object(self, node: Node, kind: Any) -> Any:
-        if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
-            root = self.value_of_open(node, kind)
-            return MISSING if root is MISSING else _instance(kind, {"root": root})
         fields = fields_of(kind)
         if fields is not None:
             return _instance(kind, dict(self._fields(node, fields)), self._extra(node, fields))
