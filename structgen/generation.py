@@ -90,6 +90,9 @@ class Generator(Generic[T]):
         self.model = model
         self.constraint: Constraint[T] = constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
 
+    def __repr__(self) -> str:
+        return f"Generator({self.model!r}, {self.constraint!r})"
+
     def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
         """The value alone; see `run`."""
         return self.run(prompt, **options).value
