@@ -15,6 +15,7 @@ from structgen.engine.token_trie import TokenTrie
 __all__ = ["AddedTokens"]
 
 ROOT = 0
+ALL_BYTES = (1 << 256) - 1
 _NONE: frozenset[int] = frozenset()
 
 
@@ -28,14 +29,18 @@ class AddedTokens:
 
     Attributes:
         spelled: the same.
+        free_bytes: those with which none of the others begins, as bits of a number.
     """
 
     def __init__(self, contents: Mapping[int, bytes], spelled: set[int]) -> None:
         self.spelled = frozenset(spelled)
         self._contents = contents
+        begun = {content[0] for token, content in contents.items() if token not in spelled}
+        self.free_bytes = ALL_BYTES ^ sum(1 << byte for byte in begun)
         self._children: list[dict[int, int]] = [{}]
         self._is_end = [False]
         self._end_of: dict[int, int] = {}
+        self._leaving: dict[frozenset[int], int] = {}
         for token, content in contents.items():
             node = ROOT
             for byte in content:
@@ -66,6 +71,14 @@ class AddedTokens:
                 return None
             nodes = after
         return nodes
+
+    def leaving(self, nodes: frozenset[int]) -> int:
+        """The bytes behind which the text is in the middle of none, as bits of a number."""
+        known = self._leaving.get(nodes)
+        if known is None:
+            going_on = {byte for node in (*nodes, ROOT) for byte in self._children[node]}
+            known = self._leaving[nodes] = ALL_BYTES ^ sum(1 << byte for byte in going_on)
+        return known
 
     def begun_by(self, texts: Iterable[bytes]) -> list[frozenset[int] | None]:
         """Of each text by itself, which added tokens it is in the middle of; None where one occurs in it."""

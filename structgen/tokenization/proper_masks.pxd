@@ -64,8 +64,6 @@ cdef class ProperMasks:
     @cython.locals(completion=bytes, last=int, after=int, behind=int, still=int)
     cdef bint _is_completed(self, int set_id, int state, int partial, int token) except -1
     cdef object _cutting(self, int state, int word, int token)
-    @cython.locals(byte=int)
-    cdef bint _may_leave(self, likely, int set_id, added) except -1
     @cython.locals(tokens=tuple, behind=int, each=int, is_told=bint)
     cdef int _judge(self, Endings endings, int word, int token) except -1
     cdef bint _is_quickly_good(self, int set_id, int state, int word, int token) except -1
@@ -80,5 +78,5 @@ cdef class ProperMasks:
     cdef bint _may_cut(self, int set_id, int state) except -1
     cdef bint _is_good_behind(self, int set_id, place, int token) except -1
     cdef bint _is_good(self, int set_id, place) except -1
-    @cython.locals(likely=object, is_first=bint, is_good=bint)
+    @cython.locals(cutting=object, is_good=bint)
     cdef bint _ends_soon(self, int set_id, place) except -1

@@ -14,6 +14,7 @@ taken away afterwards.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -33,7 +34,6 @@ from structgen.tokenization.whole_words import OTHER
 
 __all__ = ["ProperMasks"]
 
-COMMON = b'",}]:0 a'  # what often comes next in JSON
 UNKNOWN = 0
 GOOD = 1
 BAD = 2
@@ -263,7 +263,7 @@ class ProperMasks:
             if not tokenization.can_go_on(behind, partial, token):
                 return False
         elif added:
-            if self._may_leave(self._ahead.next_bytes(after) & self._cutting(behind, word, token), after, added):
+            if self._may_be_left(after, self._cutting(behind, word, token) & tokenization.added.leaving(added)):
                 return True
         else:
             if self._is_quickly_good(after, behind, word, token):
@@ -288,15 +288,14 @@ class ProperMasks:
         sets, automata = self._sets, self._sets.automata
         sets.close(set_id)
         cutting = 0 if partial else self._cutting(state, word, token)
+        if added:
+            cutting = cutting & self.tokenization.added.leaving(added)
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             at = self._ahead.follow_within(sets.scan_state[scan], self._spellings[token])
             if not at or not automata.has_next(at):
                 continue
             if partial:
                 if not added and word == OTHER and self._is_completed_within(at, state, partial, token):
-                    return True
-            elif added:
-                if self._may_leave(self._ahead.bytes_within(at) & cutting, -1, added):
                     return True
             elif self._ahead.bytes_within(at) & cutting:
                 return True
@@ -359,23 +358,6 @@ class ProperMasks:
         if self._borders is not None:  # a pre-token may go on behind a border
             return self._scanner.cutting_bytes(state) & self._borders.of(token) if word == OTHER else 0
         return 0 if self._words.is_whole(word) else self._scanner.cutting_bytes(state)
-
-    def _may_leave(self, likely: int, set_id: int, added: frozenset[int]) -> bool:
-        """Whether a character may come next that surely cuts, and ends the beginnings of added tokens.
-
-        Args:
-            likely: the bytes that may come next and do, as bits of a number;
-            set_id: in this set, where that is not sure; -1 where it is.
-            added: the beginnings.
-        """
-        if set_id >= 0 and self._compiled.eager and self._sets.accepting[set_id]:
-            return False
-        for byte in COMMON:
-            if likely >> byte & 1 and (set_id < 0 or self._ahead.may_follow(set_id, byte)):
-                after = self.tokenization.added.behind(added, _BYTES[byte])
-                if after is not None and not after:
-                    return True
-        return False
 
     def _judge(self, endings: Endings, word: int, token: int) -> int:
         """Whether one of the endings of a pre-token can stand behind a token.
@@ -493,7 +475,9 @@ class ProperMasks:
     def _is_good(self, set_id: int, place: Place) -> bool:
         """Whether a proper way leads to an end from here: a search over sets and places, remembered.
 
-        Whatever was met on the way to an end is good; if no end is found, all that was met is bad.
+        Whatever was met on the way to an end is good; if no end is found, all that was met is bad. It goes on in turns
+        from where it came last and from where it came first: the one finds what is far, the other is not caught in
+        repetitions, of which each makes another set.
         """
         if len(self._found) >= KEPT:
             self._found.clear()
@@ -504,24 +488,26 @@ class ProperMasks:
         if self._ends_soon(set_id, place):
             found[first] = True
             return True
-        met = {first}
-        path = [(first, self._ways(set_id, place))]
-        while path:
-            last = path.pop()
-            step = next(last[1], None)
+        came_from: dict[Any, Any] = {first: None}
+        waiting = deque([(first, self._ways(set_id, place))])
+        turn = 0
+        while waiting:
+            turn = -1 - turn  # the last one, or the first
+            here, ways = waiting[turn]
+            step = next(ways, None)
             if step is None:
-                continue
-            path.append(last)
-            if step in met:
-                continue
-            after, behind = step
-            if found.get(step) or (step not in found and self._ends_soon(after, behind)):
-                found.update(dict.fromkeys([step, *[each for each, _ in path]], True))
-                return True
-            if step not in found:
-                met.add(step)
-                path.append((step, self._ways(after, behind)))
-        found.update(dict.fromkeys(met, False))
+                del waiting[turn]
+            elif step not in came_from:
+                came_from[step] = here
+                after, behind = step
+                if found.get(step) or (step not in found and self._ends_soon(after, behind)):
+                    while step is not None:
+                        found[step] = True
+                        step = came_from[step]
+                    return True
+                if step not in found:
+                    waiting.append((step, self._ways(after, behind)))
+        found.update(dict.fromkeys(came_from, False))
         return False
 
     def _ends_soon(self, set_id: int, place: Place) -> bool:
@@ -532,11 +518,10 @@ class ProperMasks:
             return True
         for branch in place.branches:
             if place.added:
-                is_first = branch.state == self._scanner.start
-                likely = self._ahead.next_bytes(set_id)
-                if not is_first:
-                    likely = likely & self._cutting(branch.state, branch.word, place.token)
-                is_good = self._may_leave(likely, set_id, place.added)
+                cutting = self.tokenization.added.leaving(place.added)
+                if branch.state != self._scanner.start:
+                    cutting = cutting & self._cutting(branch.state, branch.word, place.token)
+                is_good = self._may_be_left(set_id, cutting)
             else:
                 is_good = self._is_quickly_good(set_id, branch.state, branch.word, place.token)
             if is_good:

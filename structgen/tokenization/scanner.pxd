@@ -38,6 +38,7 @@ cdef class Scanner:
     cdef dict _completed        # by state and partial character: see `can_complete`
     cdef bint _has_borders
     cdef object _leads
+    cdef object _free_bytes
     cdef readonly tuple cuts
     cdef readonly int start
     cdef readonly tuple opened

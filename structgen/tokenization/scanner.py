@@ -82,6 +82,7 @@ class Scanner:
         memberships: for some characters, whether they are of each class of the splits; None for a character that no
             proper text holds.
         cuts: ASCII texts, at most KINDS.
+        free_bytes: those that can always be followed by others, as bits of a number.
         has_borders: whether what is asked for is not a sure cut, but that all tokens before are proper if there is a
             border between tokens, cut or not.
         leads: first bytes of several, as bits of a number, of which that is so where nothing has to fail yet.
@@ -97,12 +98,14 @@ class Scanner:
         splits: Sequence[Split],
         memberships: Callable[[str], Iterable[tuple[bool, ...] | None]],
         cuts: tuple[bytes, ...],
+        free_bytes: int,
         has_borders: bool = False,
         leads: int = 0,
     ) -> None:
         self.cuts = cuts
         self._has_borders = has_borders
         self._leads = leads
+        self._free_bytes = free_bytes
         self._splits = splits
         self._memberships = memberships
         self._kinds: dict[tuple[bool, ...], int] = {}
@@ -194,7 +197,9 @@ class Scanner:
         return self.union(self.cut(state), state) if self._has_borders else self.cut(state)
 
     def cutting_bytes(self, state: int) -> int:
-        """The bytes (ASCII, and `leads`) of which each, if it comes next, makes sure of that, as bits of a number."""
+        """The bytes (ASCII, and `leads`; free ones) of which each, if it comes next, makes sure of that, as bits of a
+        number.
+        """
         known = self._cutting_bytes.get(state)
         if known is None:
             left = self._left(state)
@@ -202,6 +207,7 @@ class Scanner:
             for byte in range(128):
                 after, _ = self.follow(left, 0, bytes([byte]))
                 known |= _is_settled(self._splits, self._sets[after]) << byte
+            known &= self._free_bytes
             self._cutting_bytes[state] = known
         return known
 

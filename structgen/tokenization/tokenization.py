@@ -173,13 +173,14 @@ class ProperTokenization:
 
     def _is_cut_up(self) -> bool:
         """Whether a fair part of the tokens can be cut off by a pre-tokenizer's cut behind them."""
-        self._use(Scanner(self._parts.splits, self._parts.memberships, CUTS), None)
+        self._use(Scanner(self._parts.splits, self._parts.memberships, CUTS, self.added.free_bytes), None)
         return len(self.cut_vocabularies[0].trie.tokens) > SOME * len(self.vocabulary.trie.tokens)
 
     def _cut_by_borders(self) -> None:
         """Tokens are cut off by what no merge joins to them."""
         parts = self._parts
-        scanner = Scanner(parts.splits, parts.memberships, BEHIND_BORDERS, True, parts.leads if parts.never_cuts else 0)
+        leads = parts.leads if parts.never_cuts else 0
+        scanner = Scanner(parts.splits, parts.memberships, BEHIND_BORDERS, self.added.free_bytes, True, leads)
         self._use(scanner, Borders(self.merges, self.vocabulary.spellings))
 
     def _use(self, scanner: Scanner, borders: Borders | None) -> None:
@@ -233,10 +234,14 @@ class ProperTokenization:
         return not text[:1].isascii() and composes(text.decode(errors="ignore")[:1])
 
     def cuts_of(self, state: int) -> list[int]:
-        """Which of the scanner's cuts surely make a cut behind a state."""
+        """Which of the scanner's cuts surely make a cut behind a state, and begin no added token."""
         known = self._cuts.get(state)
         if known is None:
-            known = [cut for cut in range(len(self.scanner.cuts)) if self.scanner.surely_cuts(state, cut)]
+            known = [
+                cut
+                for cut, text in enumerate(self.scanner.cuts)
+                if self.scanner.surely_cuts(state, cut) and self.added.behind(frozenset(), text) == frozenset()
+            ]
             self._cuts[state] = known
         return known
 
