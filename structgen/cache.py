@@ -308,9 +308,9 @@ def compile_prepared(
     def make() -> CompiledGrammar:
         is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
         tables = prepared.tables(limits, limits.deadline(), is_empty)
-        if spellable is not None and not (tables.accepts_empty or has_text(tables)):
+        written = tables if spellable is None else spellable.tables(tables, limits)
+        if spellable is not None and not (written.accepts_empty or has_text(written)):
             raise VocabularyError("the tokenizer can spell no text of the grammar")
-        written = tables if spellable is None else spellable.tables(tables)
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
         if begins_with_bracket(tables):
             made.prepare()

@@ -26,30 +26,46 @@ from structgen.engine.grammar import (
 )
 from structgen.engine.regex import Literal, Regex
 
-__all__ = ["ComposedRules", "concatenation", "has_text", "repetition", "with_terminals"]
+__all__ = [
+    "OWN",
+    "ComposedRules",
+    "composed",
+    "concatenation",
+    "has_text",
+    "repetition",
+    "with_terminals",
+    "without_text",
+]
 
 _Bodies = Sequence[Sequence[Symbol | Lookahead]]
-_OWN = -1  # the number that keys of the composition have in the place of a part's
+OWN = -1  # the number that keys of the composition have in the place of a part's
 
 
 def concatenation(parts: Sequence[GrammarTables | bytes]) -> GrammarTables:
     """A text of each part, one after the other; bytes stand for themselves."""
-    return _tables(_Concatenation(parts), all(map(_may_be_empty, parts)))
+    return composed(_Concatenation(parts), all(map(_may_be_empty, parts)))
 
 
 def repetition(item: GrammarTables, separator: bytes, least: int, most: int | None) -> GrammarTables:
     """Between `least` and `most` texts of a grammar, none of them empty, with a separator between them; another one
     may stand at the end.
     """
-    return _tables(_Repetition(item, separator, least, most), least == 0)
+    return composed(_Repetition(item, separator, least, most), least == 0)
 
 
 def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
     """A grammar with other terminals, each in the place of one. A body with one that matches nothing is dropped."""
-    return _tables(_WithTerminals(tables, change), tables.accepts_empty)
+    return composed(_WithTerminals(tables, change), tables.accepts_empty)
 
 
-def _tables(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
+def without_text(accepts_empty: bool) -> GrammarTables:
+    """A grammar without a text, but for the empty one."""
+    nothing = array("i")
+    return GrammarTables(nothing, array("i", [0, 0]), nothing, (), ("start",), 0, accepts_empty)
+
+
+def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
+    """The tables of a composition."""
     return GrammarTables(
         symbols=array("i", [1, END]),
         first_rule=array("i", [0, 1]),
@@ -58,7 +74,7 @@ def _tables(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
         names=("start",),
         start=0,
         accepts_empty=accepts_empty,
-        lazy=((_OWN, source.start),),
+        lazy=((OWN, source.start),),
         source=source,
         lookaheads=source.lookaheads,
         text_units=sum([tables.text_units for tables in source.grammars]),
@@ -100,11 +116,19 @@ class ComposedRules(ABC):
     def bodies(self, key: Any) -> _Bodies:
         """See `RuleSource`. An integer is a nonterminal of a part's tables."""
         part, inner = key
-        if part == _OWN:
+        if part == OWN:
             return self.own_bodies(inner)
         if isinstance(inner, int):
             return self._written(part, inner)
         return [self._all_taken(part, body) for body in self._source(part).bodies(inner)]
+
+    def is_written(self, key: Any) -> bool:
+        """Whether a nonterminal stands in tables, or around parts: there are not more of these than were given."""
+        part, inner = key
+        if part == OWN or isinstance(inner, int):
+            return True
+        source = self.sources[part]
+        return isinstance(source, ComposedRules) and source.is_written(inner)
 
     def _written(self, part: int, nonterminal: int) -> _Bodies:
         """The bodies of a nonterminal that stands in the tables of a part."""
@@ -171,7 +195,7 @@ class ComposedRules(ABC):
     def _original(self, key: Any, body: Sequence[Symbol | Lookahead]) -> Sequence[Symbol | Lookahead] | None:
         """A body as a part's source has made it; None for what was not made by one."""
         part, inner = key
-        if part == _OWN or isinstance(inner, int):
+        if part == OWN or isinstance(inner, int):
             return None
         originals = self._source(part).bodies(inner)
         return next((one for one in originals if _are_same(self._all_taken(part, one), body)), None)
@@ -196,7 +220,7 @@ class _Concatenation(ComposedRules):
         for at in range(place, len(self._symbols)):
             if self._has_text[at]:
                 if any(self._has_text[at + 1 :]):
-                    found.append([self._symbols[at], Lazy((_OWN, at + 1))])
+                    found.append([self._symbols[at], Lazy((OWN, at + 1))])
                 if all(self._may_be_empty[at + 1 :]):
                     found.append([self._symbols[at]])
             if not self._may_be_empty[at]:
@@ -226,9 +250,9 @@ class _Repetition(ComposedRules):
             written = written + 1 if self._most is not None else min(written + 1, self._least)
         found: list[list[Symbol]] = [[first]] if written >= self._least else []
         if kind == "item":
-            found.append([first, Lazy((_OWN, ("then", written)))])
+            found.append([first, Lazy((OWN, ("then", written)))])
         elif self._most is None or written < self._most:
-            found.append([first, Lazy((_OWN, ("item", written)))])
+            found.append([first, Lazy((OWN, ("item", written)))])
         return found
 
 

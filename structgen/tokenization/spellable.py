@@ -18,6 +18,9 @@ from structgen.engine.grammar import GrammarTables
 from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
+from structgen.limits import Limits
+from structgen.tokenization.special_texts import SpecialTexts
+from structgen.tokenization.spelled_rules import spelled
 
 __all__ = ["Spellable"]
 
@@ -36,7 +39,7 @@ class Spellable:
 
     def __init__(self, unspelled: Sequence[bytes]) -> None:
         self.unspelled = tuple(unspelled)
-        self._holding = rx.sequence(rx.ANY_BYTES, rx.literal_set(unspelled), rx.ANY_BYTES)
+        self._special_texts = SpecialTexts(unspelled)
         self._needed = [(_mask(text), 1 << text[-1]) for text in unspelled]
         self._last = reduce(or_, (last for _, last in self._needed))
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
@@ -47,7 +50,7 @@ class Spellable:
         if known is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            changed = rx.difference(regex, self._holding) if self._may_lead_into(regex) else regex
+            changed = rx.difference(regex, self._special_texts.holding) if self._may_lead_into(regex) else regex
             known = self._known[id(regex)] = (regex, changed)
         return known[1]
 
@@ -61,9 +64,10 @@ class Spellable:
         rules = [replace(rule, body=rewrite(rule.body, changed, known)) for rule in grammar.tree.rules]
         return replace(grammar, tree=replace(grammar.tree, rules=tuple(rules)))
 
-    def tables(self, tables: GrammarTables) -> GrammarTables:
-        """The grammar of a schema, or of what holds some, with all its terminals so."""
-        return tables if tables.source is None else with_terminals(tables, self.terminal)
+    def tables(self, tables: GrammarTables, limits: Limits) -> GrammarTables:
+        """A grammar without the texts: where it is that of a schema, or holds some, its terminals too are without."""
+        changed = tables if tables.source is None else with_terminals(tables, self.terminal)
+        return spelled(changed, self._special_texts, limits)
 
     def _may_lead_into(self, regex: rx.Regex) -> bool:
         used, alone = self._bytes_of(regex)

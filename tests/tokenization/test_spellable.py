@@ -75,6 +75,77 @@ def test_what_is_left_is_what_can_be_spelled(make, seed):
     assert texts_of(constraint) == expected
 
 
+def random_rules(rng, may_recur):
+    """A grammar that writes the special token's text by several terminals of several rules, or little else."""
+    rules = []
+    cuts = sorted(rng.sample(range(len(SPECIAL) + 1), 5))
+    repeated = ("{1,2}", "+")[may_recur]
+    others = ["'<'", "'<|e'", "'|>'", "'a'", f"#'[<x]{repeated}'", "#'[d>]'"]
+    for number in range(4):
+        part = f"'{SPECIAL[cuts[number] : cuts[number + 1]]}'"
+        deeper = [f"r{other}" for other in range(number + 1, 4)]
+        bodies = [[part], *[rng.choices([part, part, *others, *deeper], k=rng.randint(1, 3)) for _ in "ab"]]
+        rng.shuffle(bodies)
+        bodies = bodies[: rng.randint(1, 3)]
+        if may_recur and rng.random() < 0.5:
+            bodies.append([part, f"r{number}"])
+        rules.append(f"r{number} ::= {' | '.join(' '.join(body) for body in bodies)};")
+    around = [f"'{SPECIAL[: cuts[0]]}'" if cuts[0] else "", f"'{SPECIAL[cuts[4] :]}'" if cuts[4] < len(SPECIAL) else ""]
+    start = f"start ::= {around[0]} r0 r1 r2 r3 {around[1]} {rng.choice(['', '?' * bool(around[1])])};"
+    return structgen.Grammar.kbnf(f"{start} {' '.join(rules)}", eager=may_recur and rng.random() < 0.5)
+
+
+def leads_to_an_end(matcher, ends, rng):
+    """Whether random tokens end a text; asserts that none is stuck."""
+    for _ in range(80):
+        allowed = matcher.allowed_token_ids()
+        assert allowed
+        if ends & set(allowed):
+            return True
+        matcher.accept_token(rng.choice(allowed))
+    return False
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_pieces_that_make_a_special_token_together(seed):
+    rng = random.Random(seed)
+    given = random_rules(rng, may_recur=False)
+    written = texts_of(structgen.compile(given, BYTES))
+    if written is None:
+        pytest.skip("too many texts")
+    expected = {text for text in written if SPECIAL not in text}
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    if not expected:
+        with pytest.raises(VocabularyError, match=r"can(not)? spell"):
+            structgen.compile(given, vocabulary, tokenization="proper")
+        return
+    assert texts_of(structgen.compile(given, vocabulary, tokenization="proper")) == expected
+
+
+def test_a_special_tokens_beginning_is_no_sure_end():
+    # Behind `x` comes `<`, which would cut it off: but that leads to nothing else than the special token.
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    pairs = [text.decode() for text in vocabulary.spellings if len(text) == 2 and text.isalpha()]
+    assert pairs
+    for first, second in pairs[:20]:
+        given = structgen.Grammar.kbnf(f"start ::= '{first}' t '|end|>'; t ::= #'<|{second}';")
+        assert texts_of(structgen.compile(given, vocabulary, tokenization="proper")) == {f"{first}{second}|end|>"}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rules_that_recur_lead_to_an_end(seed):
+    rng = random.Random(seed)
+    given = random_rules(rng, may_recur=True)
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    try:
+        constraint = structgen.compile(given, vocabulary, tokenization="proper")
+    except VocabularyError as error:
+        assert "spell" in str(error)
+        return
+    ends = set(vocabulary.eos_token_ids)
+    assert sum(leads_to_an_end(constraint.matcher(), ends, rng) for _ in range(20)) > 0
+
+
 @pytest.mark.parametrize(
     ("given", "text"),
     [
