@@ -34,6 +34,7 @@ ATOMS = [
         "<|im_end|>",
         "<0x41>",
     ),
+    *("ò", "ù", "ײ", "丼", "伽", "¼", "³", "×"),  # whose bytes are digits, as characters of the byte map
     *("\u200d", "\U00016ff4", "Ⓐ", "«"),  # which Rust and Oniguruma, or versions of Unicode, take for different things
 ]
 
@@ -100,6 +101,8 @@ LANGUAGES = [
     ("(it|I|they)'(s|S|d|re|ll)", None),
     ("(a|é|e\u0301|中文?|한|😀){1,2}", None),
     ("(р|с|и|П|中|丕){1,2}", None),  # that begin with the same bytes
+    ("(ò|é|x²|¼|丼|伽|中|ײ|1){1,2}", None),  # that may be cut within
+    (r"(½|12)3?(²|\n| )?(ü|ý|é1|ß)?", None),
     (r'\{"name": ?"(Bob|Alice)","(age|ages)":(7|34)\}', None),
     ('"[a-c"]{0,2}",?"', None),
     ("a<tool(_call)?>b?|<tool", None),
