@@ -88,8 +88,9 @@ def options(
             return
         state = FRESH
     for cuts, after in _steps(split, state, split.members(members)):
-        if split.program.matches_here(after[1]):
-            continue  # what has to fail succeeds, whatever follows
+        threads, doomed = after
+        if split.program.matches_here(doomed) or (threads and doomed and set(threads) <= set(doomed)):
+            continue  # what has to fail succeeds, whatever follows; or it is what has to succeed
         for cuts_below, below in options(splits[1:], guess[1:], members, is_cut or cuts):
             yield cuts_below, (after, *below)
 

@@ -319,9 +319,9 @@ class Scanner:
         return False
 
     def _takes(self, state: int, kinds: tuple[int, ...]) -> bool:
-        """Whether characters or bytes of some kinds fit a state, one after another in the same token."""
+        """Whether bytes of some kinds fit a state, one after another, with any cuts between them."""
         for kind in kinds:
-            state = self.step(state, kind)
+            state = self.union(self.step(state, kind), self.step(self.cut(state), kind))
         return state > 0
 
     def _forms_of(self, partial: int) -> list[tuple[int, ...]]:
@@ -332,8 +332,8 @@ class Scanner:
             low, high = _completions(prefix)
             found: set[tuple[int, ...]] = set()
             for code in range(low, high, ROW):
-                before = chr(code).encode()[:-1]
-                inner = [self._inner_kind(before[: at + 1]) for at in range(len(prefix), len(before))]
+                text = chr(code).encode()
+                inner = [self._inner_kind(text[:size]) for size in range(len(prefix) + 1, len(text))]
                 kinds = self._kinds_of_block(code // BLOCK)[code % BLOCK : code % BLOCK + ROW]
                 found.update((*inner, FIRST_KIND - kind) for kind in {*kinds} - {NO_TEXT})
             known = self._forms[partial] = sorted(found)
