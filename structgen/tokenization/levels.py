@@ -18,8 +18,8 @@ __all__ = ["ByteSplits", "Levels", "OneLevel", "TwoLevels"]
 Members: TypeAlias = tuple[bool, ...]
 """Whether a character is of each class of some splits."""
 
-CONTINUATION = 0x80
-SIX_BITS = 0x3F  # of a character in each byte that continues it
+CONTINUATION = 0x80  # the least byte that continues a character
+SIX_BITS = 0x3F  # that each of them has of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +152,14 @@ class TwoLevels:
             found: the memberships of all; None for those that no proper text holds.
         """
         return [
-            None
-            if members is None
-            else _Step(members, self._members[at if at < CONTINUATION else CONTINUATION | at & SIX_BITS], at < 0x80)
-            for at, members in enumerate(found, code)
+            None if members is None else _Step(members, self._members[_last_byte(number)], number < CONTINUATION)
+            for number, members in enumerate(found, code)
         ]
+
+
+def _last_byte(code: int) -> int:
+    """The last byte of a character."""
+    return code if code < CONTINUATION else CONTINUATION | code & SIX_BITS
 
 
 Levels: TypeAlias = OneLevel | TwoLevels

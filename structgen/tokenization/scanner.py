@@ -134,9 +134,7 @@ class Scanner:
         self._number(frozenset())
         self.start = self._number(frozenset({(False, self._levels.opened())}))
         openings = [split for split in splits if split.behavior == "opening"]
-        self.opened = tuple(
-            [self._number(frozenset({(False, self._levels.opened(opening))})) for opening in openings]
-        )
+        self.opened = tuple([self._number(frozenset({(False, self._levels.opened(opening))})) for opening in openings])
         self._last_start = len(self._sets) - 1
 
     # -- states -----------------------------------------------------------------------------------------------------

@@ -22,7 +22,10 @@ TEXTS = [
     "café naïve über 中文字符 かな ナ 한글 Привет 😀😀 … — “quotes” \u00a0\u00a0 x",
 ] * 3
 # With characters whose bytes are digits of the byte map: B2, B3, B9, BC to BE.
-NUMERIC_BYTES = ["½ cup ¼¾ ²³¹ ò ó ù ü ý þ ײ מ 丼 伽 中文 đ 2³=8 x²+y² ×÷ üben für ý 1234567 “²”", "più già però, só três"] * 3
+NUMERIC_BYTES = [
+    "½ cup ¼¾ ²³¹ ò ó ù ü ý þ ײ מ 丼 伽 中文 đ 2³=8 x²+y² ×÷ üben für ý 1234567 “²”",
+    "più già però, só três",
+] * 3
 
 
 def _bpe(splits, size=420, normalizer=None, ignore_merges=False, texts=TEXTS):
@@ -158,7 +161,7 @@ def bytes_merged():
 
 def bytes_split_by_words():
     """By regexes that look ahead, over what is left of characters; no text has the byte of an `×`."""
-    lookahead = _split("[À-ÿ](?![À-ÿ])|[ĠĊ]+(?=[a-z])|ab?", "contiguous")
+    lookahead = _split("[À-ÿ](?![À-ÿ])|[ĠĊ](?=[a-z])|ab?", "contiguous")
     return _behind_bytes(pre_tokenizers.CharDelimiterSplit("×"), lookahead, pre_tokenizers.Punctuation("isolated"))
 
 

@@ -316,7 +316,7 @@ def _refused():
     respelled = bpe_tokenizers.gemma_like()
     respelled.add_tokens([AddedToken("a▁b", normalized=True)])
     bytes_only = bpe_tokenizers._bytes_only()
-    behind_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Split(" ", "isolated")])
+    behind_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Metaspace()])
     behind_digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
     patterns = {
         "a{2}?": "followed by",
@@ -335,7 +335,7 @@ def _refused():
         *((_with(pre_tokenizer=split(pattern)), what) for pattern, what in patterns.items()),
         (mixed, "'abc' and 'bc' overlap"),
         (respelled, "'a▁b' is normalized"),
-        (_with(pre_tokenizer=behind_bytes), "'Split' behind 'ByteLevel'"),
+        (_with(pre_tokenizer=behind_bytes), "'Metaspace' behind 'ByteLevel'"),
         (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' behind 'ByteLevel'"),
         (words, "WordPiece"),
         (unigram, "Unigram"),
