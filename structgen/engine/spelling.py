@@ -27,7 +27,7 @@ from typing import Any
 
 from structgen.errors import VocabularyError
 
-__all__ = ["spell_tokens", "tokenizer_state"]
+__all__ = ["BYTE_ALPHABET", "spell_tokens", "tokenizer_state"]
 
 SPACE_MARK = "▁"
 BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -177,7 +177,8 @@ def _byte_alphabet() -> str:
     return "".join(chr(moved.get(byte, byte)) for byte in range(256))
 
 
-_BYTE_OF_CHARACTER = codecs.charmap_build(_byte_alphabet())
+BYTE_ALPHABET = _byte_alphabet()
+_BYTE_OF_CHARACTER = codecs.charmap_build(BYTE_ALPHABET)
 
 
 def _byte_level_piece(piece: str) -> Piece:

@@ -4,7 +4,7 @@
     memberships      the kinds of characters, as the tokenizer sees them
     openings         what it does to the text behind an added token
     split_patterns   the regexes of pre-tokenizers
-    pre_tokenizers   where they cut, guessed from left to right
+    pre_tokenizers, levels   where they cut, guessed from left to right; the same for bytes behind ByteLevel
     scanner          the same as an automaton over bytes, and what it says of each token
     merges           which neighbouring tokens stay as they are
     whole_words      pre-tokens that are one token against the merges

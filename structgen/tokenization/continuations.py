@@ -155,7 +155,9 @@ class Continuations:
                 byte = following.bit_length() - 1
                 following ^= one << byte
                 behind, still = scanner.follow(state, partial, _BYTES[byte])
-                unsettled = not partial and scanner.follow(scanner.cut(state), 0, _BYTES[byte])[0] > 0
+                unsettled = (not partial or scanner.cuts_characters) and (
+                    scanner.follow(scanner.cut(state), partial, _BYTES[byte])[0] > 0
+                )
                 if not behind and not unsettled:
                     continue
                 after = self._sets.goto(at, byte) if kind == IN_SET else automata.next(at, byte)

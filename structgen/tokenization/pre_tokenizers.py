@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from structgen.tokenization.split_patterns import Program, Threads
 
-__all__ = ["Guess", "Split", "is_settled", "may_end", "opened", "options"]
+__all__ = ["FRESH", "Guess", "Split", "is_settled", "may_end", "opened", "options"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +65,20 @@ def opened(splits: Sequence[Split], opening: Split | None = None) -> Guess:
     return tuple((None, split.program.start) if split is opening else FRESH for split in splits)
 
 
-def options(splits: Sequence[Split], guess: Guess, members: Sequence[bool]) -> Iterator[tuple[bool, Guess]]:
+def options(
+    splits: Sequence[Split], guess: Guess, members: Sequence[bool], is_cut: bool = False
+) -> Iterator[tuple[bool, Guess]]:
     """What can be guessed about the border before a character, and where that leads behind the character.
 
     Args:
-        splits: the pre-tokenizer.
+        splits: the pre-tokenizer, or its last ones.
         guess: what was guessed before.
         members: whether the character is of a class, for all classes of all splits.
+        is_cut: whether a split before these cuts there.
 
     Yields:
         Whether there is a cut, and what is guessed from then on.
     """
-    yield from _options(splits, guess, members, False)
-
-
-def _options(
-    splits: Sequence[Split], guess: Guess, members: Sequence[bool], is_cut: bool
-) -> Iterator[tuple[bool, Guess]]:
     if not splits:
         yield is_cut, ()
         return
@@ -91,9 +88,10 @@ def _options(
             return
         state = FRESH
     for cuts, after in _steps(split, state, split.members(members)):
-        if split.program.matches_here(after[1]):
-            continue  # what has to fail succeeds, whatever follows
-        for cuts_below, below in _options(splits[1:], guess[1:], members, is_cut or cuts):
+        threads, doomed = after
+        if split.program.matches_here(doomed) or (threads and doomed and set(threads) <= set(doomed)):
+            continue  # what has to fail succeeds, whatever follows; or it is what has to succeed
+        for cuts_below, below in options(splits[1:], guess[1:], members, is_cut or cuts):
             yield cuts_below, (after, *below)
 
 

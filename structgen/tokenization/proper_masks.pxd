@@ -55,6 +55,7 @@ cdef class ProperMasks:
     cdef tuple _unsure_of(self, int set_id, branch, place)
     @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int, word=int, verdict=int)
     cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token, Unsure unsure) except -1
+    cdef bint _can_be_completed(self, int token) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
     cdef bint _is_good_within(self, int set_id, int state, int partial, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")

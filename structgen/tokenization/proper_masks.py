@@ -156,7 +156,7 @@ class ProperMasks:
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, True)
                 unite(out, way)
-            if not is_first and not place.partial and not self._words.is_whole(branch.word):
+            if not is_first and tokenization.may_cut(place.partial) and not self._words.is_whole(branch.word):
                 without(way, rows.begins, _NOTHING)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, place, False)
@@ -246,7 +246,7 @@ class ProperMasks:
         tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
         state = branch.state if joined else scanner.cut(branch.state)
         behind, partial = scanner.follow(state, place.partial, text)
-        if partial and unfinished(text) and not tokenization.completions.of(token).exists:
+        if partial and not self._can_be_completed(token):
             return False
         is_first = not joined or (scanner.is_start(branch.state) and not place.partial)
         word = self._words.begun_by(token) if is_first else self._words.behind(branch.word, token)
@@ -280,6 +280,14 @@ class ProperMasks:
         tail = tokenization.tail(place, text)
         self._depends_on_tail = place.tail != "" and tail != tokenization.tail(replace(place, tail=""), text)
         return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
+
+    def _can_be_completed(self, token: int) -> bool:
+        """Whether some token can go on with a character that a token begins and does not end, as far as that is known
+        of the token alone.
+        """
+        if self._scanner.cuts_characters or not unfinished(self._spellings[token]):
+            return True
+        return bool(self.tokenization.completions.of(token).exists)
 
     def _is_good_within(
         self, set_id: int, state: int, partial: int, word: int, token: int, added: frozenset[int]

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.engine.spelling import BYTE_ALPHABET
 from structgen.errors import VocabularyError
+from structgen.tokenization.levels import ByteSplits
 from structgen.tokenization.memberships import SPACE_MARK, Memberships
 from structgen.tokenization.merges import ids_of_merges
 from structgen.tokenization.openings import Opening, read_openings
@@ -44,6 +46,7 @@ class Parts:
         splits: the openings and the pre-tokenizer; where there is neither, one by a pattern that matches nothing.
         never_cuts: whether the pre-tokenizer does not.
         leads: the bytes above 0x7F that begin only characters that can be spelled, as bits of a number.
+        behind: the splits behind ByteLevel; None where there are none.
         memberships: for some characters, whether they are of each class of the splits; None for a character that the
             tokenizer would change, or cannot spell.
         is_normal: whether the normalizer leaves a text as it is; None where it looks at single characters only.
@@ -63,6 +66,7 @@ class Parts:
     splits: tuple[Split, ...]
     never_cuts: bool
     leads: int
+    behind: ByteSplits | None = field(repr=False)
     memberships: Callable[[str], Iterable[tuple[bool, ...] | None]] = field(repr=False)
     is_normal: Callable[[str], bool] | None
     added: dict[int, str]
@@ -110,7 +114,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     if marks_spaces and " " in vocabulary:
         lengths[vocabulary[" "]] = 0  # no text has a space any more
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
-    cutting = read_splits(pre_tokenizers, has_spaces=MARKING not in normalizers)
+    cutting, behind = read_splits(pre_tokenizers, has_spaces=MARKING not in normalizers)
     splits = _in_a_row([*((compile_pattern(pattern), "opening") for pattern in opened), *cutting])
     can_spell: Callable[[str], bool] | None = None
     if not is_byte_level and (len(fallback) < 256 or (marks_spaces and SPACE_MARK not in vocabulary)):
@@ -124,8 +128,9 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         fallback=fallback,
         is_piece=_Pieces(vocabulary, marks_spaces) if fallback else None,
         splits=splits or (Split(empty_pattern(), 0, "isolated"),),
-        never_cuts=not cutting,
+        never_cuts=not cutting and not behind,
         leads=(LEADS & ~(marks_spaces << SPACE_MARK.encode()[0])) * is_usual,
+        behind=_byte_splits(behind) if behind else None,
         memberships=Memberships(splits, rewrites, can_spell, marks_spaces),
         is_normal=is_normal,
         added={token["id"]: token["content"] for token in tokens},
@@ -183,6 +188,12 @@ def _in_a_row(parts: list[tuple[Program, str]]) -> tuple[Split, ...]:
         splits.append(Split(program, first_leaf, behavior))
         first_leaf += len(program.leaves)
     return tuple(splits)
+
+
+def _byte_splits(parts: list[tuple[Program, str]]) -> ByteSplits:
+    splits = _in_a_row(parts)
+    members = Memberships(splits, [], None, False)(BYTE_ALPHABET)
+    return ByteSplits(splits, tuple(each for each in members if each is not None))
 
 
 def _flat(config: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:

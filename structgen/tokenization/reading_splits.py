@@ -24,28 +24,34 @@ INVERTED = {
     "merged_with_next": "merged_with_previous",
     "removed": "gaps_removed",
 }
+# What would change the text again that one before has made of it.
+NOT_BEHIND = {"ByteLevel": ("ByteLevel", "Metaspace"), "Metaspace": ("ByteLevel",)}
 
 
-def read_splits(parts: list[dict[str, Any]], has_spaces: bool) -> list[tuple[Program, str]]:
-    """The patterns and behaviours of all splits.
+def read_splits(
+    parts: list[dict[str, Any]], has_spaces: bool
+) -> tuple[list[tuple[Program, str]], list[tuple[Program, str]]]:
+    """The patterns and behaviours of all splits: of those of characters, and of those behind ByteLevel, of bytes.
 
     Args:
         parts: the pre-tokenizer.
         has_spaces: whether the normalizer leaves any. Where it does not, Gemma's split by them never cuts.
     """
     splits: list[tuple[Program, str]] = []
-    for before, part in zip([None, *parts], parts, strict=False):
+    behind: list[tuple[Program, str]] = []
+    seen: set[str] = set()
+    for part in parts:
         if part["type"] == "Metaspace" and splits:
             raise VocabularyError("the tokenizer's 'Metaspace' behind other pre-tokenizers is not supported")
         if part["type"] == "ByteLevel" and part["add_prefix_space"] and splits:
             raise VocabularyError("the tokenizer's 'ByteLevel' puts a space before each piece: that is not supported")
-        if before and (before["type"] == "ByteLevel" or (before["type"], part["type"]) == ("Metaspace", "ByteLevel")):
-            raise VocabularyError(  # it would see what the one before has made of the bytes
-                f"the tokenizer's {part['type']!r} behind {before['type']!r} is not supported"
-            )
+        for other in seen.intersection(NOT_BEHIND.get(part["type"], ())):
+            raise VocabularyError(f"the tokenizer's {part['type']!r} behind {other!r} is not supported")
         is_idle = part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
-        splits += [] if is_idle and not has_spaces else _splits(part)
-    return splits
+        row = behind if "ByteLevel" in seen else splits
+        row += [] if is_idle and not has_spaces else _splits(part)
+        seen.add(part["type"])
+    return splits, behind
 
 
 def _splits(part: dict[str, Any]) -> list[tuple[Program, str]]:

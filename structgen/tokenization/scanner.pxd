@@ -4,7 +4,7 @@ import cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.token_trie cimport TokenTrie
 
-cdef int UNKNOWN, KINDS, NO_TEXT, FIRST_KIND, NOT_SURE, SURE, BLOCK, CUTTERS
+cdef int UNKNOWN, KINDS, NO_TEXT, NO_KIND, FIRST_KIND, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
 
 
 cdef class TokenRows:
@@ -20,10 +20,10 @@ cdef class Cutters:
 
 
 cdef class Scanner:
-    cdef object _splits
+    cdef object _levels
     cdef object _memberships
-    cdef dict _kinds            # by memberships
-    cdef list _members          # by kind: its memberships
+    cdef dict _kinds            # by memberships, or by step of two levels
+    cdef list _members          # by kind: the same
     cdef list _sets             # by state: whether a cut is to come first, and the guess
     cdef dict _numbers
     cdef dict _cuts
@@ -32,6 +32,8 @@ cdef class Scanner:
     cdef int[::1] _steps        # by state and kind: the state after it
     cdef int[::1] _sure         # by state and kind: whether there surely is a cut
     cdef list _prefixes         # by partial character: its bytes
+    cdef list _inner            # by partial character: the kind of its last byte
+    cdef dict _forms            # by partial character: see `_forms_of`
     cdef int[::1] _characters   # by partial character and byte: see `byte`
     cdef dict _blocks           # by number of a block: what `byte` returns for its characters
     cdef dict _cutting_bytes
@@ -39,6 +41,7 @@ cdef class Scanner:
     cdef bint _has_borders
     cdef object _leads
     cdef object _free_bytes
+    cdef readonly bint cuts_characters
     cdef readonly tuple cuts
     cdef readonly int start
     cdef readonly tuple opened

@@ -2,7 +2,8 @@
 
 A state is a set of guesses (`pre_tokenizers.py`) that fit the tokens so far; 0 is the empty set. Between the bytes of a
 character it waits: characters are put together by another automaton, of partial characters, that all states share. Of
-a character only counts which of the pre-tokenizer's classes it belongs to, its *kind*.
+a character only counts which of the pre-tokenizer's classes it belongs to, its *kind*. Where there are splits of bytes,
+too (`levels.py`), a state does not wait: bytes within a character have kinds of their own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.token_trie import TokenTrie
 from structgen.errors import VocabularyError
-from structgen.tokenization.pre_tokenizers import Guess, Split, is_settled, may_end, opened, options
+from structgen.tokenization.levels import ByteSplits, Levels, OneLevel, TwoLevels
+from structgen.tokenization.pre_tokenizers import Split
 
 __all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
 
@@ -28,12 +30,14 @@ FIRST_KIND = -3  # of a character: kind k is FIRST_KIND - k
 NOT_SURE = 0
 SURE = 1
 CUTTERS = 2  # how many cutting texts a token has at most
+NO_KIND = -1
 BLOCK = 4096  # characters whose kinds are found at once
+ROW = 64  # that differ only in their last byte
 UNIFORM = ((0x40, 0xE0), (0xE1, 0xF0), (0xF0, 0x10F), (0x10F, 0x110))
 """Blocks that hold nothing but unassigned characters, or private ones, in every version of Unicode."""
 
 
-Guesses: TypeAlias = frozenset[tuple[bool, Guess]]
+Guesses: TypeAlias = frozenset[tuple[bool, Any]]
 """Guesses, and whether a cut comes right behind each: it is made by the first character that follows."""
 
 
@@ -52,9 +56,11 @@ class TokenRows:
         self.sure_joins = [np.zeros(words, dtype=np.uint32) for _ in range(CUTTERS)]
         self.sure_begins = [np.zeros(words, dtype=np.uint32) for _ in range(CUTTERS)]
 
-    def share(self, empty: TokenRows) -> None:
-        """Keeps only the tokens that can follow in the same pre-token; the other masks become another one's, empty."""
-        self.begins = empty.begins
+    def share(self, empty: TokenRows, keeps_begins: bool) -> None:
+        """Keeps only the tokens that can follow in the same pre-token, and those that begin another one if wanted; the
+        other masks become another one's, empty.
+        """
+        self.begins = self.begins if keeps_begins else empty.begins
         self.sure_joins = empty.sure_joins
         self.sure_begins = empty.sure_begins
 
@@ -86,8 +92,10 @@ class Scanner:
         has_borders: whether what is asked for is not a sure cut, but that all tokens before are proper if there is a
             border between tokens, cut or not.
         leads: first bytes of several, as bits of a number, of which that is so where nothing has to fail yet.
+        behind: the splits of bytes.
 
     Attributes:
+        cuts_characters: whether a cut may come within a character.
         start: the state at the beginning of a text, and behind most added tokens.
         opened: the states where an opening counts, of each split that is one.
         cuts: texts of which each may make sure that there is a cut before it, wherever it stands.
@@ -101,15 +109,17 @@ class Scanner:
         free_bytes: int,
         has_borders: bool = False,
         leads: int = 0,
+        behind: ByteSplits | None = None,
     ) -> None:
+        self.cuts_characters = behind is not None
+        self._levels: Levels = OneLevel(splits) if behind is None else TwoLevels(splits, behind)
         self.cuts = cuts
         self._has_borders = has_borders
         self._leads = leads
         self._free_bytes = free_bytes
-        self._splits = splits
         self._memberships = memberships
-        self._kinds: dict[tuple[bool, ...], int] = {}
-        self._members: list[tuple[bool, ...]] = []
+        self._kinds: dict[Any, int] = {}
+        self._members: list[Any] = []
         self._sets: list[Guesses] = []
         self._numbers: dict[Guesses, int] = {}
         self._cuts: dict[int, int] = {}
@@ -118,14 +128,16 @@ class Scanner:
         self._steps = zeros(KINDS, UNKNOWN)
         self._sure = zeros(KINDS, UNKNOWN)
         self._prefixes = [b""]
+        self._inner = [NO_KIND]
+        self._forms: dict[int, list[tuple[int, ...]]] = {}
         self._characters = zeros(256, UNKNOWN)
         self._blocks: dict[int, list[int]] = {}
         self._cutting_bytes: dict[int, int] = {}
         self._completed: dict[tuple[int, int], bool] = {}
         self._number(frozenset())
-        self.start = self._number(frozenset({(False, opened(splits))}))
+        self.start = self._number(frozenset({(False, self._levels.opened())}))
         openings = [split for split in splits if split.behavior == "opening"]
-        self.opened = tuple([self._number(frozenset({(False, opened(splits, opening))})) for opening in openings])
+        self.opened = tuple([self._number(frozenset({(False, self._levels.opened(opening))})) for opening in openings])
         self._last_start = len(self._sets) - 1
 
     # -- states -----------------------------------------------------------------------------------------------------
@@ -135,7 +147,7 @@ class Scanner:
         if number is None:
             number = self._numbers[guesses] = len(self._sets)
             self._sets.append(guesses)
-            self._ends.append(_may_end(self._splits, guesses))
+            self._ends.append(_may_end(self._levels, guesses))
             while (number + 1) * KINDS > len(self._steps):
                 self._steps = grown(self._steps, len(self._steps), UNKNOWN)
                 self._sure = grown(self._sure, len(self._sure), UNKNOWN)
@@ -174,7 +186,7 @@ class Scanner:
         return after if after != UNKNOWN else self._make_step(state, kind)
 
     def _make_step(self, state: int, kind: int) -> int:
-        number = self._number(_behind(self._splits, self._sets[state], self._members[kind]))
+        number = self._number(_behind(self._levels, self._sets[state], self._members[kind]))
         self._steps[state * KINDS + kind] = number
         return number
 
@@ -188,7 +200,7 @@ class Scanner:
             for byte in self.cuts[cut]:  # there may be any cuts within it
                 within, _ = self.follow(after, 0, bytes([byte]))
                 after = self.union(within, self.follow(self.cut(after), 0, bytes([byte]))[0])
-            sure = SURE if _is_settled(self._splits, self._sets[after]) else NOT_SURE
+            sure = SURE if _is_settled(self._levels, self._sets[after]) else NOT_SURE
             self._sure[state * KINDS + cut] = sure
         return sure == SURE
 
@@ -203,10 +215,10 @@ class Scanner:
         known = self._cutting_bytes.get(state)
         if known is None:
             left = self._left(state)
-            known = 0 if _is_waiting(self._sets[left]) else self._leads
+            known = 0 if _is_waiting(self._levels, self._sets[left]) else self._leads
             for byte in range(128):
                 after, _ = self.follow(left, 0, bytes([byte]))
-                known |= _is_settled(self._splits, self._sets[after]) << byte
+                known |= _is_settled(self._levels, self._sets[after]) << byte
             known &= self._free_bytes
             self._cutting_bytes[state] = known
         return known
@@ -229,6 +241,7 @@ class Scanner:
         elif may_follow(prefix, byte):
             number = len(self._prefixes)
             self._prefixes.append(prefix + bytes([byte]))
+            self._inner.append(self._inner_kind(prefix + bytes([byte])))
             if (number + 1) * 256 > len(self._characters):
                 self._characters = grown(self._characters, len(self._characters), UNKNOWN)
             self._characters[partial * 256 + byte] = number
@@ -254,12 +267,18 @@ class Scanner:
         if known is None:
             characters = [chr(code) for code in range(block * BLOCK, (block + 1) * BLOCK)]
             texts = "".join(" " if "\ud800" <= character <= "\udfff" else character for character in characters)
-            found = self._memberships(texts)
+            found: Iterable[Any] = self._memberships(texts)
+            if isinstance(self._levels, TwoLevels):
+                found = self._levels.ends(block * BLOCK, found)
             known = [NO_TEXT if members is None else FIRST_KIND - self._kind(members) for members in found]
             self._blocks[block] = known
         return known
 
-    def _kind(self, members: tuple[bool, ...]) -> int:
+    def _inner_kind(self, prefix: bytes) -> int:
+        """The kind of the last byte of a partial character."""
+        return self._kind(self._levels.inner(prefix)) if isinstance(self._levels, TwoLevels) else NO_KIND
+
+    def _kind(self, members: Any) -> int:
         kind = self._kinds.get(members)
         if kind is None:
             kind = self._kinds[members] = len(self._members)
@@ -291,6 +310,8 @@ class Scanner:
         return known
 
     def _find_completed(self, state: int, partial: int) -> bool:
+        if self.cuts_characters:
+            return any(self._takes(state, form) for form in self._forms_of(partial))
         low, high = _completions(self._prefixes[partial])
         tried: set[int] = set()
         for block in range(low // BLOCK, high // BLOCK + 1):
@@ -301,6 +322,27 @@ class Scanner:
                 tried.add(after)
         return False
 
+    def _takes(self, state: int, kinds: tuple[int, ...]) -> bool:
+        """Whether bytes of some kinds fit a state, one after another, with any cuts between them."""
+        for kind in kinds:
+            state = self.union(self.step(state, kind), self.step(self.cut(state), kind))
+        return state > 0
+
+    def _forms_of(self, partial: int) -> list[tuple[int, ...]]:
+        """The kinds of the bytes that complete a partial character, for all characters that begin so."""
+        known = self._forms.get(partial)
+        if known is None:
+            prefix = self._prefixes[partial]
+            low, high = _completions(prefix)
+            found: set[tuple[int, ...]] = set()
+            for code in range(low, high, ROW):
+                text = chr(code).encode()
+                inner = [self._inner_kind(text[:size]) for size in range(len(prefix) + 1, len(text))]
+                kinds = self._kinds_of_block(code // BLOCK)[code % BLOCK : code % BLOCK + ROW]
+                found.update((*inner, FIRST_KIND - kind) for kind in {*kinds} - {NO_TEXT})
+            known = self._forms[partial] = sorted(found)
+        return known
+
     # -- texts and tokens -------------------------------------------------------------------------------------------
 
     def follow(self, state: int, partial: int, text: bytes) -> tuple[int, int]:
@@ -309,9 +351,12 @@ class Scanner:
             after = self.byte(partial, text[index])
             if after >= 0:
                 partial = after
-                continue
-            partial = 0
-            state = 0 if after == NO_TEXT else self.step(state, FIRST_KIND - after)
+                if not self.cuts_characters:
+                    continue
+                state = self.step(state, self._inner[after])
+            else:
+                partial = 0
+                state = 0 if after == NO_TEXT else self.step(state, FIRST_KIND - after)
             if not state:
                 break
         return state, partial
@@ -382,6 +427,8 @@ class Scanner:
         partials[depth] = 0
         if after >= 0:
             partials[depth] = after
+            if self.cuts_characters:
+                states[depth] = self.step(states[depth], self._inner[after])
         else:
             states[depth] = 0 if after == NO_TEXT else self.step(states[depth], FIRST_KIND - after)
         return states[depth]
@@ -399,31 +446,30 @@ class Scanner:
         return state > 0 and not partial and self.surely_cuts(state, cut)
 
 
-def _may_end(splits: Sequence[Split], guesses: Guesses) -> bool:
-    return any(may_end(splits, guess) for is_cut, guess in guesses if not is_cut)
+def _may_end(levels: Levels, guesses: Guesses) -> bool:
+    return any(levels.may_end(guess) for is_cut, guess in guesses if not is_cut)
 
 
 def _with_cuts(guesses: Guesses) -> Guesses:
     return frozenset((True, guess) for is_cut, guess in guesses if not is_cut)
 
 
-def _behind(splits: Sequence[Split], guesses: Guesses, members: tuple[bool, ...]) -> Guesses:
+def _behind(levels: Levels, guesses: Guesses, step: Any) -> Guesses:
     """What can be guessed behind a character, before which there are cuts where they were guessed, and only there."""
     return frozenset(
         (False, after)
         for wants_cut, guess in guesses
-        for is_cut, after in options(splits, guess, members)
+        for is_cut, after in levels.options(guess, step)
         if is_cut == wants_cut
     )
 
 
-def _is_settled(splits: Sequence[Split], guesses: Guesses) -> bool:
-    return any(is_settled(splits, guess) for _, guess in guesses)
+def _is_settled(levels: Levels, guesses: Guesses) -> bool:
+    return any(levels.is_settled(guess) for _, guess in guesses)
 
 
-def _is_waiting(guesses: Guesses) -> bool:
-    """Whether something has to fail yet for some guess to come true."""
-    return any(doomed for _, guess in guesses for _, doomed in guess)
+def _is_waiting(levels: Levels, guesses: Guesses) -> bool:
+    return any(levels.is_waiting(guess) for _, guess in guesses)
 
 
 def _is_last(prefix: bytes) -> bool:

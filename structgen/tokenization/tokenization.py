@@ -173,14 +173,17 @@ class ProperTokenization:
 
     def _is_cut_up(self) -> bool:
         """Whether a fair part of the tokens can be cut off by a pre-tokenizer's cut behind them."""
-        self._use(Scanner(self._parts.splits, self._parts.memberships, CUTS, self.added.free_bytes), None)
+        parts = self._parts
+        scanner = Scanner(parts.splits, parts.memberships, CUTS, self.added.free_bytes, behind=parts.behind)
+        self._use(scanner, None)
         return len(self.cut_vocabularies[0].trie.tokens) > SOME * len(self.vocabulary.trie.tokens)
 
     def _cut_by_borders(self) -> None:
         """Tokens are cut off by what no merge joins to them."""
         parts = self._parts
         leads = parts.leads if parts.never_cuts else 0
-        scanner = Scanner(parts.splits, parts.memberships, BEHIND_BORDERS, self.added.free_bytes, True, leads)
+        free_bytes = self.added.free_bytes
+        scanner = Scanner(parts.splits, parts.memberships, BEHIND_BORDERS, free_bytes, True, leads, parts.behind)
         self._use(scanner, Borders(self.merges, self.vocabulary.spellings))
 
     def _use(self, scanner: Scanner, borders: Borders | None) -> None:
@@ -258,9 +261,11 @@ class ProperTokenization:
         if known is None:
             if len(self._going_on) >= KEPT_CONFLICTS:
                 self._going_on.clear()
-            row = np.array(self.rows(state, partial).joins)
+            rows = self.rows(state, partial)
+            row = np.array(rows.joins)
             conflicts = self.conflicts(token)
             row &= ~(self._row_of(conflicts.listed) if conflicts.row is None else conflicts.row)
+            row |= rows.begins
             known = self._going_on[key] = bool(row.any())
         return known
 
@@ -316,14 +321,14 @@ class ProperTokenization:
         rows = TokenRows(self.word_count)
         scanner, trie, cutters = self.scanner, self.vocabulary.trie, self._cutters
         scanner.mark(state, partial, trie, cutters, rows.joins, rows.sure_joins)
+        if not partial or scanner.cuts_characters:
+            scanner.mark(scanner.cut(state), partial, trie, cutters, rows.begins, rows.sure_begins)
         if partial:  # there are thousands of these, with few tokens each, that are looked at one by one
-            rows.share(self._no_rows)
+            rows.share(self._no_rows, scanner.cuts_characters)
             self._drop_pieces(rows.joins, scanner.text_of(partial))
-        else:
-            scanner.mark(scanner.cut(state), 0, trie, cutters, rows.begins, rows.sure_begins)
         joins, begins = np.asarray(rows.joins), np.asarray(rows.begins)
         joins &= ~self._never
-        if not partial:
+        if not partial or scanner.cuts_characters:
             begins &= ~self._never
         if partial or not scanner.is_start(state):  # there, a token that follows begins a pre-token, too
             joins &= ~self._only_whole
@@ -483,10 +488,14 @@ class ProperTokenization:
                         Branch(state, words.begun_by(token) if is_first else words.behind(branch.word, token)),
                         partial,
                     )
-            if not is_first and not place.partial and not words.is_whole(branch.word):
-                state, partial = scanner.follow(scanner.cut(branch.state), 0, text)
+            if not is_first and self.may_cut(place.partial) and not words.is_whole(branch.word):
+                state, partial = scanner.follow(scanner.cut(branch.state), place.partial, text)
                 if state:
                     yield Branch(state, words.begun_by(token)), partial
+
+    def may_cut(self, partial: int) -> bool:
+        """Whether a cut may come behind the beginning of a character, if there is any."""
+        return not partial or self.scanner.cuts_characters
 
     def _conflict(self, left: int, right: int) -> bool:
         proper = self.merges.is_proper

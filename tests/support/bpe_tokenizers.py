@@ -21,9 +21,14 @@ TEXTS = [
     "0123456789 12 123 1234 2026-11-22, 1.5e3; a1b2   spaces    more  \t\t tabs\n  indented\n\n",
     "café naïve über 中文字符 かな ナ 한글 Привет 😀😀 … — “quotes” \u00a0\u00a0 x",
 ] * 3
+# With characters whose bytes are digits of the byte map: B2, B3, B9, BC to BE.
+NUMERIC_BYTES = [
+    "½ cup ¼¾ ²³¹ ò ó ù ü ý þ ײ מ 丼 伽 中文 đ 2³=8 x²+y² ×÷ üben für ý 1234567 “²”",
+    "più già però, só três",
+] * 3
 
 
-def _bpe(splits, size=420, normalizer=None, ignore_merges=False):
+def _bpe(splits, size=420, normalizer=None, ignore_merges=False, texts=TEXTS):
     tokenizer = Tokenizer(models.BPE(ignore_merges=ignore_merges))
     if normalizer:
         tokenizer.normalizer = normalizer
@@ -33,7 +38,7 @@ def _bpe(splits, size=420, normalizer=None, ignore_merges=False):
     trainer = trainers.BpeTrainer(
         vocab_size=size, special_tokens=["<|end|>"], initial_alphabet=alphabet, show_progress=False
     )
-    tokenizer.train_from_iterator(TEXTS, trainer)
+    tokenizer.train_from_iterator(texts, trainer)
     return tokenizer
 
 
@@ -58,11 +63,11 @@ def llama3():
     return _with_words(_bpe([_split(LLAMA3), _bytes_only()], ignore_merges=True))
 
 
-def _with_words(tokenizer):
+def _with_words(tokenizer, *others):
     config = json.loads(tokenizer.to_str())
     config["model"]["ignore_merges"] = True
     vocabulary = config["model"]["vocab"]
-    for word in ("ĠWilliamson", "there", "ab", "Ġ123", "ĠĠĠĠĠĠx", "Th"):
+    for word in ("ĠWilliamson", "there", "ab", "Ġ123", "ĠĠĠĠĠĠx", "Th", *others):
         vocabulary.setdefault(word, len(vocabulary))
     return Tokenizer.from_str(json.dumps(config))
 
@@ -128,9 +133,51 @@ def bert_like():
     return _bpe([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.ByteLevel(add_prefix_space=False)])
 
 
+# -- behind ByteLevel, where bytes are characters of its map ----------------------------------------------------------
+
+
+def _behind_bytes(*splits, before=(), use_regex=True, size=460):
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=use_regex)
+    return _bpe([*before, byte_level, *splits], size=size, texts=[*TEXTS, *NUMERIC_BYTES])
+
+
+def falcon():
+    splits = [pre_tokenizers.Digits(individual_digits=False), _split("[0-9][0-9][0-9]")]
+    return _behind_bytes(*splits, before=[pre_tokenizers.Punctuation("contiguous")])
+
+
+def falcon3():
+    """With tokens that the merges do not make, some of which end or begin within a character."""
+    splits = [pre_tokenizers.Digits(individual_digits=True), _split("[0-9][0-9][0-9]")]
+    tokenizer = _behind_bytes(*splits, before=[pre_tokenizers.Punctuation("contiguous")])
+    return _with_words(tokenizer, "ĠÃ", "½Ģ", "ä¸Ńæĸĩä", "¼ł", "xÂ")
+
+
+def bytes_merged():
+    """Cut within and behind characters, by what is matched, and what is not."""
+    splits = [_split("[Ãä]+|Ġ", "merged_with_next"), _split("[²³]", "merged_with_previous")]
+    return _behind_bytes(*splits, before=[_split("é|t")])
+
+
+def bytes_split_by_words():
+    """By regexes that look ahead, over what is left of characters; no text has the byte of an `×`."""
+    lookahead = _split("[À-ÿ](?![À-ÿ])|[ĠĊ](?=[a-z])|ab?", "contiguous")
+    return _behind_bytes(pre_tokenizers.CharDelimiterSplit("×"), lookahead, pre_tokenizers.Punctuation("isolated"))
+
+
+def bytes_in_threes():
+    return _behind_bytes(pre_tokenizers.Whitespace(), pre_tokenizers.FixedLength(3), use_regex=False)
+
+
+def digits_of_bytes():
+    """That cut few tokens off."""
+    return _behind_bytes(pre_tokenizers.Digits(), use_regex=False)
+
+
+OF_BYTES = [falcon, falcon3, bytes_merged, bytes_split_by_words, bytes_in_threes, digits_of_bytes]
 CUTTING = [
     *(gpt2, smollm2_like, llama3, qwen3, deepseek, o200k, merged_with_next, contiguous),
-    *(gpt4o_converted, punctuation_and_digits, punctuation_merged, inverted, whitespace, bert_like),
+    *(gpt4o_converted, punctuation_and_digits, punctuation_merged, inverted, whitespace, bert_like, *OF_BYTES),
 ]
 
 
@@ -221,7 +268,10 @@ UNCUT = [
     *(without_fallback, some_fallback),
 ]
 MADE = [*CUTTING, *UNCUT]
-_NOT_SPELLING_ALL = (punctuation_and_digits, punctuation_merged, whitespace, bert_like, without_fallback, some_fallback)
+_NOT_SPELLING_ALL = (
+    *(punctuation_and_digits, punctuation_merged, whitespace, bert_like, bytes_split_by_words),
+    *(without_fallback, some_fallback),
+)
 SPELLING_ALL = [make for make in MADE if make not in _NOT_SPELLING_ALL]
 
 

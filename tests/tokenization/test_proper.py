@@ -34,6 +34,7 @@ ATOMS = [
         "<|im_end|>",
         "<0x41>",
     ),
+    *("ò", "ù", "ײ", "丼", "伽", "¼", "³", "×"),  # whose bytes are digits, as characters of the byte map
     *("\u200d", "\U00016ff4", "Ⓐ", "«"),  # which Rust and Oniguruma, or versions of Unicode, take for different things
 ]
 
@@ -100,6 +101,8 @@ LANGUAGES = [
     ("(it|I|they)'(s|S|d|re|ll)", None),
     ("(a|é|e\u0301|中文?|한|😀){1,2}", None),
     ("(р|с|и|П|中|丕){1,2}", None),  # that begin with the same bytes
+    ("(ò|é|x²|¼|丼|伽|中|ײ|1){1,2}", None),  # that may be cut within
+    (r"(½|12)3?(²|\n| )?(ü|ý|é1|ß)?", None),
     (r'\{"name": ?"(Bob|Alice)","(age|ages)":(7|34)\}', None),
     ('"[a-c"]{0,2}",?"', None),
     ("a<tool(_call)?>b?|<tool", None),
@@ -313,7 +316,7 @@ def _refused():
     respelled = bpe_tokenizers.gemma_like()
     respelled.add_tokens([AddedToken("a▁b", normalized=True)])
     bytes_only = bpe_tokenizers._bytes_only()
-    behind_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Split(" ", "isolated")])
+    behind_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Metaspace()])
     behind_digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
     patterns = {
         "a{2}?": "followed by",
@@ -332,7 +335,7 @@ def _refused():
         *((_with(pre_tokenizer=split(pattern)), what) for pattern, what in patterns.items()),
         (mixed, "'abc' and 'bc' overlap"),
         (respelled, "'a▁b' is normalized"),
-        (_with(pre_tokenizer=behind_bytes), "'Split' behind 'ByteLevel'"),
+        (_with(pre_tokenizer=behind_bytes), "'Metaspace' behind 'ByteLevel'"),
         (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' behind 'ByteLevel'"),
         (words, "WordPiece"),
         (unigram, "Unigram"),

@@ -74,7 +74,7 @@ def test_texts_are_cut_as_by_tokenizers(pattern, behavior, invert):
     from tokenizers import Regex, pre_tokenizers
 
     split = pre_tokenizers.Split(Regex(pattern), behavior, invert)
-    ((program, ours),) = read_splits([json.loads(split.__getstate__())], has_spaces=True)
+    ((program, ours),), _ = read_splits([json.loads(split.__getstate__())], has_spaces=True)
     splits = (Split(program, 0, ours),)
     memberships = Memberships(splits, [], None, marks_spaces=False)
     for length in range(1, 6):
