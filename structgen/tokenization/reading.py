@@ -18,15 +18,12 @@ from structgen.tokenization.memberships import SPACE_MARK, Memberships
 from structgen.tokenization.merges import ids_of_merges
 from structgen.tokenization.openings import Opening, read_openings
 from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.reading_normalizers import MARKING, Marking, read_normalizers
 from structgen.tokenization.reading_splits import read_splits
 from structgen.tokenization.split_patterns import Program, compile_pattern, empty_pattern
 
 __all__ = ["Parts", "read_tokenizer"]
 
-# Normalizers that map each character by itself; "NFC" and its like look at neighbours too.
-CHARACTERWISE = ("Lowercase", "StripAccents", "Nmt")
-COMPOSING = ("NFC", "NFD", "NFKC", "NFKD")
-MARKING = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK}
 LEADS = sum(1 << byte for byte in range(0xC2, 0xF5))  # of characters of several bytes
 
 
@@ -100,8 +97,10 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         pieces = [piece.split(" ") for piece in pieces]
     normalizers = _flat(config["normalizer"], "normalizers")
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
-    rewrites, is_normal = _normalizer(normalizers, pre_tokenizers)
-    marks_spaces = any(isinstance(rewrite, _Marking) for rewrite in rewrites)
+    rewrites, is_normal = read_normalizers(normalizers)
+    if any(part["type"] == "Metaspace" for part in pre_tokenizers):
+        rewrites.append(Marking())
+    marks_spaces = any(isinstance(rewrite, Marking) for rewrite in rewrites)
     tokens = [token for token in config["added_tokens"] if token["content"]]
     _check_added(tokens, backend.normalizer, marks_spaces)
     prepended = [part["prepend"] for part in normalizers if part["type"] == "Prepend"]
@@ -115,7 +114,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     can_spell: Callable[[str], bool] | None = None
     if not is_byte_level and (len(fallback) < 256 or (marks_spaces and SPACE_MARK not in vocabulary)):
         can_spell = _Spellable(vocabulary, fallback, marks_spaces)
-    is_usual = can_spell is None and all(isinstance(rewrite, _Marking) for rewrite in rewrites)
+    is_usual = can_spell is None and all(isinstance(rewrite, Marking) for rewrite in rewrites)
     return Parts(
         size=size,
         merges=ids_of_merges(pieces, vocabulary),
@@ -221,54 +220,3 @@ class _Spellable:
             return True
         is_space = self._marks_spaces and character == SPACE_MARK
         return not is_space and self._bytes.issuperset(character.encode(errors="surrogatepass"))
-
-
-class _Marking:
-    """Spaces become `▁`."""
-
-    def __call__(self, text: str) -> str:
-        return text.replace(" ", SPACE_MARK)
-
-
-# -- normalizers ------------------------------------------------------------------------------------------------------
-
-
-def _normalizer(
-    parts: list[dict[str, Any]], pre_tokenizers: list[dict[str, Any]]
-) -> tuple[list[Callable[[str], str]], Callable[[str], bool] | None]:
-    """What the normalizer, and Metaspace, make of a character; and whether they leave a text as it is."""
-    from tokenizers import normalizers
-
-    rewrites: list[Callable[[str], str]] = []
-    known: list[Any] = []
-    composes = False
-    for part in parts:
-        kind = part["type"]
-        if part == MARKING:
-            rewrites.append(_Marking())
-        elif kind in COMPOSING or kind in CHARACTERWISE or _replaces_characters(part):
-            options = (part["pattern"]["String"], part["content"]) if kind == "Replace" else ()
-            normalizer = getattr(normalizers, kind)(*options)
-            rewrites.append(normalizer.normalize_str)
-            known.append(normalizer)
-            composes = composes or kind in COMPOSING
-        elif kind != "Prepend":  # at the beginning of a text, before which a prompt stands
-            raise VocabularyError(f"the tokenizer's normalizer {kind!r} is not supported for proper tokenization")
-    if any(part["type"] == "Metaspace" for part in pre_tokenizers):
-        rewrites.append(_Marking())
-    return rewrites, _Normal(normalizers.Sequence(known)) if composes else None
-
-
-def _replaces_characters(part: dict[str, Any]) -> bool:
-    """Whether a normalizer replaces a character by another."""
-    return part["type"] == "Replace" and len(part["pattern"].get("String", "")) == 1 == len(part["content"])
-
-
-class _Normal:
-    """Whether a normalizer leaves a text as it is."""
-
-    def __init__(self, normalizer: Any) -> None:
-        self._normalizer = normalizer
-
-    def __call__(self, text: str) -> bool:
-        return bool(self._normalizer.normalize_str(text) == text)

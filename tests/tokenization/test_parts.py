@@ -1,0 +1,153 @@
+"""Normalizers and pre-tokenizers that few tokenizers have, each against `tokenizers` itself."""
+
+import functools
+import random
+
+import pytest
+from support import bpe_tokenizers
+from support.bpe_tokenizers import sequences, texts_of
+from tokenizers import normalizers, pre_tokenizers
+
+import structgen
+from structgen.tokenization.tokenization import ProperTokenization
+
+
+def byte_level(normalizer=None, *splits):
+    """A tokenizer of bytes with a normalizer, or more pre-tokenizers."""
+    return bpe_tokenizers._bpe([*splits, pre_tokenizers.ByteLevel(add_prefix_space=False)], normalizer=normalizer)
+
+
+def byte_fallback(normalizer=None, pre_tokenizer=None):
+    """One of characters, and of bytes for those that are no tokens."""
+    tokenizer = bpe_tokenizers._sentencepiece()
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizer
+    return tokenizer
+
+
+MARKING = normalizers.Replace(" ", "▁")
+
+
+def bert():
+    return byte_level(normalizers.BertNormalizer())
+
+
+def bert_cased():
+    return byte_level(normalizers.BertNormalizer(lowercase=False, handle_chinese_chars=False))
+
+
+def bert_accents():
+    """Accents go though case stays."""
+    options = {"clean_text": False, "handle_chinese_chars": True, "strip_accents": True, "lowercase": False}
+    return byte_level(normalizers.BertNormalizer(**options))
+
+
+def bert_pieces():
+    normalizer = normalizers.BertNormalizer(strip_accents=False, clean_text=False)
+    return byte_fallback(normalizers.Sequence([normalizer, MARKING]))
+
+
+def bert_pieces_stripped():
+    return byte_fallback(normalizers.Sequence([MARKING, normalizers.BertNormalizer()]))
+
+
+# Of each the tokenizer and patterns of finite languages.
+CASES = {
+    make: [
+        "[aA \t]{0,3}",
+        "(a|é|e\u0301|É|中文?|か|\x00|\ufffd){0,2}",
+        "(\u302e|\U0001d165|x|\u0301|\u093e){0,3}",  # of other classes, and an accent
+    ]
+    for make in (bert, bert_cased, bert_accents, bert_pieces, bert_pieces_stripped)
+}
+MAKES = list(CASES)
+LANGUAGES = [pytest.param(make, pattern, id=f"{make.__name__}-{pattern}") for make in MAKES for pattern in CASES[make]]
+
+
+@functools.cache
+def tokenizer_of(make):
+    return make()
+
+
+@functools.cache
+def vocabulary_of(make):
+    tokenizer = tokenizer_of(make)
+    size = tokenizer.get_vocab_size() + 1 + MAKES.index(make)  # those of the same tokens would be one
+    return structgen.Vocabulary.from_huggingface(
+        tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"), vocab_size=size
+    )
+
+
+def encoded(make, text):
+    return tokenizer_of(make).encode(text, add_special_tokens=False).ids
+
+
+def spelled(make, ids):
+    return b"".join(vocabulary_of(make).token_bytes(token) or b"\xff" for token in ids)
+
+
+def is_made(make, ids):
+    """Whether the tokenizer makes these tokens of what they spell."""
+    try:
+        return encoded(make, spelled(make, ids).decode()) == ids
+    except UnicodeDecodeError:
+        return False
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_a_sequence_is_proper_if_the_tokenizer_makes_it(make):
+    rng = random.Random(5)
+    vocabulary = vocabulary_of(make)
+    tokenization = ProperTokenization.of(vocabulary)
+    tokens = [token for token, text in enumerate(vocabulary.spellings) if text]
+    texts = [text for pattern in CASES[make] for text in texts_of(pattern)]
+    outcomes = set()
+    for _ in range(1500):
+        ids = encoded(make, "".join(rng.choices(texts, k=rng.randint(1, 3))))
+        if rng.random() < 0.5:
+            at = rng.randrange(len(ids) + 1)
+            ids = [*ids[:at], *rng.choices(tokens, k=rng.randint(0, 2)), *ids[at + rng.randint(0, 2) :]]
+        place = tokenization.start
+        for token in ids:
+            place = place and tokenization.advance(place, token)
+        is_proper = place is not None and tokenization.may_end(place)
+        if ids:
+            assert is_proper == is_made(make, ids), [vocabulary.token_bytes(token) for token in ids]
+            outcomes.add(is_proper)
+    assert outcomes == {True, False}
+
+
+@pytest.mark.parametrize(("make", "pattern"), LANGUAGES)
+@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, few, monkeypatch):
+    vocabulary = vocabulary_of(make)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
+    ids_of_texts = [(text, encoded(make, text)) for text in texts_of(pattern)]
+    expected = {tuple(ids) for text, ids in ids_of_texts if spelled(make, ids) == text.encode()}
+    constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
+    found = sequences(constraint.matcher(), set(vocabulary.eos_token_ids))
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make):
+    rng = random.Random(8)
+    vocabulary = vocabulary_of(make)
+    schema = {"type": "object", "additionalProperties": {"type": ["string", "number"]}, "maxProperties": 3}
+    constraint = structgen.compile(schema, vocabulary, tokenization="proper")
+    for _ in range(6):
+        matcher = constraint.matcher()
+        ids = []
+        while len(ids) < 200:
+            allowed = matcher.allowed_token_ids()
+            assert allowed, f"stuck behind {spelled(make, ids)!r}"
+            closing = [token for token in allowed if b'"' in (vocabulary.token_bytes(token) or b'"')]
+            token = rng.choice(closing if closing and len(ids) > 12 else allowed)
+            if token in vocabulary.eos_token_ids:
+                break
+            matcher.accept_token(token)
+            ids.append(token)
+        if matcher.is_accepting:
+            constraint.parse(spelled(make, ids).decode())
+            assert is_made(make, ids)
