@@ -35,12 +35,17 @@ class Split:
         first_leaf: where the classes of its program begin among those of all splits.
         behavior: what `tokenizers` calls so: "isolated", "merged_with_previous", "merged_with_next", "contiguous",
             "removed": no proper text has a match. Besides, "gaps_removed": nor has it anything between matches; and
-            "opening": it does not cut, but a text that is begun by it (`opened`) has no match at its beginning.
+            "opening": it does not cut, but a text that is begun by it (`opened`) has no match at its beginning; and
+            "kept": it does not cut, and no proper text has a match but by one certain character alone.
+        rewrites: how many of the rewrites of characters are done before it; None if all of them.
+        kept: the class of its program that only holds this character.
     """
 
     program: Program
     first_leaf: int
     behavior: str
+    rewrites: int | None = None
+    kept: int = 0
 
     def members(self, members: Sequence[bool] | None) -> Sequence[bool] | None:
         """The part of a character's memberships that belongs to this split."""
@@ -55,6 +60,11 @@ FRESH: _State = ((), ())
 
 NEVER: Threads = ()
 """Of a match that does not begin."""
+
+# Behaviors that do not cut before a match, between two of them, and behind one.
+_CONTINUED_BEFORE = ("merged_with_previous", "kept")
+_CONTINUED_WITHIN = ("contiguous", "kept")
+_CONTINUED_BEHIND = ("merged_with_next", "kept")
 
 Guess: TypeAlias = tuple[_State, ...]
 """What is guessed about a text: a state for each split. It carries all that still has to come true."""
@@ -114,7 +124,7 @@ def _may_end(split: Split, state: _State) -> bool:
 def is_settled(splits: Sequence[Split], guess: Guess) -> bool:
     """Whether all that was guessed has come true, whatever follows."""
     return all(
-        not doomed and (threads is None or split.program.matches_here(threads))
+        not doomed and (threads is None or (split.behavior != "kept" and split.program.matches_here(threads)))
         for split, (threads, doomed) in zip(splits, guess, strict=True)
     )
 
@@ -123,7 +133,7 @@ def _steps(split: Split, state: _State, members: Sequence[bool] | None) -> Itera
     """The same for one split."""
     program, behavior = split.program, split.behavior
     begun = NEVER if behavior == "opening" else program.advance(program.start, members)[0]
-    may_begin = bool(begun) and behavior != "removed"
+    may_begin = bool(begun) and behavior != "removed" and (behavior != "kept" or _is_kept(split, members))
     may_pause = behavior != "gaps_removed"
     if state == FRESH:
         if may_begin:
@@ -139,16 +149,20 @@ def _steps(split: Split, state: _State, members: Sequence[bool] | None) -> Itera
         if may_pause:
             yield False, (None, _doomed(doomed, begun))
         if may_begin:
-            yield behavior != "merged_with_previous", (begun, _doomed(doomed))
+            yield behavior not in _CONTINUED_BEFORE, (begun, _doomed(doomed))
         return
     preferred, ends = program.advance(threads, members)
-    if preferred:
+    if preferred and behavior != "kept":
         yield False, (preferred, _doomed(doomed))
     if ends:
         if may_begin:
-            yield behavior != "contiguous", (begun, _doomed(doomed, preferred))
+            yield behavior not in _CONTINUED_WITHIN, (begun, _doomed(doomed, preferred))
         if may_pause:
-            yield behavior != "merged_with_next", (None, _doomed(doomed, preferred, begun))
+            yield behavior not in _CONTINUED_BEHIND, (None, _doomed(doomed, preferred, begun))
+
+
+def _is_kept(split: Split, members: Sequence[bool] | None) -> bool:
+    return members is not None and members[split.kept]
 
 
 def _doomed(*threads: Threads) -> tuple[int, ...]:

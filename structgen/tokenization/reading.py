@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from structgen.tokenization.memberships import SPACE_MARK, Memberships
 from structgen.tokenization.merges import ids_of_merges
 from structgen.tokenization.openings import Opening, read_openings
 from structgen.tokenization.pre_tokenizers import Split
-from structgen.tokenization.reading_normalizers import MARKING, Marking, read_normalizers
+from structgen.tokenization.reading_normalizers import Marking, is_marking, read_normalizers, rows_of
 from structgen.tokenization.reading_splits import read_splits
-from structgen.tokenization.split_patterns import Program, compile_pattern, empty_pattern
+from structgen.tokenization.split_patterns import compile_pattern, empty_pattern
 
 __all__ = ["Parts", "read_tokenizer"]
 
@@ -97,24 +97,30 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         pieces = [piece.split(" ") for piece in pieces]
     normalizers = _flat(config["normalizer"], "normalizers")
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
-    rewrites, is_normal = read_normalizers(normalizers)
+    normalizing = read_normalizers(normalizers)
+    rewrites = normalizing.rewrites
     if any(part["type"] == "Metaspace" for part in pre_tokenizers):
         rewrites.append(Marking())
     marks_spaces = any(isinstance(rewrite, Marking) for rewrite in rewrites)
     tokens = [token for token in config["added_tokens"] if token["content"]]
     _check_added(tokens, backend.normalizer, marks_spaces)
+    _check_normalized(tokens, normalizing.splits)
     prepended = [part["prepend"] for part in normalizers if part["type"] == "Prepend"]
-    openings = read_openings(tokens, prepended, MARKING in normalizers, pre_tokenizers)
+    is_marked_first = any(map(is_marking, normalizers))
+    openings = read_openings(tokens, prepended, is_marked_first, pre_tokenizers, normalizing.strips)
     opened = {pattern: None for opening in openings.values() for pattern in (opening.in_text, opening.behind_prompt)}
     if marks_spaces and " " in vocabulary:
         lengths[vocabulary[" "]] = 0  # no text has a space any more
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
-    cutting = read_splits(pre_tokenizers, has_spaces=MARKING not in normalizers)
-    splits = _in_a_row([*((compile_pattern(pattern), "opening") for pattern in opened), *cutting])
+    read = read_splits(pre_tokenizers, has_spaces=not is_marked_first)
+    cutting = [Split(program, 0, behavior) for program, behavior in read]
+    opening = [Split(compile_pattern(pattern), 0, "opening") for pattern in opened]
+    splits = _in_a_row([*opening, *normalizing.splits, *cutting])
     can_spell: Callable[[str], bool] | None = None
     if not is_byte_level and (len(fallback) < 256 or (marks_spaces and SPACE_MARK not in vocabulary)):
         can_spell = _Spellable(vocabulary, fallback, marks_spaces)
-    is_usual = can_spell is None and all(isinstance(rewrite, Marking) for rewrite in rewrites)
+    is_rewritten = bool(normalizing.splits) or not all(isinstance(rewrite, Marking) for rewrite in rewrites)
+    is_usual = can_spell is None and not is_rewritten
     return Parts(
         size=size,
         merges=ids_of_merges(pieces, vocabulary),
@@ -126,7 +132,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         never_cuts=not cutting,
         leads=(LEADS & ~(marks_spaces << SPACE_MARK.encode()[0])) * is_usual,
         memberships=Memberships(splits, rewrites, can_spell, marks_spaces),
-        is_normal=is_normal,
+        is_normal=normalizing.is_normal,
         added={token["id"]: token["content"] for token in tokens},
         pieces={} if is_byte_level else vocabulary,
         marks_spaces=marks_spaces,
@@ -174,14 +180,26 @@ def _check_added(tokens: list[dict[str, Any]], normalizer: Any, marks_spaces: bo
             )
 
 
-def _in_a_row(parts: list[tuple[Program, str]]) -> tuple[Split, ...]:
-    """Splits by some patterns and behaviours; the classes of all of them are numbered together."""
-    splits: list[Split] = []
+def _check_normalized(tokens: list[dict[str, Any]], splits: list[Split]) -> None:
+    """Added tokens that a normalizer sees as text must not be part of what it replaces, nor of what it looks at."""
+    for token in tokens:
+        for program in (split.program for split in splits if token["normalized"]):
+            # No text is generated before a special one.
+            if (program.looks and not token["special"]) or program.may_hold(rows_of(program, token["content"])):
+                raise VocabularyError(
+                    f"the added token {token['content']!r} is normalized, by 'Strip' or 'Replace', with the text "
+                    "beside it: that is not supported"
+                )
+
+
+def _in_a_row(splits: list[Split]) -> tuple[Split, ...]:
+    """Splits one after another; the classes of all of them are numbered together."""
+    row: list[Split] = []
     first_leaf = 0
-    for program, behavior in parts:
-        splits.append(Split(program, first_leaf, behavior))
-        first_leaf += len(program.leaves)
-    return tuple(splits)
+    for split in splits:
+        row.append(replace(split, first_leaf=first_leaf))
+        first_leaf += len(split.program.leaves)
+    return tuple(row)
 
 
 def _flat(config: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:

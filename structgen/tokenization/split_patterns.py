@@ -11,7 +11,7 @@ What a class of characters holds (`\p{L}`, `[^\s\p{N}]`, `(?i:s)`) is not decide
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -95,7 +95,7 @@ class Program:
         self._code: list[tuple[str, int, int]] = []
         self._emit(node)
         self._code.append(("match", 0, 0))
-        if self._may_be_empty():
+        if self.may_match(()):
             raise _unsupported(pattern, "it matches the empty text")
 
     @property
@@ -149,18 +149,54 @@ class Program:
                 stack += found
         return False
 
-    def _may_be_empty(self) -> bool:
-        """Whether some text follows before which the empty text matches."""
-        stack, seen = [0], {0}
+    @property
+    def is_class(self) -> bool:
+        """Whether it is just a class of characters."""
+        return [kind for kind, _, _ in self._code] == ["leaf", "match"]
+
+    def leaf_of(self, character: str) -> int:
+        """The number of the class that only holds a character, a new one if need be."""
+        return self._leaf(_quoted(character))
+
+    @property
+    def looks(self) -> bool:
+        """Whether it looks at characters that are not part of a match."""
+        return any(kind in ("is", "not") for kind, _, _ in self._code)
+
+    def may_hold(self, rows: Iterable[Sequence[bool]]) -> bool:
+        """Whether a match may hold one of some characters.
+
+        Args:
+            rows: of each, of which of the classes it is.
+        """
+        taken = [leaf for kind, leaf, _ in self._code if kind == "leaf"]
+        return any(members[leaf] for members in rows for leaf in taken)
+
+    def may_match(self, rows: Sequence[Sequence[bool]]) -> bool:
+        """Whether it may match a text of some characters, between others.
+
+        Args:
+            rows: of each character, of which of the classes it is.
+        """
+        threads = {0}
+        for members in rows:
+            reached = self._reached(threads)
+            threads = {
+                place + 1 for place in reached if self._code[place][0] == "leaf" and members[self._code[place][1]]
+            }
+        return any(self._code[place][0] == "match" for place in self._reached(threads))
+
+    def _reached(self, threads: Iterable[int]) -> set[int]:
+        """Where threads get before the next character, whatever that is."""
+        stack = list(threads)
+        seen = set(stack)
         while stack:
             place = stack.pop()
             kind, first, second = self._code[place]
-            if kind == "match":
-                return True
             found = {first, second} if kind == "split" else {place + 1} if kind in ("is", "not") else set()
             stack += found - seen
             seen |= found
-        return False
+        return seen
 
     # -- compiling --------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import random
 import pytest
 from support import bpe_tokenizers
 from support.bpe_tokenizers import sequences, texts_of
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 import structgen
 from structgen.tokenization.tokenization import ProperTokenization
@@ -51,6 +51,52 @@ def bert_pieces_stripped():
     return byte_fallback(normalizers.Sequence([MARKING, normalizers.BertNormalizer()]))
 
 
+def _replacing(*replaced, first=(), last=()):
+    made = [normalizers.Replace(Regex(pattern), content) for pattern, content in replaced]
+    return normalizers.Sequence([*first, *made, *last])
+
+
+def spaces_joined():
+    """As converters write it for SentencePiece, before spaces are marked."""
+    stripping = normalizers.Strip(left=False, right=True)
+    return byte_fallback(
+        _replacing((" {2,}", "▁"), first=[stripping]), pre_tokenizers.Metaspace(prepend_scheme="never")
+    )
+
+
+def marks_joined():
+    return byte_fallback(_replacing(("▁{2,}", "▁"), first=[MARKING]), None)
+
+
+def white_space_made_marks():
+    return byte_fallback(_replacing((r"\s+", "▁"), last=[normalizers.Strip()]))
+
+
+def any_space_made_a_mark():
+    return byte_fallback(_replacing((r"\s", "▁"), ("aa", "")))
+
+
+def white_space_made_spaces():
+    """As CLIP's."""
+    first, last = [normalizers.NFC()], [normalizers.Lowercase()]
+    return byte_level(_replacing((r"\s+", " "), first=first, last=last))
+
+
+def quotes_replaced():
+    made = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.Strip(left=False)]
+    return byte_level(normalizers.Sequence(made))
+
+
+def line_breaks_replaced():
+    """With look-ahead, a pattern that may end at several places, and one whose match may begin within another."""
+    made = _replacing((r"\n+(?!\n)", "\n"), ("ab?c|b", "b"), ("12?1", "212"), last=[normalizers.Strip(left=False)])
+    return byte_level(made, pre_tokenizers.Digits(individual_digits=True))
+
+
+def characters_taken_away():
+    return byte_level(_replacing(("[b\t]", ""), ("a", "xyz")), bpe_tokenizers._split(r"\s", "merged_with_next"))
+
+
 # Of each the tokenizer and patterns of finite languages.
 CASES = {
     make: [
@@ -59,6 +105,17 @@ CASES = {
         "(\u302e|\U0001d165|x|\u0301|\u093e){0,3}",  # of other classes, and an accent
     ]
     for make in (bert, bert_cased, bert_accents, bert_pieces, bert_pieces_stripped)
+}
+SPACES = [r"[a ]{0,5}", r"([a \n]|\u3000){0,3}", "( |  )[Tt]he( |  |\n)([Ww]illiam)?( |<)?"]
+CASES |= {
+    spaces_joined: SPACES,
+    marks_joined: SPACES,
+    white_space_made_marks: SPACES,
+    any_space_made_a_mark: [*SPACES, "a{0,3}b?a?"],
+    white_space_made_spaces: [*SPACES, "[A\u0301e ]{0,3}"],
+    quotes_replaced: [*SPACES, "[`\"' ]{0,4}"],
+    line_breaks_replaced: [*SPACES, "[ab c\n]{0,4}", "[12]{0,4}", "\n{0,3}[abc]{0,2}\n{0,2}"],
+    characters_taken_away: [*SPACES, "[abcx\t]{0,3}"],
 }
 MAKES = list(CASES)
 LANGUAGES = [pytest.param(make, pattern, id=f"{make.__name__}-{pattern}") for make in MAKES for pattern in CASES[make]]

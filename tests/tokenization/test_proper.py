@@ -284,6 +284,24 @@ def _with(**parts):
     return tokenizer
 
 
+def _together(normalizers, Regex):
+    """Normalizers that are not supported with each other, or at all."""
+    strip, prepend, marking = normalizers.Strip(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")
+    joining = normalizers.Replace(Regex("a+"), "a")
+    return [
+        ([prepend, strip, marking], "'Strip' behind 'Prepend'"),
+        ([joining, prepend, marking], "beside 'Prepend'"),
+        ([marking, normalizers.Replace("ab", "a b")], "where spaces are no more"),
+        ([normalizers.Replace("ab", "a"), normalizers.Replace("c", "ab")], "behind a 'Replace' of 'ab'"),
+        ([normalizers.Replace("ab", "A"), normalizers.Lowercase()], "which 'Lowercase' changes"),
+        ([normalizers.NFD(), joining, normalizers.NFC()], "between others"),
+        ([normalizers.Replace(Regex("(ab)+"), "ab")], "which may match 'ab'"),
+        ([normalizers.Replace(Regex(" b?"), "▁")], "which may match ' '"),
+        ([normalizers.Replace(Regex("a*"), "")], "matches the empty text"),
+        ([normalizers.ByteLevel()], "'ByteLevel'"),
+    ]
+
+
 def _refused():
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -315,6 +333,8 @@ def _refused():
     bytes_only = bpe_tokenizers._bytes_only()
     behind_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Split(" ", "isolated")])
     behind_digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
+    normalized = _with(normalizer=normalizers.Strip())
+    normalized.add_tokens([AddedToken("<tool>", normalized=True)])
     patterns = {
         "a{2}?": "followed by",
         "a{,2}b": "the count",
@@ -336,8 +356,8 @@ def _refused():
         (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' behind 'ByteLevel'"),
         (words, "WordPiece"),
         (unigram, "Unigram"),
-        (_with(normalizer=normalizers.Strip()), "'Strip'"),
-        (_with(normalizer=normalizers.Replace("ab", "a")), "'Replace'"),
+        *((_with(normalizer=normalizers.Sequence(parts)), what) for parts, what in _together(normalizers, Regex)),
+        (normalized, "'<tool>' is normalized, by 'Strip'"),
         (_with(pre_tokenizer=pre_tokenizers.UnicodeScripts()), "'UnicodeScripts'"),
         (_with(pre_tokenizer=behind_digits), "a space before each piece"),
         (_with(pre_tokenizer=split(r"^a|b")), r"'\^' is used"),
@@ -355,7 +375,7 @@ def _refused():
     ]
 
 
-@pytest.mark.parametrize("case", range(33))
+@pytest.mark.parametrize("case", range(42))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     size = tokenizer.get_vocab_size() + case  # a vocabulary of its own: those of the same tokens are one
