@@ -98,7 +98,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     normalizers = _flat(config["normalizer"], "normalizers")
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
     normalizing = read_normalizers(normalizers)
-    rewrites = normalizing.rewrites
+    rewrites = list(normalizing.rewrites)
     if any(part["type"] == "Metaspace" for part in pre_tokenizers):
         rewrites.append(Marking())
     marks_spaces = any(isinstance(rewrite, Marking) for rewrite in rewrites)
@@ -112,8 +112,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     if marks_spaces and " " in vocabulary:
         lengths[vocabulary[" "]] = 0  # no text has a space any more
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
-    read = read_splits(pre_tokenizers, has_spaces=not is_marked_first)
-    cutting = [Split(program, 0, behavior) for program, behavior in read]
+    cutting = _cutting(pre_tokenizers, not is_marked_first, len(normalizing.rewrites))
     opening = [Split(compile_pattern(pattern), 0, "opening") for pattern in opened]
     splits = _in_a_row([*opening, *normalizing.splits, *cutting])
     can_spell: Callable[[str], bool] | None = None
@@ -190,6 +189,17 @@ def _check_normalized(tokens: list[dict[str, Any]], splits: list[Split]) -> None
                     f"the added token {token['content']!r} is normalized, by 'Strip' or 'Replace', with the text "
                     "beside it: that is not supported"
                 )
+
+
+def _cutting(parts: list[dict[str, Any]], has_spaces: bool, rewrites: int) -> list[Split]:
+    """The splits of a pre-tokenizer. Those before Metaspace see what the normalizer leaves, by so many rewrites."""
+    kinds = [part["type"] for part in parts]
+    before = parts[: kinds.index("Metaspace")] if "Metaspace" in kinds else []
+    unmarked = len(read_splits(before, has_spaces))
+    read = read_splits(parts, has_spaces)
+    return [
+        Split(program, 0, behavior, rewrites if at < unmarked else None) for at, (program, behavior) in enumerate(read)
+    ]
 
 
 def _in_a_row(splits: list[Split]) -> tuple[Split, ...]:

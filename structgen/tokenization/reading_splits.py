@@ -35,8 +35,8 @@ def read_splits(parts: list[dict[str, Any]], has_spaces: bool) -> list[tuple[Pro
     """
     splits: list[tuple[Program, str]] = []
     for before, part in zip([None, *parts], parts, strict=False):
-        if part["type"] == "Metaspace" and splits:
-            raise VocabularyError("the tokenizer's 'Metaspace' behind other pre-tokenizers is not supported")
+        if part["type"] == "Metaspace" and part.get("prepend_scheme", "always") == "always" and splits:
+            raise VocabularyError("the tokenizer's 'Metaspace' puts a space before each piece: that is not supported")
         if part["type"] == "ByteLevel" and part["add_prefix_space"] and splits:
             raise VocabularyError("the tokenizer's 'ByteLevel' puts a space before each piece: that is not supported")
         if before and (before["type"] == "ByteLevel" or (before["type"], part["type"]) == ("Metaspace", "ByteLevel")):

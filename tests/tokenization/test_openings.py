@@ -110,14 +110,24 @@ def stripping_metaspace():
     return tokenizer
 
 
+def metaspace_behind_digits():
+    tokenizer = bpe_tokenizers.mistral_like()
+    parts = [pre_tokenizers.Digits(), pre_tokenizers.Metaspace(prepend_scheme="first")]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
+    return _with_tokens(tokenizer)
+
+
 MAKES = [
     *(byte_level, byte_level_with_space, words, gemma, llama2, metaspace, metaspace_that_cuts),
     *(stripping, stripping_marks, stripping_llama2, stripping_metaspace),
+    metaspace_behind_digits,
 ]
 PROMPTS = ["<user>", "<strips>", "<later>"]
 CASES = [
     pytest.param(make, prompt, id=f"{make.__name__}-{prompt}") for make, prompt in itertools.product(MAKES, PROMPTS)
 ]
+
+
 STRIPPING = [stripping, stripping_llama2]  # also before an added token
 PREPENDING = [llama2, stripping_llama2]
 PUTTING = [stripping_llama2, stripping_metaspace, byte_level_with_space, llama2, metaspace, metaspace_that_cuts]

@@ -97,6 +97,31 @@ def characters_taken_away():
     return byte_level(_replacing(("[b\t]", ""), ("a", "xyz")), bpe_tokenizers._split(r"\s", "merged_with_next"))
 
 
+def _marked_behind(*splits, split=True):
+    last = pre_tokenizers.Metaspace(prepend_scheme="never", split=split)
+    return byte_fallback(None, pre_tokenizers.Sequence([*splits, last]))
+
+
+def marked_behind_words():
+    """Splits see spaces, not marks."""
+    return _marked_behind(bpe_tokenizers._split(r" ?[a-z]+| +"), bpe_tokenizers._split("▁|W"), split=False)
+
+
+def marked_behind_punctuation():
+    return _marked_behind(pre_tokenizers.Punctuation(), pre_tokenizers.Digits())
+
+
+def marked_before_others():
+    """A split that sees spaces, and one that sees marks."""
+    marking = pre_tokenizers.Metaspace(prepend_scheme="never")
+    splits = [bpe_tokenizers._split(r" [0-9]|▁+[0-9]"), marking, bpe_tokenizers._split(" a|▁+a")]
+    return byte_fallback(normalizers.Replace(Regex("  +"), " "), pre_tokenizers.Sequence(splits))
+
+
+def marked_behind_whitespace():
+    return _marked_behind(pre_tokenizers.Whitespace())
+
+
 # Of each the tokenizer and patterns of finite languages.
 CASES = {
     make: [
@@ -115,6 +140,10 @@ CASES |= {
     white_space_made_spaces: [*SPACES, "[A\u0301e ]{0,3}"],
     quotes_replaced: [*SPACES, "[`\"' ]{0,4}"],
     line_breaks_replaced: [*SPACES, "[ab c\n]{0,4}", "[12]{0,4}", "\n{0,3}[abc]{0,2}\n{0,2}"],
+    marked_behind_words: [*SPACES, "[aW ]{0,4}"],
+    marked_behind_punctuation: [*SPACES, "[1, ]{0,4}"],
+    marked_before_others: [*SPACES, "[1a ]{0,4}"],
+    marked_behind_whitespace: ["[ab1, ]{0,3}"],
     characters_taken_away: [*SPACES, "[abcx\t]{0,3}"],
 }
 MAKES = list(CASES)

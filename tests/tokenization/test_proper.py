@@ -371,7 +371,7 @@ def _refused():
         (beginning, "'Prepend' of"),
         (renamed, "'<TOOL>' is normalized"),
         (undone, "decodes it to"),
-        (marked, "'Metaspace'"),
+        (marked, "'Metaspace' puts a space"),
     ]
 
 
