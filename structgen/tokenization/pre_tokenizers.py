@@ -52,8 +52,9 @@ class Split:
         return members if members is None else members[self.first_leaf :]
 
 
-_State: TypeAlias = tuple[Threads | None, tuple[int, ...]]
-"""Of one split: the threads of the match that was begun, or None between matches; and threads that have to fail."""
+_State: TypeAlias = tuple[Threads | int | None, tuple[int, ...]]
+"""Of one split: the threads of the match that was begun, or, between matches, what counts of the character before (see
+`Program.between`); and threads that have to fail."""
 
 FRESH: _State = ((), ())
 """At the beginning of a piece, where nothing is known yet."""
@@ -118,13 +119,14 @@ def _may_end(split: Split, state: _State) -> bool:
     threads, doomed = state
     if split.program.advance(doomed, None)[1]:
         return False
-    return threads is None or split.program.advance(threads, None)[1]
+    return not isinstance(threads, tuple) or split.program.advance(threads, None)[1]
 
 
 def is_settled(splits: Sequence[Split], guess: Guess) -> bool:
     """Whether all that was guessed has come true, whatever follows."""
     return all(
-        not doomed and (threads is None or (split.behavior != "kept" and split.program.matches_here(threads)))
+        not doomed
+        and (not isinstance(threads, tuple) or (split.behavior != "kept" and split.program.matches_here(threads)))
         for split, (threads, doomed) in zip(splits, guess, strict=True)
     )
 
@@ -132,22 +134,23 @@ def is_settled(splits: Sequence[Split], guess: Guess) -> bool:
 def _steps(split: Split, state: _State, members: Sequence[bool] | None) -> Iterator[tuple[bool, _State]]:
     """The same for one split."""
     program, behavior = split.program, split.behavior
-    begun = NEVER if behavior == "opening" else program.advance(program.start, members)[0]
+    begun = NEVER if behavior == "opening" else program.advance(program.start_behind(state[0]), members)[0]
     may_begin = bool(begun) and behavior != "removed" and (behavior != "kept" or _is_kept(split, members))
     may_pause = behavior != "gaps_removed"
+    between = program.between(members)
     if state == FRESH:
         if may_begin:
             yield False, (begun, ())
         if may_pause:
-            yield False, (None, _doomed(begun))
+            yield False, (between, _doomed(begun))
         return
     threads, doomed = state
     doomed, is_wrong = program.advance(doomed, members)
     if is_wrong:
         return
-    if threads is None:
+    if not isinstance(threads, tuple):
         if may_pause:
-            yield False, (None, _doomed(doomed, begun))
+            yield False, (between, _doomed(doomed, begun))
         if may_begin:
             yield behavior not in _CONTINUED_BEFORE, (begun, _doomed(doomed))
         return
@@ -158,7 +161,7 @@ def _steps(split: Split, state: _State, members: Sequence[bool] | None) -> Itera
         if may_begin:
             yield behavior not in _CONTINUED_WITHIN, (begun, _doomed(doomed, preferred))
         if may_pause:
-            yield behavior not in _CONTINUED_BEHIND, (None, _doomed(doomed, preferred, begun))
+            yield behavior not in _CONTINUED_BEHIND, (between, _doomed(doomed, preferred, begun))
 
 
 def _is_kept(split: Split, members: Sequence[bool] | None) -> bool:

@@ -184,7 +184,8 @@ def _check_normalized(tokens: list[dict[str, Any]], splits: list[Split]) -> None
     for token in tokens:
         for program in (split.program for split in splits if token["normalized"]):
             # No text is generated before a special one.
-            if (program.looks and not token["special"]) or program.may_hold(rows_of(program, token["content"])):
+            looks = program.looks_behind if token["special"] else program.looks
+            if looks or program.may_hold(rows_of(program, token["content"])):
                 raise VocabularyError(
                     f"the added token {token['content']!r} is normalized, by 'Strip' or 'Replace', with the text "
                     "beside it: that is not supported"

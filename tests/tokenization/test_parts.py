@@ -122,6 +122,17 @@ def marked_behind_whitespace():
     return _marked_behind(pre_tokenizers.Whitespace())
 
 
+def looking_behind():
+    """Also beyond a match, but not beyond the cuts of the splits before."""
+    splits = [bpe_tokenizers._split(r"(?<![a-z])\s|\b[A-Z]+(?<!T)"), bpe_tokenizers._split("(?<= )[a-z]|^1+")]
+    return bpe_tokenizers._bpe([pre_tokenizers.Digits(), *splits, bpe_tokenizers._bytes_only()])
+
+
+def looking_behind_marks():
+    """A normalizer and a split."""
+    return byte_fallback(_replacing(("(?<=▁)▁|^a", ""), first=[MARKING]), bpe_tokenizers._split(r"(?<=[▁1])\S|a{2}?1"))
+
+
 # Of each the tokenizer and patterns of finite languages.
 CASES = {
     make: [
@@ -144,6 +155,8 @@ CASES |= {
     marked_behind_punctuation: [*SPACES, "[1, ]{0,4}"],
     marked_before_others: [*SPACES, "[1a ]{0,4}"],
     marked_behind_whitespace: ["[ab1, ]{0,3}"],
+    looking_behind: [*SPACES, "[a1 ]{0,4}", "[aT\n]{0,4}"],
+    looking_behind_marks: [*SPACES, "[a1 \n]{0,4}"],
     characters_taken_away: [*SPACES, "[abcx\t]{0,3}"],
 }
 MAKES = list(CASES)
