@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from structgen.errors import VocabularyError
 from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.scripts import SCRIPT, scripts_of
 from structgen.tokenization.split_patterns import is_one_character, union_of
 
 __all__ = ["NUMERIC", "PUNCTUATION", "SPACE_MARK", "SYMBOL", "WORD", "Memberships"]
@@ -42,7 +43,7 @@ class Memberships:
         self._classes = [(stage, *unions[leaf]) for stage, leaf in leaves]
         self._stages = sorted({stage for stage, _ in leaves} - {last})
         parts = {(stage, part) for stage, _, parts in self._classes for part in parts}
-        columns = {part: _RUST[part] if part in _RUST else _Oniguruma(part) for _, part in parts}
+        columns = {part: _column(part) for _, part in parts}
         self._columns = {(stage, part): columns[part] for stage, part in parts}
         # Most blocks of characters hold none of those that a pattern names one by one.
         self._named = {part for part in columns if is_one_character(part)}
@@ -89,6 +90,24 @@ class Memberships:
         if character == SPACE_MARK and self._marks_spaces:
             return None  # it would be read as a space
         return after if self._can_spell is None or self._can_spell(after) else None
+
+
+def _column(part: str) -> Callable[[str], NDArray[np.bool_]]:
+    """Of a text, which characters are of a class."""
+    if part.startswith(SCRIPT):
+        return _OfScript(int(part[len(SCRIPT) : -1]))
+    return _RUST[part] if part in _RUST else _Oniguruma(part)
+
+
+class _OfScript:
+    """Of a text, which characters are of a script."""
+
+    def __init__(self, script: int) -> None:
+        self._script = script
+
+    def __call__(self, text: str) -> NDArray[np.bool_]:
+        members: NDArray[np.bool_] = scripts_of(text) == self._script
+        return members
 
 
 def _stage(split: Split, last: int) -> int:

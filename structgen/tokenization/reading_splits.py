@@ -6,6 +6,7 @@ from typing import Any
 
 from structgen.errors import VocabularyError
 from structgen.tokenization.memberships import NUMERIC, PUNCTUATION, SPACE_MARK, SYMBOL, WORD
+from structgen.tokenization.scripts import script_pattern
 from structgen.tokenization.split_patterns import Program, compile_pattern, literal_pattern
 
 __all__ = ["read_splits"]
@@ -63,6 +64,8 @@ def _splits(part: dict[str, Any]) -> list[tuple[Program, str]]:
         return [(compile_pattern(r"\s"), "removed")]
     if kind == "BertPreTokenizer":
         return [(compile_pattern(r"\s"), "removed"), (compile_pattern(PUNCTUATION), "isolated")]
+    if kind == "UnicodeScripts":  # the pieces are runs; what stands before the first one is lost
+        return [(compile_pattern(script_pattern()), "gaps_removed")]
     if kind == "CharDelimiterSplit":
         return [(literal_pattern(part["delimiter"]), "removed")]
     if kind == "FixedLength":

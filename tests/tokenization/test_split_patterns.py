@@ -5,11 +5,13 @@ import json
 import random
 import sys
 
+import numpy as np
 import pytest
 
 from structgen.tokenization.memberships import Memberships
 from structgen.tokenization.pre_tokenizers import Split, may_end, opened, options
 from structgen.tokenization.reading_splits import read_splits
+from structgen.tokenization.scripts import ANY_SCRIPT, scripts_of
 from structgen.tokenization.split_patterns import union_of
 
 
@@ -104,3 +106,18 @@ def test_texts_are_cut_as_by_tokenizers(pattern, behavior, invert):
         first_ones = {first for first, _ in pieces} - {0}
         expected = [tuple(at in first_ones for at in range(len(text)))] if is_whole else []
         assert cuts_of(splits, memberships, text) == expected, text
+
+
+def test_every_character_is_of_the_script_that_tokenizers_takes_it_for():
+    from tokenizers import pre_tokenizers
+
+    scripts = scripts_of("".join(map(chr, range(0x110000))))
+    assert scripts[ord("ー")] == scripts[ord("字")] == scripts[ord("か")] != scripts[ord("a")]
+    rng = random.Random(9)
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    for order in (codes, rng.sample(codes, len(codes))):
+        of_order = scripts[order]
+        fixed = np.flatnonzero(of_order != ANY_SCRIPT)
+        expected = fixed[np.diff(of_order[fixed], prepend=ANY_SCRIPT) != 0]
+        cut = pre_tokenizers.UnicodeScripts().pre_tokenize_str("".join(map(chr, order)))
+        assert [first for _, (first, _) in cut] == expected.tolist()
