@@ -9,6 +9,7 @@ from support.bpe_tokenizers import sequences, texts_of
 from tokenizers import Regex, normalizers, pre_tokenizers
 
 import structgen
+from structgen.errors import VocabularyError
 from structgen.tokenization.tokenization import ProperTokenization
 
 
@@ -248,6 +249,25 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, f
     assert expected or not matcher.allowed_token_ids()
     assert len(found) == len(set(found))
     assert set(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("make", "good", "bad"),
+    [
+        (bert, "a b", "É"),
+        (spaces_joined, "a b ", "a  b"),
+        (white_space_made_spaces, "a b ", "a\nb"),
+        (quotes_replaced, "`a' ", "a``"),
+        (characters_taken_away, "c", "abc"),
+        (scripts, " a", None),
+    ],
+)
+def test_named_texts_that_are_changed_are_refused(make, good, bad):
+    vocabulary = vocabulary_of(make)
+    structgen.compile(structgen.Grammar.choice([good, "x"]), vocabulary, tokenization="proper")
+    if bad is not None:
+        with pytest.raises(VocabularyError, match="cannot spell"):
+            structgen.compile(structgen.Grammar.choice([bad, "x"]), vocabulary, tokenization="proper")
 
 
 @pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
