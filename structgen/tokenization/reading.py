@@ -112,6 +112,8 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     if marks_spaces and " " in vocabulary:
         lengths[vocabulary[" "]] = 0  # no text has a space any more
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
+    if is_byte_level and marks_spaces:
+        raise VocabularyError(f"the tokenizer makes spaces {SPACE_MARK!r} before 'ByteLevel': that is not supported")
     cutting = _cutting(pre_tokenizers, not is_marked_first, len(normalizing.rewrites))
     opening = [Split(compile_pattern(pattern), 0, "opening") for pattern in opened]
     splits = _in_a_row([*opening, *normalizing.splits, *cutting])

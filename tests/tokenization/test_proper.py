@@ -361,6 +361,7 @@ def _refused():
         (words, "WordPiece"),
         (unigram, "Unigram"),
         *((_with(normalizer=normalizers.Sequence(parts)), what) for parts, what in _together(normalizers, Regex)),
+        (_with(normalizer=normalizers.Replace(" ", "▁")), "before 'ByteLevel'"),
         (normalized, "'<tool>' is normalized, by 'Strip'"),
         (_with(pre_tokenizer=behind_digits), "a space before each piece"),
         (_with(pre_tokenizer=split(r"a*$")), "matches the empty text"),
@@ -376,7 +377,7 @@ def _refused():
     ]
 
 
-@pytest.mark.parametrize("case", range(43))
+@pytest.mark.parametrize("case", range(44))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     size = tokenizer.get_vocab_size() + case  # a vocabulary of its own: those of the same tokens are one
