@@ -39,6 +39,7 @@ class Parts:
         fallback: the tokens that stand for one byte of a character that is no token itself.
         is_piece: whether a character is a token itself; None where there is no byte fallback.
         splits: the openings and the pre-tokenizer; where there is neither, one by a pattern that matches nothing.
+        replacing: those of the splits that stand for what a normalizer replaces.
         never_cuts: whether the pre-tokenizer does not.
         leads: the bytes above 0x7F that begin only characters that can be spelled, as bits of a number.
         memberships: for some characters, whether they are of each class of the splits; None for a character that the
@@ -58,6 +59,7 @@ class Parts:
     fallback: frozenset[int]
     is_piece: Callable[[str], bool] | None
     splits: tuple[Split, ...]
+    replacing: tuple[Split, ...]
     never_cuts: bool
     leads: int
     memberships: Callable[[str], Iterable[tuple[bool, ...] | None]] = field(repr=False)
@@ -130,6 +132,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         fallback=fallback,
         is_piece=_Pieces(vocabulary, marks_spaces) if fallback else None,
         splits=splits or (Split(empty_pattern(), 0, "isolated"),),
+        replacing=splits[len(opening) :][: len(normalizing.splits)],
         never_cuts=not cutting,
         leads=(LEADS & ~(marks_spaces << SPACE_MARK.encode()[0])) * is_usual,
         memberships=Memberships(splits, rewrites, can_spell, marks_spaces),

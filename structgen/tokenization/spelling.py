@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import takewhile
 
 from structgen.engine.automata import AutomatonStore
 from structgen.engine.vocabulary import Vocabulary
@@ -54,9 +53,8 @@ class Spelling:
 
     @cached_property
     def _replacing(self) -> list[Split]:
-        """Those of which no text has a match, wherever it stands: no cut comes before them, and no look goes beyond."""
-        uncut = takewhile(lambda split: split.behavior in ("opening", "removed", "kept"), self._parts.splits)
-        return [split for split in uncut if split.behavior != "opening" and not split.program.looks]
+        """What is replaced wherever it stands: no look goes beyond."""
+        return [split for split in self._parts.replacing if not split.program.looks]
 
     def _is_left(self, text: str) -> bool:
         """Whether nothing in a text is replaced or taken away."""
