@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from structgen.errors import VocabularyError
 from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.scripts import SCRIPT, scripts_of
 from structgen.tokenization.split_patterns import is_one_character, union_of
 
 __all__ = ["NUMERIC", "PUNCTUATION", "SPACE_MARK", "SYMBOL", "WORD", "Memberships"]
@@ -36,12 +37,16 @@ class Memberships:
         can_spell: Callable[[str], bool] | None,
         marks_spaces: bool,
     ) -> None:
-        self._leaves = [leaf for split in splits for leaf in split.program.leaves]
-        self._unions = {leaf: union_of(leaf) for leaf in self._leaves}  # each class that is asked for takes time
-        parts = {part for _, parts in self._unions.values() for part in parts}
-        self._columns = {part: _RUST[part] if part in _RUST else _Oniguruma(part) for part in parts}
+        last = len(rewrites)
+        leaves = [(_stage(split, last), leaf) for split in splits for leaf in split.program.leaves]
+        unions = {leaf: union_of(leaf) for _, leaf in leaves}  # each class that is asked for takes time
+        self._classes = [(stage, *unions[leaf]) for stage, leaf in leaves]
+        self._stages = sorted({stage for stage, _ in leaves} - {last})
+        parts = {(stage, part) for stage, _, parts in self._classes for part in parts}
+        columns = {part: _column(part) for _, part in parts}
+        self._columns = {(stage, part): columns[part] for stage, part in parts}
         # Most blocks of characters hold none of those that a pattern names one by one.
-        self._named = {part for part in parts if is_one_character(part)}
+        self._named = {part for part in columns if is_one_character(part)}
         self._are_named = _Oniguruma("|".join(self._named)) if self._named else None
         self._rewrites = rewrites
         self._can_spell = can_spell
@@ -51,29 +56,62 @@ class Memberships:
         """For each character: whether it is of each class; None if no proper text holds it."""
         is_seen_as_it_is = not self._rewrites and self._can_spell is None
         seen = list(characters) if is_seen_as_it_is else [self._rewritten(character) for character in characters]
-        text = "".join(character or "\0" for character in seen)
-        none = np.zeros(len(text), dtype=np.bool_)
-        has_named = self._are_named is not None and self._are_named(text).any()
-        columns = {
-            part: column(text) if has_named or part not in self._named else none
-            for part, column in self._columns.items()
+        texts = {len(self._rewrites): "".join(character or "\0" for character in seen)}
+        for stage in self._stages:
+            pairs = zip(characters, seen, strict=True)
+            texts[stage] = "".join("\0" if last is None else self._seen_at(stage, each) for each, last in pairs)
+        none = np.zeros(len(seen), dtype=np.bool_)
+        have_named = {
+            stage: self._are_named is not None and self._are_named(text).any() for stage, text in texts.items()
         }
-        unions = [self._unions[leaf] for leaf in self._leaves]
-        classes = [np.any([columns[part] for part in parts], axis=0) ^ negative for negative, parts in unions]
-        rows = zip(*[members.tolist() for members in classes], strict=True) if classes else iter([()] * len(text))
+        columns = {
+            (stage, part): column(texts[stage]) if have_named[stage] or part not in self._named else none
+            for (stage, part), column in self._columns.items()
+        }
+        classes = [
+            np.any([columns[stage, part] for part in parts], axis=0) ^ negative
+            for stage, negative, parts in self._classes
+        ]
+        rows = zip(*[members.tolist() for members in classes], strict=True) if classes else iter([()] * len(seen))
         return [None if character is None else row for character, row in zip(seen, rows, strict=True)]
+
+    def _seen_at(self, stage: int, character: str) -> str:
+        """What is seen behind the first few rewrites."""
+        for rewrite in self._rewrites[:stage]:
+            character = rewrite(character)
+        return character
 
     def _rewritten(self, character: str) -> str | None:
         """What the pre-tokenizer gets to see; None where decoding it would not give the character again."""
-        after = character
-        for rewrite in self._rewrites:
-            after = rewrite(after)
+        after = self._seen_at(len(self._rewrites), character)
         is_space = character == " " and after == SPACE_MARK
         if after != character and not is_space:
             return None
         if character == SPACE_MARK and self._marks_spaces:
             return None  # it would be read as a space
         return after if self._can_spell is None or self._can_spell(after) else None
+
+
+def _column(part: str) -> Callable[[str], NDArray[np.bool_]]:
+    """Of a text, which characters are of a class."""
+    if part.startswith(SCRIPT):
+        return _OfScript(int(part[len(SCRIPT) : -1]))
+    return _RUST[part] if part in _RUST else _Oniguruma(part)
+
+
+class _OfScript:
+    """Of a text, which characters are of a script."""
+
+    def __init__(self, script: int) -> None:
+        self._script = script
+
+    def __call__(self, text: str) -> NDArray[np.bool_]:
+        members: NDArray[np.bool_] = scripts_of(text) == self._script
+        return members
+
+
+def _stage(split: Split, last: int) -> int:
+    return last if split.rewrites is None else split.rewrites
 
 
 class _Oniguruma:

@@ -32,7 +32,11 @@ class Opening:
 
 
 def read_openings(
-    tokens: list[dict[str, Any]], prepended: list[str], is_marked_first: bool, pre_tokenizers: list[dict[str, Any]]
+    tokens: list[dict[str, Any]],
+    prepended: list[str],
+    is_marked_first: bool,
+    pre_tokenizers: list[dict[str, Any]],
+    stripped: str | None = None,
 ) -> dict[int, Opening]:
     """By id, the openings behind added tokens; none for those behind which texts are read as they are.
 
@@ -41,6 +45,7 @@ def read_openings(
         prepended: what normalizers put before texts.
         is_marked_first: whether a normalizer makes spaces `▁`.
         pre_tokenizers: what comes behind the normalizers.
+        stripped: what spaces are when a normalizer takes white space away at the beginning; None if none does.
 
     Raises:
         VocabularyError: the tokenizer puts something else than a space there.
@@ -53,9 +58,10 @@ def read_openings(
     for token in tokens:
         # Where an added token is "normalized", it is looked for behind the normalizer.
         prepends = bool(prepended) and not token["normalized"]
-        keeps_spaces = token["normalized"] and is_marked_first
-        if token["rstrip"] or prepends or completes:
-            patterns = _patterns(marks_spaces, token["rstrip"], keeps_spaces, prepends, completes)
+        strips = token["rstrip"] or (stripped is not None and not token["normalized"])
+        keeps_spaces = is_marked_first if token["normalized"] else not token["rstrip"] and stripped == SPACE_MARK
+        if strips or prepends or completes:
+            patterns = _patterns(marks_spaces, strips, keeps_spaces, prepends, completes)
             found[token["id"]] = Opening(*patterns, b" " if prepends or completes else b"")
     return found
 

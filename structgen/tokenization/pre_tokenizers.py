@@ -35,26 +35,37 @@ class Split:
         first_leaf: where the classes of its program begin among those of all splits.
         behavior: what `tokenizers` calls so: "isolated", "merged_with_previous", "merged_with_next", "contiguous",
             "removed": no proper text has a match. Besides, "gaps_removed": nor has it anything between matches; and
-            "opening": it does not cut, but a text that is begun by it (`opened`) has no match at its beginning.
+            "opening": it does not cut, but a text that is begun by it (`opened`) has no match at its beginning; and
+            "kept": it does not cut, and no proper text has a match but by one certain character alone.
+        rewrites: how many of the rewrites of characters are done before it; None if all of them.
+        kept: the class of its program that only holds this character.
     """
 
     program: Program
     first_leaf: int
     behavior: str
+    rewrites: int | None = None
+    kept: int = 0
 
     def members(self, members: Sequence[bool] | None) -> Sequence[bool] | None:
         """The part of a character's memberships that belongs to this split."""
         return members if members is None else members[self.first_leaf :]
 
 
-_State: TypeAlias = tuple[Threads | None, tuple[int, ...]]
-"""Of one split: the threads of the match that was begun, or None between matches; and threads that have to fail."""
+_State: TypeAlias = tuple[Threads | int | None, tuple[int, ...]]
+"""Of one split: the threads of the match that was begun, or, between matches, what counts of the character before (see
+`Program.between`); and threads that have to fail."""
 
 FRESH: _State = ((), ())
 """At the beginning of a piece, where nothing is known yet."""
 
 NEVER: Threads = ()
 """Of a match that does not begin."""
+
+# Behaviors that do not cut before a match, between two of them, and behind one.
+_CONTINUED_BEFORE = ("merged_with_previous", "kept")
+_CONTINUED_WITHIN = ("contiguous", "kept")
+_CONTINUED_BEHIND = ("merged_with_next", "kept")
 
 Guess: TypeAlias = tuple[_State, ...]
 """What is guessed about a text: a state for each split. It carries all that still has to come true."""
@@ -89,8 +100,10 @@ def options(
         state = FRESH
     for cuts, after in _steps(split, state, split.members(members)):
         threads, doomed = after
-        if split.program.matches_here(doomed) or (threads and doomed and set(threads) <= set(doomed)):
-            continue  # what has to fail succeeds, whatever follows; or it is what has to succeed
+        if split.program.matches_here(doomed):
+            continue  # what has to fail succeeds, whatever follows
+        if isinstance(threads, tuple) and threads and set(threads) <= set(doomed):
+            continue  # it is what has to succeed
         for cuts_below, below in options(splits[1:], guess[1:], members, is_cut or cuts):
             yield cuts_below, (after, *below)
 
@@ -106,13 +119,14 @@ def _may_end(split: Split, state: _State) -> bool:
     threads, doomed = state
     if split.program.advance(doomed, None)[1]:
         return False
-    return threads is None or split.program.advance(threads, None)[1]
+    return not isinstance(threads, tuple) or split.program.advance(threads, None)[1]
 
 
 def is_settled(splits: Sequence[Split], guess: Guess) -> bool:
     """Whether all that was guessed has come true, whatever follows."""
     return all(
-        not doomed and (threads is None or split.program.matches_here(threads))
+        not doomed
+        and (not isinstance(threads, tuple) or (split.behavior != "kept" and split.program.matches_here(threads)))
         for split, (threads, doomed) in zip(splits, guess, strict=True)
     )
 
@@ -120,33 +134,38 @@ def is_settled(splits: Sequence[Split], guess: Guess) -> bool:
 def _steps(split: Split, state: _State, members: Sequence[bool] | None) -> Iterator[tuple[bool, _State]]:
     """The same for one split."""
     program, behavior = split.program, split.behavior
-    begun = NEVER if behavior == "opening" else program.advance(program.start, members)[0]
-    may_begin = bool(begun) and behavior != "removed"
+    begun = NEVER if behavior == "opening" else program.advance(program.start_behind(state[0]), members)[0]
+    may_begin = bool(begun) and behavior != "removed" and (behavior != "kept" or _is_kept(split, members))
     may_pause = behavior != "gaps_removed"
+    between = program.between(members)
     if state == FRESH:
         if may_begin:
             yield False, (begun, ())
         if may_pause:
-            yield False, (None, _doomed(begun))
+            yield False, (between, _doomed(begun))
         return
     threads, doomed = state
     doomed, is_wrong = program.advance(doomed, members)
     if is_wrong:
         return
-    if threads is None:
+    if not isinstance(threads, tuple):
         if may_pause:
-            yield False, (None, _doomed(doomed, begun))
+            yield False, (between, _doomed(doomed, begun))
         if may_begin:
-            yield behavior != "merged_with_previous", (begun, _doomed(doomed))
+            yield behavior not in _CONTINUED_BEFORE, (begun, _doomed(doomed))
         return
     preferred, ends = program.advance(threads, members)
-    if preferred:
+    if preferred and behavior != "kept":
         yield False, (preferred, _doomed(doomed))
     if ends:
         if may_begin:
-            yield behavior != "contiguous", (begun, _doomed(doomed, preferred))
+            yield behavior not in _CONTINUED_WITHIN, (begun, _doomed(doomed, preferred))
         if may_pause:
-            yield behavior != "merged_with_next", (None, _doomed(doomed, preferred, begun))
+            yield behavior not in _CONTINUED_BEHIND, (between, _doomed(doomed, preferred, begun))
+
+
+def _is_kept(split: Split, members: Sequence[bool] | None) -> bool:
+    return members is not None and members[split.kept]
 
 
 def _doomed(*threads: Threads) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,12 @@ from structgen.tokenization.memberships import SPACE_MARK, Memberships
 from structgen.tokenization.merges import ids_of_merges
 from structgen.tokenization.openings import Opening, read_openings
 from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.reading_normalizers import Marking, is_marking, read_normalizers, rows_of
 from structgen.tokenization.reading_splits import read_splits
-from structgen.tokenization.split_patterns import Program, compile_pattern, empty_pattern
+from structgen.tokenization.split_patterns import compile_pattern, empty_pattern
 
 __all__ = ["Parts", "read_tokenizer"]
 
-# Normalizers that map each character by itself; "NFC" and its like look at neighbours too.
-CHARACTERWISE = ("Lowercase", "StripAccents", "Nmt")
-COMPOSING = ("NFC", "NFD", "NFKC", "NFKD")
-MARKING = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK}
 LEADS = sum(1 << byte for byte in range(0xC2, 0xF5))  # of characters of several bytes
 
 
@@ -44,6 +41,7 @@ class Parts:
         fallback: the tokens that stand for one byte of a character that is no token itself.
         is_piece: whether a character is a token itself; None where there is no byte fallback.
         splits: the openings and the pre-tokenizer; where there is neither, one by a pattern that matches nothing.
+        replacing: those of the splits that stand for what a normalizer replaces.
         never_cuts: whether the pre-tokenizer does not.
         leads: the bytes above 0x7F that begin only characters that can be spelled, as bits of a number.
         behind: the splits behind ByteLevel; None where there are none.
@@ -64,6 +62,7 @@ class Parts:
     fallback: frozenset[int]
     is_piece: Callable[[str], bool] | None
     splits: tuple[Split, ...]
+    replacing: tuple[Split, ...]
     never_cuts: bool
     leads: int
     behind: ByteSplits | None = field(repr=False)
@@ -104,22 +103,31 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         pieces = [piece.split(" ") for piece in pieces]
     normalizers = _flat(config["normalizer"], "normalizers")
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
-    rewrites, is_normal = _normalizer(normalizers, pre_tokenizers)
-    marks_spaces = any(isinstance(rewrite, _Marking) for rewrite in rewrites)
+    normalizing = read_normalizers(normalizers)
+    rewrites = list(normalizing.rewrites)
+    if any(part["type"] == "Metaspace" for part in pre_tokenizers):
+        rewrites.append(Marking())
+    marks_spaces = any(isinstance(rewrite, Marking) for rewrite in rewrites)
     tokens = [token for token in config["added_tokens"] if token["content"]]
     _check_added(tokens, backend.normalizer, marks_spaces)
+    _check_normalized(tokens, normalizing.splits)
     prepended = [part["prepend"] for part in normalizers if part["type"] == "Prepend"]
-    openings = read_openings(tokens, prepended, MARKING in normalizers, pre_tokenizers)
+    is_marked_first = any(map(is_marking, normalizers))
+    openings = read_openings(tokens, prepended, is_marked_first, pre_tokenizers, normalizing.strips)
     opened = {pattern: None for opening in openings.values() for pattern in (opening.in_text, opening.behind_prompt)}
     if marks_spaces and " " in vocabulary:
         lengths[vocabulary[" "]] = 0  # no text has a space any more
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
-    cutting, behind = read_splits(pre_tokenizers, has_spaces=MARKING not in normalizers)
-    splits = _in_a_row([*((compile_pattern(pattern), "opening") for pattern in opened), *cutting])
+    cutting, behind = _cutting(pre_tokenizers, not is_marked_first, len(normalizing.rewrites))
+    if is_byte_level and marks_spaces:
+        raise VocabularyError(f"the tokenizer makes spaces {SPACE_MARK!r} before 'ByteLevel': that is not supported")
+    opening = [Split(compile_pattern(pattern), 0, "opening") for pattern in opened]
+    splits = _in_a_row([*opening, *normalizing.splits, *cutting])
     can_spell: Callable[[str], bool] | None = None
     if not is_byte_level and (len(fallback) < 256 or (marks_spaces and SPACE_MARK not in vocabulary)):
         can_spell = _Spellable(vocabulary, fallback, marks_spaces)
-    is_usual = can_spell is None and all(isinstance(rewrite, _Marking) for rewrite in rewrites)
+    is_rewritten = bool(normalizing.splits) or not all(isinstance(rewrite, Marking) for rewrite in rewrites)
+    is_usual = can_spell is None and not is_rewritten
     return Parts(
         size=size,
         merges=ids_of_merges(pieces, vocabulary),
@@ -128,11 +136,12 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         fallback=fallback,
         is_piece=_Pieces(vocabulary, marks_spaces) if fallback else None,
         splits=splits or (Split(empty_pattern(), 0, "isolated"),),
+        replacing=splits[len(opening) :][: len(normalizing.splits)],
         never_cuts=not cutting and not behind,
         leads=(LEADS & ~(marks_spaces << SPACE_MARK.encode()[0])) * is_usual,
         behind=_byte_splits(behind) if behind else None,
         memberships=Memberships(splits, rewrites, can_spell, marks_spaces),
-        is_normal=is_normal,
+        is_normal=normalizing.is_normal,
         added={token["id"]: token["content"] for token in tokens},
         pieces={} if is_byte_level else vocabulary,
         marks_spaces=marks_spaces,
@@ -180,17 +189,45 @@ def _check_added(tokens: list[dict[str, Any]], normalizer: Any, marks_spaces: bo
             )
 
 
-def _in_a_row(parts: list[tuple[Program, str]]) -> tuple[Split, ...]:
-    """Splits by some patterns and behaviours; the classes of all of them are numbered together."""
-    splits: list[Split] = []
+def _check_normalized(tokens: list[dict[str, Any]], splits: list[Split]) -> None:
+    """Added tokens that a normalizer sees as text must not be part of what it replaces, nor of what it looks at."""
+    for token in tokens:
+        for program in (split.program for split in splits if token["normalized"]):
+            # No text is generated before a special one.
+            looks = program.looks_behind if token["special"] else program.looks
+            if looks or program.may_hold(rows_of(program, token["content"])):
+                raise VocabularyError(
+                    f"the added token {token['content']!r} is normalized, by 'Strip' or 'Replace', with the text "
+                    "beside it: that is not supported"
+                )
+
+
+def _cutting(parts: list[dict[str, Any]], has_spaces: bool, rewrites: int) -> tuple[list[Split], list[Split]]:
+    """The splits of a pre-tokenizer, of characters and of bytes.
+
+    Those before Metaspace see what the normalizer leaves, by so many rewrites.
+    """
+    kinds = [part["type"] for part in parts]
+    before = parts[: kinds.index("Metaspace")] if "Metaspace" in kinds else []
+    unmarked = len(read_splits(before, has_spaces)[0])
+    read, behind = read_splits(parts, has_spaces)
+    splits = [
+        Split(program, 0, behavior, rewrites if at < unmarked else None) for at, (program, behavior) in enumerate(read)
+    ]
+    return splits, [Split(program, 0, behavior) for program, behavior in behind]
+
+
+def _in_a_row(splits: list[Split]) -> tuple[Split, ...]:
+    """Splits one after another; the classes of all of them are numbered together."""
+    row: list[Split] = []
     first_leaf = 0
-    for program, behavior in parts:
-        splits.append(Split(program, first_leaf, behavior))
-        first_leaf += len(program.leaves)
-    return tuple(splits)
+    for split in splits:
+        row.append(replace(split, first_leaf=first_leaf))
+        first_leaf += len(split.program.leaves)
+    return tuple(row)
 
 
-def _byte_splits(parts: list[tuple[Program, str]]) -> ByteSplits:
+def _byte_splits(parts: list[Split]) -> ByteSplits:
     splits = _in_a_row(parts)
     members = Memberships(splits, [], None, False)(BYTE_ALPHABET)
     return ByteSplits(splits, tuple(each for each in members if each is not None))
@@ -232,54 +269,3 @@ class _Spellable:
             return True
         is_space = self._marks_spaces and character == SPACE_MARK
         return not is_space and self._bytes.issuperset(character.encode(errors="surrogatepass"))
-
-
-class _Marking:
-    """Spaces become `▁`."""
-
-    def __call__(self, text: str) -> str:
-        return text.replace(" ", SPACE_MARK)
-
-
-# -- normalizers ------------------------------------------------------------------------------------------------------
-
-
-def _normalizer(
-    parts: list[dict[str, Any]], pre_tokenizers: list[dict[str, Any]]
-) -> tuple[list[Callable[[str], str]], Callable[[str], bool] | None]:
-    """What the normalizer, and Metaspace, make of a character; and whether they leave a text as it is."""
-    from tokenizers import normalizers
-
-    rewrites: list[Callable[[str], str]] = []
-    known: list[Any] = []
-    composes = False
-    for part in parts:
-        kind = part["type"]
-        if part == MARKING:
-            rewrites.append(_Marking())
-        elif kind in COMPOSING or kind in CHARACTERWISE or _replaces_characters(part):
-            options = (part["pattern"]["String"], part["content"]) if kind == "Replace" else ()
-            normalizer = getattr(normalizers, kind)(*options)
-            rewrites.append(normalizer.normalize_str)
-            known.append(normalizer)
-            composes = composes or kind in COMPOSING
-        elif kind != "Prepend":  # at the beginning of a text, before which a prompt stands
-            raise VocabularyError(f"the tokenizer's normalizer {kind!r} is not supported for proper tokenization")
-    if any(part["type"] == "Metaspace" for part in pre_tokenizers):
-        rewrites.append(_Marking())
-    return rewrites, _Normal(normalizers.Sequence(known)) if composes else None
-
-
-def _replaces_characters(part: dict[str, Any]) -> bool:
-    """Whether a normalizer replaces a character by another."""
-    return part["type"] == "Replace" and len(part["pattern"].get("String", "")) == 1 == len(part["content"])
-
-
-class _Normal:
-    """Whether a normalizer leaves a text as it is."""
-
-    def __init__(self, normalizer: Any) -> None:
-        self._normalizer = normalizer
-
-    def __call__(self, text: str) -> bool:
-        return bool(self._normalizer.normalize_str(text) == text)

@@ -6,6 +6,7 @@ from typing import Any
 
 from structgen.errors import VocabularyError
 from structgen.tokenization.memberships import NUMERIC, PUNCTUATION, SPACE_MARK, SYMBOL, WORD
+from structgen.tokenization.scripts import script_pattern
 from structgen.tokenization.split_patterns import Program, compile_pattern, literal_pattern
 
 __all__ = ["read_splits"]
@@ -41,8 +42,8 @@ def read_splits(
     behind: list[tuple[Program, str]] = []
     seen: set[str] = set()
     for part in parts:
-        if part["type"] == "Metaspace" and splits:
-            raise VocabularyError("the tokenizer's 'Metaspace' behind other pre-tokenizers is not supported")
+        if part["type"] == "Metaspace" and part.get("prepend_scheme", "always") == "always" and splits:
+            raise VocabularyError("the tokenizer's 'Metaspace' puts a space before each piece: that is not supported")
         if part["type"] == "ByteLevel" and part["add_prefix_space"] and splits:
             raise VocabularyError("the tokenizer's 'ByteLevel' puts a space before each piece: that is not supported")
         for other in seen.intersection(NOT_BEHIND.get(part["type"], ())):
@@ -69,6 +70,8 @@ def _splits(part: dict[str, Any]) -> list[tuple[Program, str]]:
         return [(compile_pattern(r"\s"), "removed")]
     if kind == "BertPreTokenizer":
         return [(compile_pattern(r"\s"), "removed"), (compile_pattern(PUNCTUATION), "isolated")]
+    if kind == "UnicodeScripts":  # the pieces are runs; what stands before the first one is lost
+        return [(compile_pattern(script_pattern()), "gaps_removed")]
     if kind == "CharDelimiterSplit":
         return [(literal_pattern(part["delimiter"]), "removed")]
     if kind == "FixedLength":

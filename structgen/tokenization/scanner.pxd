@@ -4,7 +4,7 @@ import cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.token_trie cimport TokenTrie
 
-cdef int UNKNOWN, KINDS, NO_TEXT, NO_KIND, FIRST_KIND, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
+cdef int UNKNOWN, KINDS, MANY_KINDS, MANY_CLASSES, NO_TEXT, NO_KIND, FIRST_KIND, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
 
 
 cdef class TokenRows:
@@ -29,6 +29,7 @@ cdef class Scanner:
     cdef dict _cuts
     cdef dict _unions
     cdef list _ends
+    cdef int _row               # of the next two: more than there are kinds
     cdef int[::1] _steps        # by state and kind: the state after it
     cdef int[::1] _sure         # by state and kind: whether there surely is a cut
     cdef list _prefixes         # by partial character: its bytes

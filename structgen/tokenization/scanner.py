@@ -24,7 +24,9 @@ __all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
-KINDS = 256  # more than any pre-tokenizer tells apart
+KINDS = 256  # more than nearly any pre-tokenizer tells apart,
+MANY_KINDS = 1024  # or one with so many classes:
+MANY_CLASSES = 100
 NO_TEXT = -2  # of a character: no proper text holds it, or the bytes are no UTF-8
 FIRST_KIND = -3  # of a character: kind k is FIRST_KIND - k
 NOT_SURE = 0
@@ -125,8 +127,10 @@ class Scanner:
         self._cuts: dict[int, int] = {}
         self._unions: dict[tuple[int, int], int] = {}
         self._ends: list[bool] = []
-        self._steps = zeros(KINDS, UNKNOWN)
-        self._sure = zeros(KINDS, UNKNOWN)
+        classes = sum(len(split.program.leaves) for split in splits)
+        self._row = MANY_KINDS if classes > MANY_CLASSES else KINDS
+        self._steps = zeros(self._row, UNKNOWN)
+        self._sure = zeros(self._row, UNKNOWN)
         self._prefixes = [b""]
         self._inner = [NO_KIND]
         self._forms: dict[int, list[tuple[int, ...]]] = {}
@@ -148,7 +152,7 @@ class Scanner:
             number = self._numbers[guesses] = len(self._sets)
             self._sets.append(guesses)
             self._ends.append(_may_end(self._levels, guesses))
-            while (number + 1) * KINDS > len(self._steps):
+            while (number + 1) * self._row > len(self._steps):
                 self._steps = grown(self._steps, len(self._steps), UNKNOWN)
                 self._sure = grown(self._sure, len(self._sure), UNKNOWN)
         return number
@@ -182,26 +186,26 @@ class Scanner:
 
     def step(self, state: int, kind: int) -> int:
         """The state behind one more character of the same token."""
-        after = self._steps[state * KINDS + kind]
+        after = self._steps[state * self._row + kind]
         return after if after != UNKNOWN else self._make_step(state, kind)
 
     def _make_step(self, state: int, kind: int) -> int:
         number = self._number(_behind(self._levels, self._sets[state], self._members[kind]))
-        self._steps[state * KINDS + kind] = number
+        self._steps[state * self._row + kind] = number
         return number
 
     def surely_cuts(self, state: int, cut: int) -> bool:
         """Whether the text `cuts[cut]`, if it comes next, makes sure that there is a cut before it (or a border), and
         that all tokens before it are proper, whatever follows.
         """
-        sure = self._sure[state * KINDS + cut]
+        sure = self._sure[state * self._row + cut]
         if sure == UNKNOWN:
             after = self._left(state)
             for byte in self.cuts[cut]:  # there may be any cuts within it
                 within, _ = self.follow(after, 0, bytes([byte]))
                 after = self.union(within, self.follow(self.cut(after), 0, bytes([byte]))[0])
             sure = SURE if _is_settled(self._levels, self._sets[after]) else NOT_SURE
-            self._sure[state * KINDS + cut] = sure
+            self._sure[state * self._row + cut] = sure
         return sure == SURE
 
     def _left(self, state: int) -> int:
@@ -283,9 +287,9 @@ class Scanner:
         if kind is None:
             kind = self._kinds[members] = len(self._members)
             self._members.append(members)
-            if kind >= KINDS:
+            if kind >= self._row:
                 raise VocabularyError(
-                    f"the tokenizer's pre-tokenizer tells more than {KINDS} kinds of characters apart"
+                    f"the tokenizer's pre-tokenizer tells more than {self._row} kinds of characters apart"
                 )
         return kind
 

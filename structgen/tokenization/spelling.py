@@ -12,6 +12,7 @@ from structgen.errors import VocabularyError
 from structgen.limits import Limits
 from structgen.schema.algebra import Language
 from structgen.tokenization.added_tokens import AddedTokens
+from structgen.tokenization.pre_tokenizers import Split, opened, options
 from structgen.tokenization.reading import Parts
 from structgen.tokenization.spellable import Spellable
 
@@ -50,6 +51,23 @@ class Spelling:
     def _single_bytes(self) -> frozenset[int]:
         return frozenset(text[0] for text in self._vocabulary.spellings if len(text) == 1)
 
+    @cached_property
+    def _replacing(self) -> list[Split]:
+        """What is replaced wherever it stands: no look goes beyond."""
+        return [split for split in self._parts.replacing if not split.program.looks]
+
+    def _is_left(self, text: str) -> bool:
+        """Whether nothing in a text is replaced or taken away."""
+        rows = list(self._parts.memberships(text))
+        for split in self._replacing:
+            guesses = {opened((split,))}
+            for members in rows:
+                if members is not None:
+                    guesses = {after for guess in guesses for _, after in options((split,), guess, members)}
+            if not guesses:
+                return False
+        return True
+
     def check_texts(self, texts: Iterable[str]) -> None:
         """Makes sure that texts can be spelled.
 
@@ -85,5 +103,7 @@ class Spelling:
         if not parts.pieces and not self._single_bytes.issuperset(characters.encode(errors="ignore")):
             return False
         if characters and None in parts.memberships(characters):
+            return False
+        if self._replacing and not self._is_left(text):
             return False
         return parts.is_normal is None or parts.is_normal(text)

@@ -11,8 +11,8 @@ What a class of characters holds (`\p{L}`, `[^\s\p{N}]`, `(?i:s)`) is not decide
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from structgen.errors import VocabularyError
@@ -20,6 +20,7 @@ from structgen.errors import VocabularyError
 __all__ = ["Program", "Threads", "compile_pattern", "empty_pattern", "is_one_character", "literal_pattern", "union_of"]
 
 MOST_COPIES = 256  # of a repeated part
+MOST_BEHIND = 4  # classes that it is looked behind for
 
 Threads: TypeAlias = tuple[int, ...]
 """Places of a program, the preferred one first; what may match an empty text from there is not followed yet."""
@@ -30,8 +31,8 @@ _NAMED = {r"\r": r"\x{d}", r"\n": r"\x{a}"}
 _SEVERAL = tuple({text for code in range(0x10000) if len(text := chr(code).casefold()) > 1})
 """What single characters become where case does not matter: `ss` for ß. None is beyond the Basic Multilingual Plane."""
 _TOKEN = re.compile(
-    r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
-    |(?P<repeat>(?:[*+?]|\{[0-9]*(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^])
+    r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?<?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
+    |(?P<repeat>(?:[*+?]|\{[0-9]*(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^]|\\[bBAz])
     |(?P<property>\\[pP]\{[^}]*\})|(?P<code>\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})
     |(?P<escape>\\[sSdDwWhHtnrfvae\W])|(?P<odd>\\.)|(?P<set>\[)|(?P<character>.)""",
     re.VERBOSE | re.DOTALL,
@@ -77,7 +78,25 @@ class _Look:
     negative: bool
 
 
-_Node: TypeAlias = _Leaf | _Row | _Choice | _Repeat | _Look
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """The same of the character before; at the beginning there is none."""
+
+    source: str
+    negative: bool
+
+
+_Node: TypeAlias = _Leaf | _Row | _Choice | _Repeat | _Look | _Behind
+
+_ANY = r"[\s\S]"
+_ANCHORS: dict[str, _Node] = {
+    "$": _Look(r"[^\n]", True),  # the end of a line, to Oniguruma
+    "^": _Row((_Behind(r"[^\n]", True), _Look(_ANY, False))),  # the beginning of one that is not empty
+    r"\A": _Behind(_ANY, True),
+    r"\z": _Look(_ANY, True),
+    r"\b": _Choice(tuple(_Row((_Behind(r"\w", is_word), _Look(r"\w", not is_word))) for is_word in (False, True))),
+    r"\B": _Choice(tuple(_Row((_Behind(r"\w", is_word), _Look(r"\w", is_word))) for is_word in (False, True))),
+}
 
 
 class Program:
@@ -90,18 +109,35 @@ class Program:
     def __init__(self, node: _Node, pattern: str) -> None:
         self._pattern = pattern
         self.leaves: list[str] = []
-        # ("leaf" or "is" or "not", number of a leaf) or ("split", preferred place, other place) or ("match",) or
-        # ("never",)
+        # ("leaf" or "is" or "not", number of a leaf) or ("behind", number of a leaf, whether it must not be of it) or
+        # ("split", preferred place, other place) or ("match",) or ("never",)
         self._code: list[tuple[str, int, int]] = []
         self._emit(node)
         self._code.append(("match", 0, 0))
-        if self._may_be_empty():
+        self._places = self._code
+        if self.may_match(()):
             raise _unsupported(pattern, "it matches the empty text")
 
     @property
     def start(self) -> Threads:
-        """Before the first character of a match."""
+        """Before the first character of a match, at the beginning of a text."""
         return (0,)
+
+    def start_behind(self, before: Threads | int | None) -> Threads:
+        """Before the first character of a match.
+
+        Args:
+            before: the threads of a match that ends here, or what `between` returned; none at the beginning of a text.
+        """
+        return (0,)
+
+    def between(self, members: Sequence[bool] | None) -> int | None:
+        """What counts of the character before, where no match is followed.
+
+        Args:
+            members: of which of the classes it is.
+        """
+        return None
 
     def advance(self, threads: Threads, members: Sequence[bool] | None) -> tuple[Threads, bool]:
         """Follows threads over one character.
@@ -149,18 +185,60 @@ class Program:
                 stack += found
         return False
 
-    def _may_be_empty(self) -> bool:
-        """Whether some text follows before which the empty text matches."""
-        stack, seen = [0], {0}
+    @property
+    def is_class(self) -> bool:
+        """Whether it is just a class of characters."""
+        return [kind for kind, _, _ in self._places] == ["leaf", "match"]
+
+    def leaf_of(self, character: str) -> int:
+        """The number of the class that only holds a character, a new one if need be."""
+        return self._leaf(_quoted(character))
+
+    @property
+    def looks(self) -> bool:
+        """Whether it looks at characters that are not part of a match."""
+        return any(kind in ("is", "not", "behind") for kind, _, _ in self._places)
+
+    @property
+    def looks_behind(self) -> bool:
+        """Whether it looks at characters before a match, or at those within it again."""
+        return any(kind == "behind" for kind, _, _ in self._places)
+
+    def may_hold(self, rows: Iterable[Sequence[bool]]) -> bool:
+        """Whether a match may hold one of some characters.
+
+        Args:
+            rows: of each, of which of the classes it is.
+        """
+        taken = [leaf for kind, leaf, _ in self._places if kind == "leaf"]
+        return any(members[leaf] for members in rows for leaf in taken)
+
+    def may_match(self, rows: Sequence[Sequence[bool]]) -> bool:
+        """Whether it may match a text of some characters, between others.
+
+        Args:
+            rows: of each character, of which of the classes it is.
+        """
+        threads = {0}
+        for members in rows:
+            reached = self._reached(threads)
+            threads = {
+                place + 1 for place in reached if self._code[place][0] == "leaf" and members[self._code[place][1]]
+            }
+        return any(self._places[place][0] == "match" for place in self._reached(threads))
+
+    def _reached(self, threads: Iterable[int]) -> set[int]:
+        """Where threads get before the next character, whatever that is."""
+        stack = list(threads)
+        seen = set(stack)
         while stack:
             place = stack.pop()
-            kind, first, second = self._code[place]
-            if kind == "match":
-                return True
-            found = {first, second} if kind == "split" else {place + 1} if kind in ("is", "not") else set()
+            kind, first, second = self._places[place]
+            looks = kind in ("is", "not", "behind")
+            found = {first, second} if kind == "split" else {place + 1} if looks else set()
             stack += found - seen
             seen |= found
-        return False
+        return seen
 
     # -- compiling --------------------------------------------------------------------------------------------------
 
@@ -175,6 +253,8 @@ class Program:
             code.append(("leaf", self._leaf(node.source), 0))
         elif isinstance(node, _Look):
             code.append(("not" if node.negative else "is", self._leaf(node.source), 0))
+        elif isinstance(node, _Behind):
+            code.append(("behind", self._leaf(node.source), node.negative))
         elif isinstance(node, _Row):
             for part in node.parts:
                 self._emit(part)
@@ -200,6 +280,8 @@ class Program:
     def _emit_repeat(self, node: _Repeat) -> None:
         if (node.most or node.least) > MOST_COPIES:
             raise _unsupported(self._pattern, f"a part is repeated more than {MOST_COPIES} times")
+        if node.most != 1:
+            self._check_repeated(node.part)
         for _ in range(node.least):
             self._emit(node.part)
         ends = []
@@ -214,6 +296,14 @@ class Program:
             self._code[split] = ("split", after, split + 1) if node.mode == "?" else ("split", split + 1, after)
         if node.mode == "+" and ends:
             self._emit_possessive(node, ends)
+
+    def _check_repeated(self, part: _Node) -> None:
+        """What is repeated must not be empty: Oniguruma ends the loop there, whatever the count is."""
+        before, self._code = self._code, []
+        self._emit(part)
+        self._code, self._places = before, [*self._code, ("match", 0, 0)]
+        if self.may_match(()):
+            raise _unsupported(self._pattern, "a part that may be empty is repeated")
 
     def _emit_possessive(self, node: _Repeat, ends: list[int]) -> None:
         """What is possessive never gives a character back: it ends only where no further one of its class follows."""
@@ -231,13 +321,60 @@ class Program:
         return len(self._code) - 1
 
 
+class _LookingBehind(Program):
+    """A program that asks about the character before, too: with a copy of it for each answer.
+
+    Threads are in the copy of the character that was read last. (So other programs have no bigger states.)
+    """
+
+    def __init__(self, node: _Node, pattern: str) -> None:
+        super().__init__(node, pattern)
+        self._asked = sorted({leaf for kind, leaf, _ in self._places if kind == "behind"})
+        if len(self._asked) > MOST_BEHIND:
+            raise _unsupported(pattern, f"it looks behind for more than {MOST_BEHIND} classes of characters")
+        self._size = len(self._places)
+        self._code = []
+        for answer in range(1 << len(self._asked)):  # 0 is that of the beginning, too
+            self._code += [self._answered(at, *place, answer) for at, place in enumerate(self._places)]
+
+    def _answered(self, at: int, kind: str, first: int, second: int, answer: int) -> tuple[str, int, int]:
+        """A place in the copy of an answer."""
+        copy = answer * self._size
+        if kind == "split":
+            return kind, first + copy, second + copy
+        if kind != "behind":
+            return kind, first, second
+        is_member = bool(answer >> self._asked.index(first) & 1)
+        return ("never", 0, 0) if is_member == bool(second) else ("split", at + 1 + copy, at + 1 + copy)
+
+    def start_behind(self, before: Threads | int | None) -> Threads:
+        """Before the first character of a match; see `Program`."""
+        answer = before if isinstance(before, int) else before[0] // self._size if before else 0
+        return (answer * self._size,)
+
+    def between(self, members: Sequence[bool] | None) -> int | None:
+        """What counts of the character before, where no match is followed."""
+        return sum(members[leaf] << at for at, leaf in enumerate(self._asked)) if members is not None else 0
+
+    def advance(self, threads: Threads, members: Sequence[bool] | None) -> tuple[Threads, bool]:
+        """Follows threads over one character; see `Program`."""
+        after, is_match = super().advance(threads, members)
+        copy = (self.between(members) or 0) * self._size
+        return tuple(dict.fromkeys(place % self._size + copy for place in after)), is_match
+
+
 def compile_pattern(pattern: str) -> Program:
     """The program of a pre-tokenizer's regex.
 
     Raises:
-        VocabularyError: it has something that is not supported (`^`, look-behind, references …), named.
+        VocabularyError: it has something that is not supported (references, longer looks …), named.
     """
-    return Program(_Parser(pattern).parse(), pattern)
+    parser = _Parser(pattern)
+    node = parser.parse()
+    program = (_LookingBehind if parser.looks_behind else Program)(node, pattern)
+    if program.looks and parser.repeats_any:  # Oniguruma looks for such matches at the beginnings of lines only
+        raise _unsupported(pattern, "it looks around, and '.' is repeated")
+    return program
 
 
 def literal_pattern(text: str) -> Program:
@@ -280,6 +417,8 @@ class _Parser:
         self._pattern = pattern
         self._at = 0
         self._flags = [""]
+        self.looks_behind = False
+        self.repeats_any = False
 
     def parse(self) -> _Node:
         node = self._choice()
@@ -323,11 +462,17 @@ class _Parser:
         braces = text.startswith("{")
         count, mode = (text[1 : text.index("}")], text[text.index("}") + 1 :]) if braces else (text[0], text[1:])
         if braces and mode == "+":  # Oniguruma repeats it once more
-            return _Repeat(self._repeated(part, f"{{{count}}}"), 1, None, "")
-        if braces and mode and "," not in count:  # here, too
-            raise self._refused(f"a counted quantifier is followed by {mode!r}")
+            once = self._repeated(part, f"{{{count}}}")
+            if once.most == 0:
+                return once
+            return _Repeat(replace(once, least=max(once.least, 1)), min(once.least, 1), None, "")
+        if braces and mode and "," not in count:  # or never
+            if not isinstance(part, _Leaf):
+                raise self._refused(f"more than one character is followed by {text!r}")
+            return _Repeat(self._repeated(part, f"{{{count}}}"), 0, 1, "")
         simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
         if not braces:
+            self.repeats_any = self.repeats_any or (count != "?" and part in (_Leaf("."), _Leaf("(?i:.)")))
             return _Repeat(part, *simple[count], mode)
         least, comma, most = count.partition(",")
         if not least or (most and int(most) < int(least)):
@@ -336,20 +481,23 @@ class _Parser:
 
     def _atom(self, token: re.Match[str]) -> _Node:
         kind = token.lastgroup or ""
-        if kind in ("other", "odd") or token[0] == "^":
+        if kind in ("other", "odd"):
             raise self._refused(f"{token[0]!r} is used")
         if kind == "set":
             return _Leaf(self._flagged(self._set()))
         self._at = token.end()
         if kind == "anchor":
-            return _Look(r"[^\n]", True)  # "$" is the end of a line, to Oniguruma
+            self.looks_behind = self.looks_behind or token[0] not in ("$", r"\z")
+            return _ANCHORS[token[0]]
         if kind in ("open", "group"):
             return self._group(token[0])
         if kind == "look":
             inner = self._group("(?:")
+            is_behind = "<" in token[0]
             if not isinstance(inner, _Leaf):
-                raise self._refused("it looks ahead for more than one character")
-            return _Look(inner.source, token[0].endswith("!"))
+                raise self._refused(f"it looks {'behind' if is_behind else 'ahead'} for more than one character")
+            self.looks_behind = self.looks_behind or is_behind
+            return (_Behind if is_behind else _Look)(inner.source, token[0].endswith("!"))
         character = self._character(token)
         return _Leaf(self._flagged(token[0] if character is None else _quoted(character)))
 

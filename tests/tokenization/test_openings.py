@@ -7,7 +7,7 @@ import random
 import pytest
 from support import bpe_tokenizers
 from support.bpe_tokenizers import sequences, texts_of
-from tokenizers import AddedToken, Tokenizer, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
 import structgen
 from structgen.tokenization.tokenization import ProperTokenization
@@ -81,12 +81,56 @@ def metaspace_that_cuts():
     return _with_tokens(tokenizer)
 
 
-MAKES = [byte_level, byte_level_with_space, words, gemma, llama2, metaspace, metaspace_that_cuts]
+def stripping():
+    tokenizer = bpe_tokenizers.gpt2()
+    tokenizer.normalizer = normalizers.Strip()
+    return _with_tokens(tokenizer, normalized=False)
+
+
+def stripping_marks():
+    """White space goes, but not what was a space."""
+    tokenizer = bpe_tokenizers._sentencepiece()
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(" ", "▁"), normalizers.Strip(right=False)])
+    return _with_tokens(tokenizer)
+
+
+def stripping_llama2():
+    """As Llama 2's, with white space taken away first, and spaces joined."""
+    tokenizer = bpe_tokenizers.llama2_like()
+    first = [normalizers.Strip(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    tokenizer.normalizer = normalizers.Sequence([*first, normalizers.Replace(Regex("▁{2,}"), "▁")])
+    return _with_tokens(tokenizer, normalized=False)
+
+
+def stripping_metaspace():
+    tokenizer = metaspace_that_cuts()
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Strip(right=False), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
+    return tokenizer
+
+
+def metaspace_behind_digits():
+    tokenizer = bpe_tokenizers.mistral_like()
+    parts = [pre_tokenizers.Digits(), pre_tokenizers.Metaspace(prepend_scheme="first")]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
+    return _with_tokens(tokenizer)
+
+
+MAKES = [
+    *(byte_level, byte_level_with_space, words, gemma, llama2, metaspace, metaspace_that_cuts),
+    *(stripping, stripping_marks, stripping_llama2, stripping_metaspace),
+    metaspace_behind_digits,
+]
 PROMPTS = ["<user>", "<strips>", "<later>"]
 CASES = [
     pytest.param(make, prompt, id=f"{make.__name__}-{prompt}") for make, prompt in itertools.product(MAKES, PROMPTS)
 ]
-PUTTING = [byte_level_with_space, llama2, metaspace, metaspace_that_cuts]
+
+
+STRIPPING = [stripping, stripping_llama2]  # also before an added token
+PREPENDING = [llama2, stripping_llama2]
+PUTTING = [stripping_llama2, stripping_metaspace, byte_level_with_space, llama2, metaspace, metaspace_that_cuts]
 
 
 @functools.cache
@@ -185,12 +229,12 @@ def test_the_masks_allow_exactly_the_proper_tokenizations(make, prompt, pattern,
 @pytest.mark.parametrize(("make", "prompt"), CASES)
 def test_the_space_that_is_put_behind_a_prompt_is_written_as_if_it_were_the_prompts(make, prompt):
     vocabulary = vocabulary_of(make)
-    texts = ["a", "The", '"b"', "é1", "b <p>"]
+    texts = ["a", "The", '"b"', "é1", "b<p>" if make in STRIPPING else "b <p>"]
     constraint = structgen.compile(structgen.Grammar.choice(texts), vocabulary, tokenization="proper")
     prompt_ids = encode(make, f"a {prompt}")
     kept, prefix, matcher = constraint.healed(prompt_ids)
     assert kept == prompt_ids
-    is_put = make in PUTTING and (make, prompt) != (llama2, "<later>")  # which comes behind "Prepend"
+    is_put = make in PUTTING and not (make in PREPENDING and prompt == "<later>")  # which comes behind "Prepend"
     assert prefix == (b" " if is_put else b"")
     expected = {tuple(behind(make, prompt, text)) for text in texts}
     assert set(sequences(matcher, set(vocabulary.eos_token_ids))) == expected

@@ -2,13 +2,16 @@
 
 import itertools
 import json
+import random
 import sys
 
+import numpy as np
 import pytest
 
 from structgen.tokenization.memberships import Memberships
 from structgen.tokenization.pre_tokenizers import Split, may_end, opened, options
 from structgen.tokenization.reading_splits import read_splits
+from structgen.tokenization.scripts import ANY_SCRIPT, scripts_of
 from structgen.tokenization.split_patterns import union_of
 
 
@@ -55,6 +58,23 @@ PATTERNS = [
     r"(?=a)\S|1 ",
     r"a{1,2}+1|\s{2}+",
     r"1a{0,2}+",
+    r"a{2}?1",
+    r"1{2}?a|1",
+    r"a{1,2}?1",
+    r"(?<=a)[1 ]+",
+    r"(?<!a)1",
+    r"(?<![\s1])a+?|1",
+    r"a|(?<=a)(?<!1)1|(?<!1) ",
+    r"(?<=(?i:A))1|\n",
+    r"1(?<=1)a|(1|a(?<!1))+ ",
+    r"^a+",
+    r"^\s|1\n?^",
+    r"\n^|a^1|(?:^|1)a",
+    r"\ba+",
+    r"\b(1|a)\b",
+    r"\s+\B|a\B1",
+    r"\A[1a]|1",
+    r"\n\z|a",
 ]
 BEHAVIORS = ["isolated", "removed", "contiguous", "merged_with_previous", "merged_with_next"]
 
@@ -77,10 +97,27 @@ def test_texts_are_cut_as_by_tokenizers(pattern, behavior, invert):
     ((program, ours),), _ = read_splits([json.loads(split.__getstate__())], has_spaces=True)
     splits = (Split(program, 0, ours),)
     memberships = Memberships(splits, [], None, marks_spaces=False)
-    for length in range(1, 6):
-        for text in map("".join, itertools.product("a1 \n", repeat=length)):
-            pieces = [offsets for _, offsets in split.pre_tokenize_str(text)]
-            is_whole = sum(last - first for first, last in pieces) == length
-            first_ones = {first for first, _ in pieces} - {0}
-            expected = [tuple(at in first_ones for at in range(length))] if is_whole else []
-            assert cuts_of(splits, memberships, text) == expected, text
+    rng = random.Random(7)
+    texts = ["".join(text) for length in range(1, 5) for text in itertools.product("a1 \n", repeat=length)]
+    texts += ["".join(rng.choices("a1 \n", k=rng.randint(5, 9))) for _ in range(200)]
+    for text in texts:
+        pieces = [offsets for _, offsets in split.pre_tokenize_str(text)]
+        is_whole = sum(last - first for first, last in pieces) == len(text)
+        first_ones = {first for first, _ in pieces} - {0}
+        expected = [tuple(at in first_ones for at in range(len(text)))] if is_whole else []
+        assert cuts_of(splits, memberships, text) == expected, text
+
+
+def test_every_character_is_of_the_script_that_tokenizers_takes_it_for():
+    from tokenizers import pre_tokenizers
+
+    scripts = scripts_of("".join(map(chr, range(0x110000))))
+    assert scripts[ord("ー")] == scripts[ord("字")] == scripts[ord("か")] != scripts[ord("a")]
+    rng = random.Random(9)
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    for order in (codes, rng.sample(codes, len(codes))):
+        of_order = scripts[order]
+        fixed = np.flatnonzero(of_order != ANY_SCRIPT)
+        expected = fixed[np.diff(of_order[fixed], prepend=ANY_SCRIPT) != 0]
+        cut = pre_tokenizers.UnicodeScripts().pre_tokenize_str("".join(map(chr, order)))
+        assert [first for _, (first, _) in cut] == expected.tolist()

@@ -1,0 +1,210 @@
+"""What a tokenizer's normalizer makes of a text, read out of its configuration.
+
+Of a text that it changes no tokens are generated. Most normalizers change single characters, or some together with
+their neighbours. Those that replace longer texts, or take white space away at the end, are regexes: no proper text has
+a match. They are followed as the splits of a pre-tokenizer are, ones that do not cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from structgen.errors import VocabularyError
+from structgen.tokenization.memberships import SPACE_MARK, Memberships
+from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.split_patterns import Program, compile_pattern, literal_pattern
+
+__all__ = ["Marking", "Normalizers", "is_marking", "program_of", "read_normalizers", "rows_of"]
+
+# Normalizers that map each character by itself; "NFC" and its like look at neighbours too.
+CHARACTERWISE = ("Lowercase", "StripAccents", "Nmt")
+COMPOSING = ("NFC", "NFD", "NFKC", "NFKD")
+MARKING = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK}
+RUNS = (r"\s+", " +")  # which begin and end with any space
+LAST_SPACE = r"\s(?![\s\S])"
+
+
+class Marking:
+    """Spaces become `▁`."""
+
+    def __call__(self, text: str) -> str:
+        """A text with them."""
+        return text.replace(" ", SPACE_MARK)
+
+
+@dataclass(frozen=True, slots=True)
+class Normalizers:
+    """What normalizers do to a text, one after another.
+
+    Attributes:
+        rewrites: what becomes of a character.
+        is_normal: whether they leave a text as it is; None where they look at single characters only.
+        splits: what no proper text has a match of.
+        strips: what becomes of spaces before white space is taken away at the beginning; None if it is not.
+    """
+
+    rewrites: list[Callable[[str], str]]
+    is_normal: Callable[[str], bool] | None
+    splits: list[Split]
+    strips: str | None
+
+
+def read_normalizers(parts: list[dict[str, Any]]) -> Normalizers:
+    """What some normalizers do.
+
+    Raises:
+        VocabularyError: one of them is not supported, or not together with another one; named.
+    """
+    from tokenizers import normalizers
+
+    rewrites: list[Callable[[str], str]] = []
+    known: list[Any] = []
+    splits: list[Split] = []
+    strips = None
+    for part in parts:
+        kind = part["type"]
+        if kind == "Strip":
+            strips = _rewritten(" ", rewrites) if part["strip_left"] else strips
+            splits += [Split(compile_pattern(LAST_SPACE), 0, "removed", len(rewrites))] * part["strip_right"]
+        elif kind == "Replace" and not program_of(part).is_class:
+            splits.append(_replaced(part, len(rewrites)))
+            rewrites += [Marking()] * is_marking(part)
+        elif is_marking(part):
+            rewrites += [Marking()] if part == MARKING else [Marking(), _made(part).normalize_str]
+        elif kind != "Prepend":  # at the beginning of a text, before which a prompt stands
+            known.append(_made(part))
+            rewrites.append(known[-1].normalize_str)
+    if splits or strips:
+        _check_together(parts)
+    return Normalizers(
+        rewrites, _Normal(normalizers.Sequence(known)) if any(map(_composes, parts)) else None, splits, strips
+    )
+
+
+def is_marking(part: dict[str, Any]) -> bool:
+    """Whether a normalizer makes every space of a proper text `▁`."""
+    if part["type"] != "Replace" or part["content"] != SPACE_MARK:
+        return False
+    if part["pattern"].get("Regex") in RUNS:
+        return True
+    return program_of(part).is_class and _made(part).normalize_str(" ") == SPACE_MARK
+
+
+def program_of(part: dict[str, Any]) -> Program:
+    """The pattern that a normalizer replaces."""
+    pattern = part["pattern"]
+    return compile_pattern(pattern["Regex"]) if "Regex" in pattern else literal_pattern(pattern["String"])
+
+
+def _made(part: dict[str, Any]) -> Any:
+    """A normalizer by itself."""
+    from tokenizers import Regex, normalizers
+
+    kind = part["type"]
+    if kind in COMPOSING or kind in CHARACTERWISE:
+        return getattr(normalizers, kind)()
+    if kind == "BertNormalizer":
+        return normalizers.BertNormalizer(**{name: option for name, option in part.items() if name != "type"})
+    if kind == "Replace":
+        pattern = part["pattern"]
+        return normalizers.Replace(
+            Regex(pattern["Regex"]) if "Regex" in pattern else pattern["String"], part["content"]
+        )
+    raise VocabularyError(f"the tokenizer's normalizer {kind!r} is not supported for proper tokenization")
+
+
+def _composes(part: dict[str, Any]) -> bool:
+    """Whether a normalizer changes characters together with their neighbours."""
+    if part["type"] == "BertNormalizer":  # it takes accents away by NFD, which puts others in order
+        strips = part["strip_accents"]
+        return bool(part["lowercase"] if strips is None else strips)
+    return part["type"] in COMPOSING
+
+
+def _rewritten(text: str, rewrites: list[Callable[[str], str]]) -> str:
+    for rewrite in rewrites:
+        text = rewrite(text)
+    return text
+
+
+# -- longer texts -----------------------------------------------------------------------------------------------------
+
+
+def _replaced(part: dict[str, Any], rewrites: int) -> Split:
+    """That no proper text has a match which is replaced by another text.
+
+    Args:
+        part: the normalizer.
+        rewrites: how many rewrites of characters are done before it.
+    """
+    program, content = program_of(part), part["content"]
+    if not content:
+        return Split(program, 0, "removed", rewrites)
+    kept = " " if is_marking(part) else content
+    for same in {content, content.replace(SPACE_MARK, " ")} - {kept if len(kept) == 1 else ""}:
+        if program.may_match(rows_of(program, same)):
+            raise _unsupported(part, f"which may match {same!r}")
+    if len(kept) > 1:
+        return Split(program, 0, "removed", rewrites)
+    return Split(program, 0, "kept", rewrites, program.leaf_of(kept))
+
+
+def rows_of(program: Program, text: str) -> list[tuple[bool, ...]]:
+    """Of each character, of which classes of a program it is."""
+    rows = Memberships((Split(program, 0, "removed"),), [], None, marks_spaces=False)(text)
+    return [row for row in rows if row is not None]
+
+
+def _check_together(parts: list[dict[str, Any]]) -> None:
+    """Makes sure that no normalizer brings back what another one has changed, so that each can be looked at alone.
+
+    Besides, what is put before a text has to be there, in the same form, when that is looked at.
+    """
+    composing = {part["type"] for part in parts if _composes(part)}
+    if len(composing) > 1:
+        raise VocabularyError(f"the tokenizer's normalizers {sorted(composing)} between others are not supported")
+    others = [part for part in parts if part["type"] not in ("Replace", "Strip", "Prepend")]
+    replacing = [part for part in parts if part["type"] == "Replace" and not is_marking(part)]
+    for at, part in enumerate(replacing):
+        for other in others:
+            if _made(other).normalize_str(part["content"]) != part["content"]:
+                raise _unsupported(part, f"which {other['type']!r} changes")
+        for before in replacing[:at]:
+            if any(any(row) for row in rows_of(program_of(before), part["content"])):
+                raise _unsupported(part, f"behind a 'Replace' of {_pattern(before)!r}")
+    is_marked = False
+    prepended = None
+    for part in parts:
+        is_marked = is_marked or is_marking(part)
+        if part["type"] == "Prepend":
+            prepended = part["prepend"]
+        elif part["type"] == "Strip" and part["strip_left"] and prepended is not None:
+            raise VocabularyError("the tokenizer's normalizer 'Strip' behind 'Prepend' is not supported")
+        elif part in replacing:
+            is_seen = prepended == (SPACE_MARK if is_marked else " ")
+            if any(each["type"] == "Prepend" for each in parts) and not is_seen:
+                raise _unsupported(part, "beside 'Prepend'")
+            if is_marked and " " in part["content"]:
+                raise _unsupported(part, "where spaces are no more")
+
+
+def _pattern(part: dict[str, Any]) -> str:
+    return str(next(iter(part["pattern"].values())))
+
+
+def _unsupported(part: dict[str, Any], what: str) -> VocabularyError:
+    return VocabularyError(
+        f"the tokenizer's normalizer 'Replace' of {_pattern(part)!r} by {part['content']!r}, {what}, is not supported"
+    )
+
+
+class _Normal:
+    """Whether a normalizer leaves a text as it is."""
+
+    def __init__(self, normalizer: Any) -> None:
+        self._normalizer = normalizer
+
+    def __call__(self, text: str) -> bool:
+        return bool(self._normalizer.normalize_str(text) == text)
