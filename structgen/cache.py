@@ -317,8 +317,8 @@ def compile_prepared(
         made.origin = prepared.origin
         return made
 
-    texts = () if spellable is None else spellable.unspelled
-    return _cache.get((prepared.key, vocabulary.fingerprint, limits, texts), make, max_bytes=limits.cache_bytes)
+    key = (prepared.key, vocabulary.fingerprint, limits, spellable)
+    return _cache.get(key, make, max_bytes=limits.cache_bytes)
 
 
 def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization | None:

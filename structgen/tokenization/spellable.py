@@ -1,13 +1,14 @@
-"""Terminals without the texts that the tokenizer does not spell, since they hold that of a special token.
+"""Grammars without texts that the tokenizer does not spell: they hold a special token's, or what it would change.
 
 A pattern such as `<(b|i|s)>` would lead into `<s>`, which is one token of Llama 2 and stands for no text: behind `<s`
 there is no way on. Without such texts it does not lead there. Only terminals that may leave no other way are changed:
-a place from which every byte completes a special token needs a part of the regex that matches such bytes alone.
+a place from which every byte completes a special token needs a part of the regex that matches such bytes alone; and
+one from which every character would be changed, a part that matches such characters alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_, or_
@@ -19,12 +20,14 @@ from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
+from structgen.tokenization.completions import composes
 from structgen.tokenization.special_texts import SpecialTexts
 from structgen.tokenization.spelled_rules import spelled
 
 __all__ = ["Spellable"]
 
 KEPT = 4096  # terminals
+FEW = 256  # characters of a class; of more some stay what they are
 ALL = (1 << 256) - 1
 DIGITS = sum(1 << byte for byte in b"0123456789.")
 ABOVE_ASCII = ALL ^ (1 << 128) - 1
@@ -34,14 +37,16 @@ class Spellable:
     """Takes texts out of terminals.
 
     Args:
-        unspelled: the texts that no spelled text holds; not empty, and at least one.
+        unspelled: the texts of special tokens, none of them empty, which no spelled text holds.
+        keeps: whether the tokenizer leaves a text as it is. Where it does not, neither does it one that holds the text.
     """
 
-    def __init__(self, unspelled: Sequence[bytes]) -> None:
+    def __init__(self, unspelled: Sequence[bytes], keeps: Callable[[str], bool]) -> None:
         self.unspelled = tuple(unspelled)
+        self._keeps = keeps
         self._special_texts = SpecialTexts(unspelled)
         self._needed = [(_mask(text), 1 << text[-1]) for text in unspelled]
-        self._last = reduce(or_, (last for _, last in self._needed))
+        self._last = reduce(or_, (last for _, last in self._needed), 0)
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
 
     def terminal(self, regex: rx.Regex) -> rx.Regex:
@@ -50,7 +55,12 @@ class Spellable:
         if known is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            changed = rx.difference(regex, self._special_texts.holding) if self._may_lead_into(regex) else regex
+            refused = self._changed_parts(regex)
+            if refused:
+                refused = [rx.sequence(rx.ANY_BYTES, rx.choice(*refused), rx.ANY_BYTES)]
+            if self._may_lead_into(regex):
+                refused.append(self._special_texts.holding)
+            changed = rx.difference(regex, rx.choice(*refused)) if refused else regex
             known = self._known[id(regex)] = (regex, changed)
         return known[1]
 
@@ -67,7 +77,34 @@ class Spellable:
     def tables(self, tables: GrammarTables, limits: Limits) -> GrammarTables:
         """A grammar without the texts: where it is that of a schema, or holds some, its terminals too are without."""
         changed = tables if tables.source is None else with_terminals(tables, self.terminal)
-        return spelled(changed, self._special_texts, limits)
+        return spelled(changed, self._special_texts, limits) if self.unspelled else changed
+
+    def _changed_parts(self, regex: rx.Regex) -> list[rx.Regex]:
+        """What in a regex the tokenizer does not leave as it is: literals, classes, and characters side by side."""
+        found: list[rx.Regex] = []
+        named: set[str] = set()
+        waiting, seen = [regex], {id(regex)}
+        while waiting:
+            part = waiting.pop()
+            inner: Sequence[rx.Regex] = ()
+            if isinstance(part, rx.Literal | rx.LiteralSet):
+                for text in part.texts if isinstance(part, rx.LiteralSet) else (part.data,):
+                    characters = text.decode(errors="ignore")
+                    found += [rx.Literal(text)] * (not self._keeps(characters))
+                    named.update(characters)
+            elif isinstance(part, rx.Chars | rx.ByteSet):
+                characters = _few_characters(part)
+                found += [part] * (characters != "" and not any(map(self._keeps, characters)))
+                named.update(characters)
+            elif isinstance(part, rx.Sequence | rx.Choice | rx.Intersection):
+                inner = part.parts
+            elif isinstance(part, rx.Repeat | rx.Early):
+                inner = (part.body,)
+            new = [each for each in inner if id(each) not in seen]
+            seen.update(map(id, new))
+            waiting += new
+        joined = [one + accent for accent in filter(composes, named) for one in named]
+        return found + [rx.Literal(text.encode()) for text in joined if not self._keeps(text)]
 
     def _may_lead_into(self, regex: rx.Regex) -> bool:
         used, alone = self._bytes_of(regex)
@@ -100,6 +137,16 @@ def _texts_of(regex: rx.Literal | rx.LiteralSet | rx.Substrings | rx.Runs) -> by
     if isinstance(regex, rx.Literal):
         return regex.data
     return b"".join(regex.texts if isinstance(regex, rx.LiteralSet) else regex.units)
+
+
+def _few_characters(part: rx.Chars | rx.ByteSet) -> str:
+    """The characters of a class, if these are few; else none."""
+    if isinstance(part, rx.ByteSet):
+        is_few = part.mask < 1 << 128 and part.mask.bit_count() <= FEW
+        return "".join(chr(byte) for byte in range(128) if part.mask >> byte & 1) if is_few else ""
+    if sum(last - first + 1 for first, last in part.ranges) > FEW:
+        return ""
+    return "".join(chr(code) for first, last in part.ranges for code in range(first, last + 1))
 
 
 def _mask(text: bytes) -> int:

@@ -18,6 +18,7 @@ from structgen.tokenization.spellable import Spellable
 
 __all__ = ["Spelling"]
 
+ASCII = "".join(map(chr, range(128)))
 _HINT = "tokenization='any' writes it by what tokens there are"
 
 
@@ -34,17 +35,18 @@ class Spelling:
         self._parts = parts
         self._vocabulary = vocabulary
         self._added = added
+        self._kept_characters: dict[str, bool] = {}
 
     @cached_property
-    def spellable(self) -> Spellable | None:
-        """Takes texts of added tokens that no text holds out of grammars; None where there are none."""
+    def spellable(self) -> Spellable:
+        """Takes what cannot be spelled out of grammars."""
         texts = [text.encode() for token, text in self._parts.added.items() if token not in self._added.spelled]
-        return Spellable(sorted(texts)) if texts else None
+        return Spellable(sorted(texts), self._keeps)
 
     @cached_property
     def _unspelled(self) -> re.Pattern[str] | None:
-        """Finds them."""
-        texts = self.spellable.unspelled if self.spellable is not None else ()
+        """Finds texts of added tokens that no text holds."""
+        texts = self.spellable.unspelled
         return re.compile("|".join(re.escape(text.decode()) for text in texts)) if texts else None
 
     @cached_property
@@ -74,36 +76,35 @@ class Spelling:
         Raises:
             VocabularyError: one holds an added token's text, or what the tokenizer changes or has no tokens for.
         """
-        known: set[str] = set()
         for text in texts:
-            characters = set(text) - known
-            known |= characters
-            if not self._spells(text, "".join(sorted(characters))):
+            if (self._unspelled is not None and self._unspelled.search(text)) or not self._keeps(text):
                 raise VocabularyError(f"the tokenizer cannot spell {text!r}", hint=_HINT)
 
     def check_languages(self, languages: Iterable[Language], limits: Limits) -> None:
-        """Makes sure that each has a text that can be spelled, as far as added tokens go.
+        """Makes sure that each has a text that can be spelled, as far as `Spellable` knows.
 
         Raises:
-            VocabularyError: every text of one holds that of an added token.
+            VocabularyError: one has none.
         """
-        if self.spellable is None:
-            return
         for language in languages:
             narrowed = self.spellable.terminal(language.regex)
             if narrowed is not language.regex and AutomatonStore(limits).is_empty(narrowed):
                 pattern = language.name.partition(" ")[2]
                 raise VocabularyError(f"the tokenizer cannot spell a text of the pattern {pattern!r}", hint=_HINT)
 
-    def _spells(self, text: str, characters: str) -> bool:
-        """Whether a text can be spelled, some characters of which have not been looked at yet."""
-        parts = self._parts
-        if self._unspelled is not None and self._unspelled.search(text):
+    def _keeps(self, text: str) -> bool:
+        """Whether the tokenizer has tokens for a text, and changes nothing in it."""
+        if not all(map(self._keeps_character, text)) or (self._replacing and not self._is_left(text)):
             return False
-        if not parts.pieces and not self._single_bytes.issuperset(characters.encode(errors="ignore")):
-            return False
-        if characters and None in parts.memberships(characters):
-            return False
-        if self._replacing and not self._is_left(text):
-            return False
-        return parts.is_normal is None or parts.is_normal(text)
+        is_normal = self._parts.is_normal
+        return is_normal is None or text.isascii() or is_normal(text)
+
+    def _keeps_character(self, character: str) -> bool:
+        known = self._kept_characters.get(character)
+        if known is None:  # all of ASCII at once: to ask takes time
+            characters = ASCII if character.isascii() else character
+            for each, members in zip(characters, self._parts.memberships(characters), strict=True):
+                has_tokens = bool(self._parts.pieces) or self._single_bytes.issuperset(each.encode(errors="ignore"))
+                self._kept_characters[each] = has_tokens and members is not None
+            known = self._kept_characters[character]
+        return known

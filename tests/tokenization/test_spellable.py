@@ -192,8 +192,39 @@ def test_what_has_no_text_that_can_be_spelled_is_refused(given):
     structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2))
 
 
+ACCENTED = "e\u0301"  # NFC makes one character of it
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"),
+    [
+        (structgen.Grammar.regex(f"({ACCENTED}|x){{1,2}}[aé]"), {"xa", "xxa", "xé", "xxé"}),
+        (structgen.Grammar.regex("[\u0340\u0341]x|[\u0340x]a"), {"xa"}),
+        ({"type": "string", "pattern": f"^({ACCENTED}|x)a?$"}, {'"x"', '"xa"'}),
+        (structgen.template("{a:(" + ACCENTED + "|x)}."), {"x."}),
+    ],
+)
+@pytest.mark.parametrize("make", [bpe_tokenizers.qwen3, bpe_tokenizers.bytes_only_nfc])
+def test_what_a_normalizer_changes_is_not_led_into(make, given, texts):
+    constraint = structgen.compile(given, vocabulary_of(make), tokenization="proper")
+    assert texts_of(constraint) == texts
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        structgen.Grammar.regex(f"x{ACCENTED}"),
+        structgen.Grammar.regex("b[\u0340\u0341]"),
+        {"type": "array", "items": {"type": "string", "pattern": f"^{ACCENTED}+$"}},
+    ],
+)
+def test_patterns_of_what_a_normalizer_changes_are_refused(given):
+    with pytest.raises(VocabularyError, match=r"can(not)? spell"):
+        structgen.compile(given, vocabulary_of(bpe_tokenizers.qwen3), tokenization="proper")
+
+
 def test_only_what_may_leave_no_other_way_is_changed():
-    spellable = Spellable([b"<|end|>", b"<s>"])
+    spellable = Spellable([b"<|end|>", b"<s>"], lambda text: "É" not in text)
 
     def is_changed(regex):
         return spellable.terminal(regex) is not regex
@@ -204,3 +235,5 @@ def test_only_what_may_leave_no_other_way_is_changed():
     assert is_changed(rx.sequence(anything, rx.Literal(b">"))) and is_changed(rx.Literal(b"<s>"))
     assert is_changed(rx.intersection(anything, rx.Complement(rx.Literal(b"x"))))
     assert not is_changed(rx.intersection(rx.star(rx.ByteSet(sum(1 << byte for byte in b"abc>"))), anything))
+    assert is_changed(rx.sequence(anything, rx.Literal("É".encode()))) and is_changed(rx.Chars(((0xC9, 0xC9),)))
+    assert not is_changed(rx.Chars(((0xC8, 0xC9),)))
