@@ -148,7 +148,9 @@ class _SpelledRules(ComposedRules):
         behind = _NONE_BEGUN  # the states behind what is left of the body
         for at in range(len(body) - 1, -1, -1):
             symbol = body[at][0]
-            for state in self._forced_by(symbol, forced):
+            states = self._forced_by(symbol, forced)
+            self._count(1 + len(states) * (len(body) - at))
+            for state in states:
                 ends = self._behind_all(body, at + 1, state)
                 if not ends:
                     return None
@@ -182,7 +184,9 @@ class _SpelledRules(ComposedRules):
         self._ask(_Place(self._whole.key, NONE_BEGUN), None)
         while self._waiting:
             place = self._waiting.pop()
-            found = [self._behind_all(body, 0, place.first, place) for body in self._bodies_of(place.key)]
+            bodies = self._bodies_of(place.key)
+            found = [self._behind_all(body, 0, place.first, place) for body in bodies]
+            self._count(sum(len(body) * (1 + len(ends)) for body, ends in zip(bodies, found, strict=True)))
             ends = self._counting(_NOWHERE.union(*found))
             if ends != self._ends[place]:
                 self._ends[place] = ends
@@ -198,6 +202,11 @@ class _SpelledRules(ComposedRules):
         if user is not None:
             users.add(user)
         return self._ends[place]
+
+    def _count(self, steps: int) -> None:
+        self._steps_left -= steps
+        if self._steps_left < 0:
+            raise OverflowError("the grammar has too many states")
 
     def _counting(self, ends: _Ends) -> _Ends:
         return _NONE_BEGUN if self._is_search and NONE_BEGUN in ends else ends
@@ -235,9 +244,6 @@ class _SpelledRules(ComposedRules):
         """The states behind what is left of a body, from some symbol on."""
         states = frozenset((state,))
         for symbol, *_ in body[at:]:
-            self._steps_left -= len(states)
-            if self._steps_left < 0:
-                raise OverflowError("the grammar has too many states")
             found = [self._behind(symbol, each, user) for each in states]
             states = self._counting(_NOWHERE.union(*found))
         return states
