@@ -41,7 +41,7 @@ class Spelling:
     def spellable(self) -> Spellable:
         """Takes what cannot be spelled out of grammars."""
         texts = [text.encode() for token, text in self._parts.added.items() if token not in self._added.spelled]
-        return Spellable(sorted(texts), self._keeps)
+        return Spellable(sorted(texts), self._may_keep)
 
     @cached_property
     def _unspelled(self) -> re.Pattern[str] | None:
@@ -98,6 +98,16 @@ class Spelling:
             return False
         is_normal = self._parts.is_normal
         return is_normal is None or text.isascii() or is_normal(text)
+
+    @cached_property
+    def _in_added(self) -> frozenset[str]:
+        """The characters of added tokens whose texts could not be spelled otherwise."""
+        spelled = [self._parts.added[token] for token in self._added.spelled]
+        return frozenset("".join(text for text in spelled if not self._keeps(text)))
+
+    def _may_keep(self, text: str) -> bool:
+        """The same of a text that may be part of an added token's."""
+        return not self._in_added.isdisjoint(text) or self._keeps(text)
 
     def _keeps_character(self, character: str) -> bool:
         known = self._kept_characters.get(character)
