@@ -311,6 +311,32 @@ def vocabulary_of(make):
 # -- all of a finite language ------------------------------------------------------------------------------------------
 
 
+def vocabulary_of_its_own(tokenizer, number):
+    """Those of the same tokens would be one: it has more ids by a number."""
+    import structgen
+
+    size = tokenizer.get_vocab_size() + number
+    ends = tokenizer.token_to_id("<|end|>")
+    return structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=ends, vocab_size=size)
+
+
+def random_walk(matcher, vocabulary, rng, most):
+    """Tokens drawn from the masks up to the end, or so many; soon those that close a string. Asserts that it is not
+    stuck.
+    """
+    ids = []
+    while len(ids) < most:
+        allowed = matcher.allowed_token_ids()
+        assert allowed, f"stuck behind {[vocabulary.token_bytes(token) for token in ids]}"
+        closing = [token for token in allowed if b'"' in (vocabulary.token_bytes(token) or b'"')]
+        token = rng.choice(closing if closing and len(ids) > 12 else allowed)
+        if token in vocabulary.eos_token_ids:
+            break
+        matcher.accept_token(token)
+        ids.append(token)
+    return ids
+
+
 def sequences(matcher, ends, most=20_000):
     """All token sequences that the masks allow to the end; asserts that none of them is stuck."""
     found = []

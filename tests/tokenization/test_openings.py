@@ -140,11 +140,7 @@ def tokenizer_of(make):
 
 @functools.cache
 def vocabulary_of(make):
-    tokenizer = tokenizer_of(make)
-    size = tokenizer.get_vocab_size() + MAKES.index(make)  # those of the same tokens would be one
-    return structgen.Vocabulary.from_huggingface(
-        tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"), vocab_size=size
-    )
+    return bpe_tokenizers.vocabulary_of_its_own(tokenizer_of(make), MAKES.index(make))
 
 
 def behind(make, prompt, text):

@@ -190,11 +190,7 @@ def tokenizer_of(make):
 
 @functools.cache
 def vocabulary_of(make):
-    tokenizer = tokenizer_of(make)
-    size = tokenizer.get_vocab_size() + 1 + MAKES.index(make)  # those of the same tokens would be one
-    return structgen.Vocabulary.from_huggingface(
-        tokenizer, eos_token_ids=tokenizer.token_to_id("<|end|>"), vocab_size=size
-    )
+    return bpe_tokenizers.vocabulary_of_its_own(tokenizer_of(make), 1 + MAKES.index(make))
 
 
 def encoded(make, text):
@@ -278,16 +274,7 @@ def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make):
     constraint = structgen.compile(schema, vocabulary, tokenization="proper")
     for _ in range(6):
         matcher = constraint.matcher()
-        ids = []
-        while len(ids) < 200:
-            allowed = matcher.allowed_token_ids()
-            assert allowed, f"stuck behind {spelled(make, ids)!r}"
-            closing = [token for token in allowed if b'"' in (vocabulary.token_bytes(token) or b'"')]
-            token = rng.choice(closing if closing and len(ids) > 12 else allowed)
-            if token in vocabulary.eos_token_ids:
-                break
-            matcher.accept_token(token)
-            ids.append(token)
+        ids = bpe_tokenizers.random_walk(matcher, vocabulary, rng, 200)
         if matcher.is_accepting:
             constraint.parse(spelled(make, ids).decode())
             assert is_made(make, ids)

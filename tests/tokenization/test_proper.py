@@ -174,18 +174,7 @@ def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make, 
     constraint = structgen.compile(schema, vocabulary, tokenization="proper", whitespace=whitespace)
     for _ in range(6):
         matcher = constraint.matcher()
-        ids = []
-        while True:
-            allowed = matcher.allowed_token_ids()
-            assert allowed, f"stuck behind {spelled(make, ids)!r}"
-            closing = [token for token in allowed if b'"' in (vocabulary.token_bytes(token) or b'"')]
-            token = rng.choice(closing if closing and len(ids) > 12 else allowed)
-            if token in vocabulary.eos_token_ids:
-                break
-            if len(ids) > 300:
-                break
-            matcher.accept_token(token)
-            ids.append(token)
+        ids = bpe_tokenizers.random_walk(matcher, vocabulary, rng, 300)
         if matcher.is_accepting:
             constraint.parse(spelled(make, ids).decode())
             assert encoded(make, spelled(make, ids).decode()) == ids

@@ -109,10 +109,10 @@ def leads_to_an_end(matcher, ends, rng):
 @pytest.mark.parametrize("seed", range(100))
 def test_pieces_that_make_a_special_token_together(seed):
     rng = random.Random(seed)
-    given = random_rules(rng, may_recur=False)
-    written = texts_of(structgen.compile(given, BYTES))
-    if written is None:
-        pytest.skip("too many texts")
+    written = None
+    while written is None:  # of some there are too many
+        given = random_rules(rng, may_recur=False)
+        written = texts_of(structgen.compile(given, BYTES))
     expected = {text for text in written if SPECIAL not in text}
     vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
     if not expected:
