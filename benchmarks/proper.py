@@ -116,9 +116,10 @@ def walk(
     """Follows random tokens of the masks to the end, so many times."""
     rng = random.Random(seed)
     walks = Walks()
-    ends = set(vocabulary.eos_token_ids)
+    ends = np.array(vocabulary.eos_token_ids)
     spelled = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
-    closing = {token for token, text in enumerate(spelled) if any(byte in text for byte in b'"]}')}
+    closing = np.array([any(byte in text for byte in b'"]}') for text in spelled])
+    row = structgen.allocate_token_bitmask(1, vocabulary.size)
     constraints = []
     for _, schema, _ in some:
         try:
@@ -128,23 +129,23 @@ def walk(
     while constraints and walks.ended + walks.cut_short + walks.stuck < count:
         matcher, ids = rng.choice(constraints).matcher(), []
         for step in range(TOKENS):
-            allowed = np.asarray(matcher.allowed_token_ids())
+            matcher.fill_next_token_bitmask(row)
+            allowed = np.flatnonzero(np.unpackbits(row[0].view(np.uint8), bitorder="little"))
             if not len(allowed):
                 walks.stuck += 1
                 walks.examples.append(f"stuck behind {ids[-4:]}")
                 break
-            found = [token for token in ends if token in allowed]
-            if found and (len(allowed) == len(found) or rng.random() < 0.3):
-                text = b"".join(vocabulary.token_bytes(token) or b"" for token in ids).decode()
+            choice = allowed[~np.isin(allowed, ends)]
+            if len(choice) < len(allowed) and (not len(choice) or rng.random() < 0.3):
+                text = b"".join(spelled[token] for token in ids).decode()
                 walks.ended += 1
                 if tokenizer.encode(text, add_special_tokens=False) != ids:
                     walks.different += 1
                     walks.examples.append(repr(text))
                 break
-            choice = [token for token in allowed.tolist() if token not in ends]
-            if step > HURRY and rng.random() < 0.7:
-                choice = [token for token in choice if token in closing] or choice
-            ids.append(rng.choice(choice))
+            if step > HURRY and rng.random() < 0.7 and closing[choice].any():
+                choice = choice[closing[choice]]
+            ids.append(int(rng.choice(choice)))
             matcher.accept_token(ids[-1])
         else:
             walks.cut_short += 1
