@@ -36,7 +36,7 @@ FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"
 SCALE = 20 if FULL else 1
 WALKS = 3
 LENGTH = 24 if FULL else 8  # tokens of a walk
-SECONDS = 5.0  # for kbnf to answer to one grammar; it takes some milliseconds, or for ever
+SECONDS = 2.0  # for kbnf to answer to one grammar; it takes some milliseconds, or for ever
 
 LETTERS = "ab ba abc aa aaa bc cc bb abb bab abab abcab é éa aé ä 日 日本 AB Ab"
 JSON = '], }, }. ]. [" "] ": "," "a": "a" {" [] [[ , . true false null nu ll ue tr \\" \\n'

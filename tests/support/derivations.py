@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from structgen.engine import regex as rx
 from structgen.engine.automata import AutomatonStore
 from structgen.kbnf import ast
 from structgen.kbnf.flattening import group_rules
@@ -33,6 +32,9 @@ class Derivations:
         self.depth = depth
         self.is_long = False
         self.automata = AutomatonStore()
+        self.states: dict[int, int] = {}  # by the node's id: `grouped` keeps it
+        self.ways: dict[int, list[int]] = {}
+        self.endings: dict[int, bytes] = {}
         self.height = dict.fromkeys(self.grouped, FAR)
         changed = True
         while changed:
@@ -85,7 +87,9 @@ class Derivations:
         elif isinstance(node, ast.Indented):
             yield from self._of(node.body, rng, depth, margin + rng.choice(STEPS))
         elif not isinstance(node, ast.NotFollowedBy):
-            yield self._match(regular(node, self.grouped), rng)
+            if id(node) not in self.states:
+                self.states[id(node)] = self.automata.add(regular(node, self.grouped))
+            yield self._match(self.states[id(node)], rng)
 
     def _one(
         self, ways: list[ast.Expression] | tuple[ast.Expression, ...], rng: random.Random, depth: int
@@ -93,18 +97,20 @@ class Derivations:
         fitting = [way for way in ways if self._height(way) <= depth and not self.is_long]
         return rng.choice(fitting) if fitting else min(ways, key=self._height)
 
-    def _match(self, regex: rx.Regex, rng: random.Random) -> bytes:
-        """A random text of a regex, mostly short: from LONG_WORD bytes on, a shortest way to an end is taken."""
+    def _match(self, state: int, rng: random.Random) -> bytes:
+        """A random text from a state on, mostly short: from LONG_WORD bytes on, a shortest way to an end is taken."""
         automata, out = self.automata, bytearray()
-        state = automata.add(regex)
         while state and len(out) < LONGEST:
             if automata.accepting[state] and (not automata.has_next(state) or rng.random() < 0.4):
                 break
             if len(out) > LONG_WORD:
-                return bytes(out) + self._ending(state)
-            ways = [byte for byte in PRINTABLE if automata.next(state, byte)]
-            ways = ways or [byte for byte in range(256) if automata.next(state, byte)]
-            byte = rng.choice(ways)
+                if state not in self.endings:
+                    self.endings[state] = self._ending(state)
+                return bytes(out) + self.endings[state]
+            if state not in self.ways:
+                ways = [byte for byte in PRINTABLE if automata.next(state, byte)]
+                self.ways[state] = ways or [byte for byte in range(256) if automata.next(state, byte)]
+            byte = rng.choice(self.ways[state])
             out.append(byte)
             state = automata.next(state, byte)
         return bytes(out)
