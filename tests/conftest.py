@@ -1,7 +1,9 @@
 """Models that several test files use: a tiny one made on the spot, and SmolLM2 where its package is installed."""
 
 import importlib.util
+import math
 import os
+import random
 
 import hypothesis
 import pytest
@@ -12,6 +14,22 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("fuzz", print_blob=True, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest takes out what is slow
+def pytest_collection_modifyitems(items):
+    """Marks as slow what `uncompiled_one_in` leaves out; which cases these are, a function's name decides."""
+    cases = {}
+    for item in items:
+        if item.get_closest_marker("uncompiled_one_in"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, all_of_it in cases.items():
+        (count,) = all_of_it[0].get_closest_marker("uncompiled_one_in").args
+        kept = random.Random(name).sample(all_of_it, math.ceil(len(all_of_it) / count))
+        for item in all_of_it:
+            if item not in kept:
+                item.add_marker(pytest.mark.slow)
+
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>{% endfor %}"

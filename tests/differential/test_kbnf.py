@@ -191,6 +191,7 @@ class Walk:
 
 def random_walk(compiled: CompiledGrammar, rng: random.Random) -> Walk:
     matcher = compiled.matcher()
+    spellings = compiled.vocabulary.spellings
     walk = Walk([], [], False)
     while True:
         allowed = matcher.allowed_token_ids()
@@ -199,7 +200,7 @@ def random_walk(compiled: CompiledGrammar, rng: random.Random) -> Walk:
         if walk.ended or not allowed or len(walk.tokens) == LENGTH:
             return walk
         # Long tokens run over the ends of terminals: take them as often as single bytes.
-        long = [token for token in allowed if len(compiled.vocabulary.token_bytes(token)) > 1]
+        long = [token for token in allowed if len(spellings[token]) > 1]
         token = rng.choice(long if long and rng.random() < 0.5 else allowed)
         matcher.accept_token(token)
         walk.tokens.append(token)
@@ -228,16 +229,18 @@ def first_disagreement(
         return Disagreement(grammar, b"", None, ours, frozenset(), answer["error"], False, vocabulary.size)
     for walk, steps in zip(walks, answer["walks"]):
         for at, (bits, result) in enumerate(steps):
-            theirs = texts(token_ids(bits))
-            ours = texts(walk.allowed[at])
+            theirs = token_ids(bits)
             last = at + 1 >= len(walk.tokens)
             ended = walk.ended and last
             expected = "" if at == len(walk.tokens) else "Finished" if ended else "Ongoing"
-            if ours != theirs or result != expected:
+            # The texts of the same tokens are the same, and many.
+            is_same = theirs == walk.allowed[at] or texts(theirs) == texts(walk.allowed[at])
+            if not is_same or result != expected:
                 data = [vocabulary.token_bytes(token) for token in walk.tokens]
                 token = data[at] if at < len(data) else None
                 text_before = b"".join(data[:at])
-                return Disagreement(grammar, text_before, token, ours, theirs, result, ended, vocabulary.size)
+                both = texts(walk.allowed[at]), texts(theirs)
+                return Disagreement(grammar, text_before, token, *both, result, ended, vocabulary.size)
     return "agree"
 
 

@@ -71,6 +71,7 @@ def test_keeping_what_is_endless_keeps_the_language_too(data, language, strategi
     assert language(tables) == language(grammar)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "most"),
     [

@@ -72,8 +72,9 @@ PASSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", PASSES, ids=lambda one: one.__name__)
-@settings(SETTINGS, max_examples=80)
+@settings(SETTINGS, max_examples=40)
 @given(data=st.data())
 def test_every_pass_keeps_the_language_and_its_input(one, data, language, strategies, terminal_table):
     grammar = data.draw(strategies["grammars"](strategies["regexes"]().map(ast.RegexTerminal)))
@@ -86,6 +87,7 @@ def test_every_pass_keeps_the_language_and_its_input(one, data, language, strate
     assert language(after) == language(before) == language(grammar) - {b""}
 
 
+@pytest.mark.slow
 @settings(SETTINGS, max_examples=200)
 @given(data=st.data())
 def test_flattening_and_taking_out_the_empty_text(data, language, strategies, terminal_table):

@@ -165,6 +165,7 @@ def test_large_counts_are_few_rules():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [ast.Option, ast.ZeroOrMore, ast.OneOrMore])
 def test_deep_trees(kind):
     body = ast.Literal(b"a")

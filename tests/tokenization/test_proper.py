@@ -65,6 +65,7 @@ def is_proper(make, ids):
     return tokenization.may_end(place)
 
 
+@pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 def test_a_sequence_is_proper_if_the_tokenizer_makes_it_of_its_text(make):
     rng = random.Random(5)
@@ -111,6 +112,7 @@ LANGUAGES = [
 ]
 
 
+@pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
 @pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
@@ -165,6 +167,7 @@ SCHEMAS = [
 ]
 
 
+@pytest.mark.uncompiled_one_in(4)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "map", "pattern"])
 @pytest.mark.parametrize("whitespace", ["compact", "any"])
@@ -172,7 +175,7 @@ def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make, 
     rng = random.Random(8)
     vocabulary = vocabulary_of(make)
     constraint = structgen.compile(schema, vocabulary, tokenization="proper", whitespace=whitespace)
-    for _ in range(6):
+    for _ in range(3):
         matcher = constraint.matcher()
         ids = bpe_tokenizers.random_walk(matcher, vocabulary, rng, 300)
         if matcher.is_accepting:

@@ -84,8 +84,9 @@ def random_schema(rng):
     return {"type": "object", "propertyNames": {"enum": keys}, "additionalProperties": values, "maxProperties": 2}
 
 
+@pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("makes", [CUTTING, UNCUT], ids=["with_cuts", "without"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed, makes, monkeypatch):
     rng = random.Random(seed)
     paths = None
@@ -135,7 +136,8 @@ def invented(rng):
     return tokenizer
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.parametrize("seed", range(50))
 def test_invented_encodings_without_cuts(seed):
     """The grammar is a random set of texts over a few characters."""
     rng = random.Random(seed)

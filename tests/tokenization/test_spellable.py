@@ -50,6 +50,7 @@ def random_pattern(rng):
     return "|".join(choices)
 
 
+@pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("make", [bpe_tokenizers.gpt2, bpe_tokenizers.llama3, bpe_tokenizers.gemma_like])
 @pytest.mark.parametrize("seed", range(25))
 def test_what_is_left_is_what_can_be_spelled(make, seed):
@@ -106,7 +107,8 @@ def leads_to_an_end(matcher, ends, rng):
     return False
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.parametrize("seed", range(50))
 def test_pieces_that_make_a_special_token_together(seed):
     rng = random.Random(seed)
     written = None

@@ -14,6 +14,8 @@ from structgen.tokenization.reading_splits import read_splits
 from structgen.tokenization.scripts import ANY_SCRIPT, scripts_of
 from structgen.tokenization.split_patterns import union_of
 
+pytestmark = pytest.mark.slow  # none of this is ever compiled
+
 
 @pytest.mark.parametrize(
     ("leaf", "negative", "parts"),
