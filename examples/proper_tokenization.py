@@ -39,6 +39,10 @@ def probabilities(model, prompt_ids, constraint):
         if matcher.is_terminated:
             found[token_ids] = probability
             continue
+        allowed = matcher.allowed_token_ids()
+        if len(allowed) == 1:  # the model has no choice, and need not be asked
+            waiting.append(((*token_ids, *allowed), probability))
+            continue
         matcher.fill_next_token_bitmask(mask)
         logits = model.session().forward([*prompt_ids, *token_ids])
         structgen.apply_token_bitmask(logits, mask)

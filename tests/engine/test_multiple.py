@@ -105,10 +105,13 @@ def test_digits_lead_on_where_so_many_more_can_make_what_is_asked_for(seed: int)
 @pytest.mark.parametrize(
     "form",
     [
-        Repeat(DIGIT, 1, 9),
-        choice(*[sequence(Repeat(DIGIT, 1, 9 - used), Literal(b"." + b"0" * used)) for used in range(1, 5)]),
+        pytest.param(Repeat(DIGIT, 1, 9), id="digits"),
+        pytest.param(
+            choice(*[sequence(Repeat(DIGIT, 1, 9 - used), Literal(b"." + b"0" * used)) for used in range(1, 5)]),
+            id="with a point",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["digits", "with a point"],
 )
 def test_searches_from_many_remainders_look_at_each_few_times(form: Regex) -> None:
     store = AutomatonStore()
