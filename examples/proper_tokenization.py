@@ -8,6 +8,7 @@ sequences of tokens that the masks allow are followed to their ends, up to a tho
     python examples/proper_tokenization.py picture.svg        # a plot, too; needs matplotlib
 """
 
+import os
 import sys
 
 import numpy as np
@@ -29,6 +30,7 @@ def probabilities(model, prompt_ids, constraint):
     """The probability of each text under a constraint, by its token sequences: {token ids: probability}."""
     ends = set(constraint.vocabulary.eos_token_ids)
     mask = structgen.allocate_token_bitmask(1, constraint.vocabulary.size)
+    session, read = model.session(), []
     found = {}
     waiting = [((), 1.0)]
     while waiting:
@@ -44,7 +46,10 @@ def probabilities(model, prompt_ids, constraint):
             waiting.append(((*token_ids, *allowed), probability))
             continue
         matcher.fill_next_token_bitmask(mask)
-        logits = model.session().forward([*prompt_ids, *token_ids])
+        text_ids = [*prompt_ids, *token_ids]
+        shared = len(os.path.commonprefix([text_ids[:-1], read]))  # with the sequence before, which is read already
+        session.crop(len(read) - shared)
+        logits, read = session.forward(text_ids[shared:]), text_ids
         structgen.apply_token_bitmask(logits, mask)
         shares = np.exp(logits[0] - logits[0].max())
         shares /= shares.sum()
