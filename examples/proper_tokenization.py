@@ -8,7 +8,6 @@ sequences of tokens that the masks allow are followed to their ends, up to a tho
     python examples/proper_tokenization.py picture.svg        # a plot, too; needs matplotlib
 """
 
-import os
 import sys
 
 import numpy as np
@@ -47,7 +46,8 @@ def probabilities(model, prompt_ids, constraint):
             continue
         matcher.fill_next_token_bitmask(mask)
         text_ids = [*prompt_ids, *token_ids]
-        shared = len(os.path.commonprefix([text_ids[:-1], read]))  # with the sequence before, which is read already
+        # What it has in common with the sequence before is read already.
+        shared = next(at for at, token in enumerate(text_ids) if read[at : at + 1] != [token])
         session.crop(len(read) - shared)
         logits, read = session.forward(text_ids[shared:]), text_ids
         structgen.apply_token_bitmask(logits, mask)
