@@ -35,7 +35,7 @@ from structgen.schema.applicators import APPLICATORS, accepted, refused
 from structgen.schema.common import Content, common_shapes, flat_content, remember
 from structgen.schema.dialects import Dialect, is_of_draft4
 from structgen.schema.emptiness import Sizes, witnesses
-from structgen.schema.keywords import OWN_KEYWORDS, base_shape
+from structgen.schema.keywords import OWN_KEYWORDS, Narrowed, base_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
@@ -61,23 +61,33 @@ class Space:
         options: how `format` is read, and what becomes of the unsupported.
         limits: `schema_nodes` bounds the parts made, `schema_depth` how deep subschemas of one value may nest.
         deadline: checked once in a while.
+        narrowed: what is left of the texts of a pattern; None for all of them.
 
     Attributes:
         text_units: see `GrammarTables`.
     """
 
-    def __init__(self, document: Document, options: SchemaOptions, limits: Limits, deadline: Deadline) -> None:
+    def __init__(
+        self,
+        document: Document,
+        options: SchemaOptions,
+        limits: Limits,
+        deadline: Deadline,
+        narrowed: Narrowed | None = None,
+    ) -> None:
         self.document = document
         self.options = options
         self.limits = limits
         self.deadline = deadline
+        self.narrowed = narrowed
         self.text_units = 0
         self._scope = document.start
         self._atoms = [Subschema(True, ROOT, self._scope)] * 2
         self._contents: dict[int, Content] = {}  # of atoms whose schemas are flat
         self._numbers: dict[Hashable, Node] = {}
         self._flat: dict[Content, Node] = {}
-        self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
+        self._is_own = options.lenient or narrowed is not None  # shapes mean the same in no other space
+        self._common = {} if self._is_own else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self._open: dict[Node, None] = {}  # an empty dict is nothing to the garbage collector
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
@@ -239,7 +249,7 @@ class Space:
         finally:
             self._scope = outer
         content = self._contents.get(atom)
-        if content is not None and not self.options.lenient:
+        if content is not None and not self._is_own:
             remember(self._common, content, shape, known)
         return shape
 
@@ -275,7 +285,7 @@ class Space:
         options = self.options
         if options.formats == "annotate" and self._scope.dialect.asserts_formats:
             options = replace(options, formats="assert")
-        return base_shape(self._as_read(known), place, self.node, options, self.limits, self.deadline)
+        return base_shape(self._as_read(known), place, self.node, options, self.limits, self.deadline, self.narrowed)
 
     def widen(self, node: Node, error: UnsupportedSchemaError) -> None:
         """Drops what cannot be written down of a node, where that is allowed; it must be explored anew then."""

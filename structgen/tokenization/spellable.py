@@ -8,9 +8,10 @@ one from which every character would be changed, a part that matches such charac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import count
 from operator import and_, or_
 
 from structgen.engine import regex as rx
@@ -20,15 +21,19 @@ from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
+from structgen.schema.algebra import Language
 from structgen.tokenization.completions import composes
 from structgen.tokenization.special_texts import SpecialTexts
-from structgen.tokenization.spelled_rules import spelled
+from structgen.tokenization.spelled_rules import spelled, terminals_of
 
 __all__ = ["Spellable"]
 
 KEPT = 4096  # terminals
 FEW = 256  # characters of a class; of more some stay what they are
+MOST_TOGETHER = 5  # characters that are looked at together
+MOST_ASKED = 5000  # texts of them
 ALL = (1 << 256) - 1
+_numbers = count(1)  # of those that were made
 DIGITS = sum(1 << byte for byte in b"0123456789.")
 ABOVE_ASCII = ALL ^ (1 << 128) - 1
 
@@ -47,6 +52,7 @@ class Spellable:
         self._special_texts = SpecialTexts(unspelled)
         self._needed = [(_mask(text), 1 << text[-1]) for text in unspelled]
         self._last = reduce(or_, (last for _, last in self._needed), 0)
+        self._number = next(_numbers)
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
 
     def terminal(self, regex: rx.Regex) -> rx.Regex:
@@ -55,14 +61,26 @@ class Spellable:
         if known is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            refused = self._changed_parts(regex)
-            if refused:
-                refused = [rx.sequence(rx.ANY_BYTES, rx.choice(*refused), rx.ANY_BYTES)]
+            texts = self._changed_texts([regex])
+            refused = [rx.sequence(rx.ANY_BYTES, rx.literal_set(texts), rx.ANY_BYTES)] if texts else []
             if self._may_lead_into(regex):
                 refused.append(self._special_texts.holding)
             changed = rx.difference(regex, rx.choice(*refused)) if refused else regex
             known = self._known[id(regex)] = (regex, changed)
         return known[1]
+
+    def language(self, language: Language) -> Language:
+        """The same of a pattern: so that it is known how many texts there are for keys, and for items that differ."""
+        texts = self._changed_texts([language.regex], are_counted=True)
+        if self._may_lead_into(language.regex):
+            texts.update(self.unspelled)
+        if not texts:
+            return language
+        anything = rx.star(rx.ANY_CHAR)  # of characters: it will be written as JSON
+        holding = rx.sequence(anything, rx.literal_set(texts), anything)
+        return replace(
+            language, regex=rx.difference(language.regex, holding), outer=language.widest, spelled_by=self._number
+        )
 
     def grammar(self, grammar: Grammar) -> Grammar:
         """A grammar with all its regexes so."""
@@ -77,34 +95,50 @@ class Spellable:
     def tables(self, tables: GrammarTables, limits: Limits) -> GrammarTables:
         """A grammar without the texts: where it is that of a schema, or holds some, its terminals too are without."""
         changed = tables if tables.source is None else with_terminals(tables, self.terminal)
+        together = self._changed_texts(terminals_of(changed))
+        if together:
+            return spelled(changed, SpecialTexts([*self.unspelled, *together]), limits, surely=True)
         return spelled(changed, self._special_texts, limits) if self.unspelled else changed
 
-    def _changed_parts(self, regex: rx.Regex) -> list[rx.Regex]:
-        """What in a regex the tokenizer does not leave as it is: literals, classes, and characters side by side."""
-        found: list[rx.Regex] = []
+    def _changed_texts(self, regexes: Iterable[rx.Regex], are_counted: bool = False) -> set[bytes]:
+        """What the tokenizer does not leave as it is: literals, characters of classes, and some of all these side by
+        side.
+
+        Args:
+            regexes: what holds them.
+            are_counted: whether it matters how many are left. Else those of a class that has others stay there.
+        """
+        found: set[str] = set()
         named: set[str] = set()
-        waiting, seen = [regex], {id(regex)}
-        while waiting:
-            part = waiting.pop()
-            inner: Sequence[rx.Regex] = ()
+        for part in _parts(regexes):
             if isinstance(part, rx.Literal | rx.LiteralSet):
-                for text in part.texts if isinstance(part, rx.LiteralSet) else (part.data,):
-                    characters = text.decode(errors="ignore")
-                    found += [rx.Literal(text)] * (not self._keeps(characters))
-                    named.update(characters)
+                texts = part.texts if isinstance(part, rx.LiteralSet) else (part.data,)
+                whole = [text.decode(errors="ignore") for text in texts]
+                found.update(text for text in whole if text and not self._keeps(text))
+                named.update(*whole)
             elif isinstance(part, rx.Chars | rx.ByteSet):
                 characters = _few_characters(part)
-                found += [part] * (characters != "" and not any(map(self._keeps, characters)))
+                lost = [character for character in characters if not self._keeps(character)]
+                if are_counted or len(lost) == len(characters):
+                    found.update(lost)
                 named.update(characters)
-            elif isinstance(part, rx.Sequence | rx.Choice | rx.Intersection):
-                inner = part.parts
-            elif isinstance(part, rx.Repeat | rx.Early):
-                inner = (part.body,)
-            new = [each for each in inner if id(each) not in seen]
-            seen.update(map(id, new))
-            waiting += new
-        joined = [one + accent for accent in filter(composes, named) for one in named]
-        return found + [rx.Literal(text.encode()) for text in joined if not self._keeps(text)]
+        return {text.encode() for text in found | self._changed_together(named)}
+
+    def _changed_together(self, named: set[str]) -> set[str]:
+        """Characters that stay what they are but behind others: accents behind what they are composed with, and in
+        another order than theirs.
+        """
+        accents = sorted(filter(composes, named))
+        changed: set[str] = set()
+        texts = sorted(named)
+        for size in range(2, MOST_TOGETHER + 1):
+            longer = [text + accent for text in texts for accent in accents]
+            new = [text for text in longer if not any(text[at:] in changed for at in range(1, size))]
+            texts = [text for text in new if self._keeps(text)]
+            changed.update(set(new).difference(texts))
+            if len(texts) * len(accents) > MOST_ASKED:
+                break
+        return changed
 
     def _may_lead_into(self, regex: rx.Regex) -> bool:
         used, alone = self._bytes_of(regex)
@@ -131,6 +165,23 @@ class Spellable:
         elif isinstance(regex, rx.Multiple):
             used = DIGITS
         return used, used & self._last
+
+
+def _parts(regexes: Iterable[rx.Regex]) -> Iterator[rx.Regex]:
+    """Regexes, and what they are made of; nothing that is only refused."""
+    waiting = list(regexes)
+    seen = set(map(id, waiting))
+    while waiting:
+        part = waiting.pop()
+        yield part
+        inner: Sequence[rx.Regex] = ()
+        if isinstance(part, rx.Sequence | rx.Choice | rx.Intersection):
+            inner = part.parts
+        elif isinstance(part, rx.Repeat | rx.Early):
+            inner = (part.body,)
+        new = [each for each in inner if id(each) not in seen]
+        seen.update(map(id, new))
+        waiting += new
 
 
 def _texts_of(regex: rx.Literal | rx.LiteralSet | rx.Substrings | rx.Runs) -> bytes:

@@ -20,7 +20,7 @@ from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 from structgen.tokenization.special_texts import NONE_BEGUN, SpecialTexts
 
-__all__ = ["spelled"]
+__all__ = ["spelled", "terminals_of"]
 
 MOST_STEPS = 200_000  # symbols of bodies that are followed
 
@@ -60,7 +60,7 @@ class _Between(NamedTuple):
     at: int = 0
 
 
-def spelled(tables: GrammarTables, texts: SpecialTexts, limits: Limits) -> GrammarTables:
+def spelled(tables: GrammarTables, texts: SpecialTexts, limits: Limits, surely: bool = False) -> GrammarTables:
     """A grammar without the texts that hold a special token's; itself where each place in a text in which none is begun
     leads on to others.
 
@@ -68,6 +68,8 @@ def spelled(tables: GrammarTables, texts: SpecialTexts, limits: Limits) -> Gramm
         tables: each beginning of a terminal's text goes on to one that holds no special token's.
         texts: those of special tokens.
         limits: bounds on the automata.
+        surely: whether that is not enough. The masks look beyond what begins a special token's text, but not beyond
+            other bytes that cut.
 
     Returns:
         Tables that have no text where none is left. What the rules of schemas derive is taken as it is.
@@ -75,15 +77,20 @@ def spelled(tables: GrammarTables, texts: SpecialTexts, limits: Limits) -> Gramm
     if not has_text(tables):
         return tables
     try:
-        if not _SpelledRules(tables, texts, limits, is_search=True).leads_astray():
+        if not (surely or _SpelledRules(tables, texts, limits, is_search=True).leads_astray()):
             return tables
-        if _SpelledRules(tables, SpecialTexts(()), limits, is_search=True).leads_astray():
+        if not surely and _SpelledRules(tables, SpecialTexts(()), limits, is_search=True).leads_astray():
             return tables  # some rules never end, and were kept
         rules = _SpelledRules(tables, texts, limits)
         rules.find_ends()
     except (OverflowError, LimitExceededError):
         return tables
     return composed(rules, tables.accepts_empty) if rules.has_text() else without_text(tables.accepts_empty)
+
+
+def terminals_of(tables: GrammarTables) -> Iterator[rx.Regex]:
+    """The terminals of a grammar's own rules, those of schemas not among them."""
+    return _SpelledRules(tables, SpecialTexts(()), Limits()).terminals() if has_text(tables) else iter(())
 
 
 class _SpelledRules(ComposedRules):
@@ -117,13 +124,7 @@ class _SpelledRules(ComposedRules):
         Raises:
             OverflowError, LimitExceededError: it takes too long to tell.
         """
-        keys = [self._whole.key]
-        met = set(keys)
-        for key in keys:
-            for body in self._bodies_of(key):
-                new = {self._key_of(symbol) for symbol, *_ in body} - met - {None}
-                met |= new
-                keys += new
+        keys = self._all_keys()
         for key in keys:
             self._ask(_Place(key, NONE_BEGUN), None)
         forced: dict[Any, _Ends] = dict.fromkeys(keys, _NOWHERE)
@@ -139,6 +140,23 @@ class _SpelledRules(ComposedRules):
                 is_known = is_known and found == forced[key] and not self._waiting
                 forced[key] = found
         return False
+
+    def _all_keys(self) -> list[Any]:
+        """Those of all nonterminals that are multiplied."""
+        keys = [self._whole.key]
+        met = set(keys)
+        for key in keys:
+            for body in self._bodies_of(key):
+                new = {self._key_of(symbol) for symbol, *_ in body} - met - {None}
+                met |= new
+                keys += new
+        return keys
+
+    def terminals(self) -> Iterator[rx.Regex]:
+        """Those of these nonterminals."""
+        for key in self._all_keys():
+            for body in self._bodies_of(key):
+                yield from [symbol for symbol, *_ in body if not isinstance(symbol, (Lazy, Capture))]
 
     def _forced_ends(self, body: list[_Part], forced: dict[Any, _Ends]) -> _Ends | None:
         """The states behind a body where it has come to a place in which nothing is begun, and from which all texts go

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from structgen.engine.automata import AutomatonStore
@@ -70,6 +70,23 @@ class Spelling:
                 return False
         return True
 
+    def check_separators(self, whitespace: str, are_lines: bool) -> None:
+        """Makes sure that what stands between the values of JSON can be spelled.
+
+        Args:
+            whitespace: see `SchemaArguments`.
+            are_lines: whether values stand in lines of their own.
+
+        Raises:
+            VocabularyError: it cannot.
+        """
+        if whitespace == "single" and not self._keeps(" "):
+            raise VocabularyError(
+                "the tokenizer cannot spell the spaces of whitespace='single'", hint="whitespace='compact' has none"
+            )
+        if are_lines:
+            self.check_texts(["\n"])
+
     def check_texts(self, texts: Iterable[str]) -> None:
         """Makes sure that texts can be spelled.
 
@@ -114,7 +131,28 @@ class Spelling:
         if known is None:  # all of ASCII at once: to ask takes time
             characters = ASCII if character.isascii() else character
             for each, members in zip(characters, self._parts.memberships(characters), strict=True):
-                has_tokens = bool(self._parts.pieces) or self._single_bytes.issuperset(each.encode(errors="ignore"))
-                self._kept_characters[each] = has_tokens and members is not None
+                data = each.encode(errors="ignore")
+                has_tokens = bool(self._parts.pieces) or self._single_bytes.issuperset(data)
+                is_kept = has_tokens and members is not None and not _takes_away(self._parts.splits, members)
+                self._kept_characters[each] = is_kept and self._keeps_bytes(data)
             known = self._kept_characters[character]
         return known
+
+    def _keeps_bytes(self, data: bytes) -> bool:
+        """Whether no split behind ByteLevel takes one of some bytes away."""
+        behind = self._parts.behind
+        return behind is None or not any(_takes_away(behind.splits, behind.members[byte]) for byte in data)
+
+
+def _takes_away(splits: Iterable[Split], members: Sequence[bool]) -> bool:
+    """Whether a pre-tokenizer takes a character away wherever it stands."""
+    return any(
+        (split.behavior == "gaps_removed" and not any(members[split.first_leaf :][: len(split.program.leaves)]))
+        or (split.behavior == "removed" and not split.program.looks and not _may_stay(split, members))
+        for split in splits
+    )
+
+
+def _may_stay(split: Split, members: Sequence[bool]) -> bool:
+    """Whether a text may begin with a character."""
+    return any(True for _ in options((split,), opened((split,)), members))

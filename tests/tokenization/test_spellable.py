@@ -225,6 +225,138 @@ def test_patterns_of_what_a_normalizer_changes_are_refused(given):
         structgen.compile(given, vocabulary_of(bpe_tokenizers.qwen3), tokenization="proper")
 
 
+def rules_of(rng, pieces, literals):
+    """A grammar of literals, classes and patterns of some pieces."""
+    rules = []
+    for number in range(4):
+        deeper = [f"r{other}" for other in range(number + 1, 4)]
+        bodies = []
+        for _ in range(rng.randint(1, 3)):
+            first, second = rng.choices(pieces, k=2)
+            symbols = [
+                f"'{rng.choice(literals)}'",
+                f"#'{first}'",
+                f"#'[{first[0]}{second[0]}]'",
+                f"#'{first}{second}?'",
+            ]
+            bodies.append(" ".join(rng.choices([*symbols, *deeper], k=rng.randint(1, 2))))
+        rules.append(f"r{number} ::= {' | '.join(bodies)};")
+    return structgen.Grammar.kbnf(f"start ::= r0 r1 r2 r3; {' '.join(rules)}", eager=False)
+
+
+ACCENTS = ["e", "\u0301", "\u0323", "x", "é", "\u1eb9", "a", "\u0345", "\u0327"]
+SPACES = [" ", "\n", "a", "b", "x", "/", "z", "Z", "ab"]
+
+
+@pytest.mark.parametrize("seed", [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 80))])
+@pytest.mark.parametrize(
+    ("makes", "pieces", "literals"),
+    [
+        ((bpe_tokenizers.qwen3, bpe_tokenizers.bytes_only_nfc), ACCENTS, ACCENTS),
+        (
+            (bpe_tokenizers.whitespace, bpe_tokenizers.bert_like, bpe_tokenizers.punctuation_merged),
+            SPACES,
+            ["a", "b", "x", "Z", "ab"],
+        ),
+    ],
+    ids=["accents", "white space"],
+)
+def test_rules_that_make_together_what_the_tokenizer_changes(makes, pieces, literals, seed):
+    rng = random.Random(seed)
+    make = rng.choice(makes)
+    vocabulary = vocabulary_of(make)
+    written = None
+    while written is None:  # of some there are too many
+        given = rules_of(rng, pieces, literals)
+        written = texts_of(structgen.compile(given, BYTES))
+    expected = {text for text in written if spelled(vocabulary, make, text) == text.encode()}
+    try:
+        constraint = structgen.compile(given, vocabulary, tokenization="proper")
+    except VocabularyError as error:
+        assert not expected or "cannot spell" in str(error)  # a literal: these are refused wherever they stand
+        return
+    assert texts_of(constraint) == expected
+
+
+def spelled(vocabulary, make, text):
+    """What the tokens of a text stand for."""
+    return b"".join(vocabulary.token_bytes(token) for token in bpe_tokenizers.encoded(make, text))
+
+
+END = r"^(a|b|<\|end\|>)$"
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"),
+    [
+        (
+            {"patternProperties": {END: {"const": True}}, "minProperties": 2},
+            {"{'a':true,'b':true}", "{'b':true,'a':true}"},
+        ),
+        ({"patternProperties": {END: {"const": True}}, "minProperties": 3}, None),
+        ({"propertyNames": {"pattern": END}, "minProperties": 3}, None),
+        (
+            {
+                "properties": {"c": {"const": None}},
+                "patternProperties": {END: {"const": True}},
+                "anyOf": [{"minProperties": 4}, {"required": ["c"], "maxProperties": 1}],
+            },
+            {"{'c':null}"},
+        ),
+    ],
+)
+def test_keys_that_cannot_be_spelled_do_not_count(given, texts):
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    given = {"type": "object", "additionalProperties": "propertyNames" in given and {"const": 1}, **given}
+    if texts is None:
+        with pytest.raises(VocabularyError, match=r"can spell no value of the schema \(at #\)"):
+            structgen.compile(given, vocabulary, tokenization="proper")
+        return
+    constraint = structgen.compile(given, vocabulary, whitespace="compact", tokenization="proper")
+    assert texts_of(constraint) == {text.replace("'", '"') for text in texts}
+
+
+@pytest.mark.parametrize(
+    ("make", "pattern", "most"),
+    [
+        (bpe_tokenizers.gpt2, END, 2),
+        (bpe_tokenizers.whitespace, "^[ ab]$", 2),
+        (bpe_tokenizers.qwen3, "^(é|[eéa]\u0301)$", 2),
+    ],
+)
+def test_items_that_cannot_be_spelled_do_not_count(make, pattern, most):
+    items = {"type": "array", "items": {"type": "string", "pattern": pattern}, "uniqueItems": True}
+    vocabulary = vocabulary_of(make)
+    constraint = structgen.compile({**items, "minItems": most}, vocabulary, whitespace="compact", tokenization="proper")
+    assert texts_of(constraint)
+    with pytest.raises(VocabularyError, match="can spell no value of the schema"):
+        structgen.compile({**items, "minItems": most + 1}, vocabulary, whitespace="compact", tokenization="proper")
+
+
+def test_a_schema_without_values_is_called_so():
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(
+            {"type": "string", "pattern": "^a$", "minLength": 2},
+            vocabulary_of(bpe_tokenizers.gpt2),
+            tokenization="proper",
+        )
+
+
+@pytest.mark.parametrize(
+    ("given", "whitespace", "message"),
+    [
+        ({"type": "array"}, "single", "cannot spell the spaces of whitespace='single'"),
+        (structgen.json_lines({"type": "integer"}), "compact", r"cannot spell '\\n'"),
+        ({"enum": ["New York"]}, "compact", "cannot spell '\"New York\"'"),
+    ],
+)
+def test_white_space_that_the_tokenizer_takes_away_is_refused(given, whitespace, message):
+    vocabulary = vocabulary_of(bpe_tokenizers.whitespace)
+    with pytest.raises(VocabularyError, match=message):
+        structgen.compile(given, vocabulary, whitespace=whitespace, tokenization="proper")
+    structgen.compile({"type": "array"}, vocabulary, whitespace="compact", tokenization="proper")
+
+
 def test_only_what_may_leave_no_other_way_is_changed():
     spellable = Spellable([b"<|end|>", b"<s>"], lambda text: "É" not in text)
 
