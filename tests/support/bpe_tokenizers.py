@@ -50,6 +50,14 @@ def gpt2():
     return _bpe([pre_tokenizers.ByteLevel(add_prefix_space=False)])
 
 
+def gpt_neox():
+    """Runs of spaces are added tokens, looked for behind the normalizer; also OLMo's and ModernBERT's."""
+    tokenizer = _bpe([pre_tokenizers.ByteLevel(add_prefix_space=False)], normalizer=normalizers.NFC())
+    runs = [AddedToken(" " * size, normalized=True) for size in (12, 4, 3, 2)]
+    tokenizer.add_tokens([*runs, AddedToken("|||PHONE|||", normalized=True), AddedToken("<|pad|>", normalized=False)])
+    return tokenizer
+
+
 def smollm2_like():
     return _bpe([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
 
@@ -176,7 +184,7 @@ def digits_of_bytes():
 
 OF_BYTES = [falcon, falcon3, bytes_merged, bytes_split_by_words, bytes_in_threes, digits_of_bytes]
 CUTTING = [
-    *(gpt2, smollm2_like, llama3, qwen3, deepseek, o200k, merged_with_next, contiguous),
+    *(gpt2, gpt_neox, smollm2_like, llama3, qwen3, deepseek, o200k, merged_with_next, contiguous),
     *(gpt4o_converted, punctuation_and_digits, punctuation_merged, inverted, whitespace, bert_like, *OF_BYTES),
 ]
 
