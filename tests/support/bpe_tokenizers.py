@@ -291,8 +291,12 @@ def behind_a_prompt(make):
         if part["type"] == "Prepend":
             config["normalizer"]["normalizers"].remove(part)
     pre_tokenizer = config["pre_tokenizer"] or {}
-    if pre_tokenizer.get("type") == "Metaspace":
-        pre_tokenizer["prepend_scheme"] = "never"
+    for part in [pre_tokenizer, *pre_tokenizer.get("pretokenizers", [])]:
+        if part.get("type") == "Metaspace":
+            part["prepend_scheme"] = "never"
+        elif part.get("type") == "ByteLevel":
+            part["add_prefix_space"] = False
+    config["padding"] = config["truncation"] = None
     return Tokenizer.from_str(json.dumps(config))
 
 

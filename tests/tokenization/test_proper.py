@@ -174,6 +174,10 @@ SCHEMAS = [
 def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make, schema, whitespace):
     rng = random.Random(8)
     vocabulary = vocabulary_of(make)
+    if make in (bpe_tokenizers.whitespace, bpe_tokenizers.bert_like) and schema is SCHEMAS[1]:
+        with pytest.raises(VocabularyError, match="cannot spell"):
+            structgen.compile(schema, vocabulary, tokenization="proper", whitespace=whitespace)
+        return
     constraint = structgen.compile(schema, vocabulary, tokenization="proper", whitespace=whitespace)
     for _ in range(3):
         matcher = constraint.matcher()
