@@ -1,6 +1,7 @@
 """From Pydantic models, Python types and JSON Schema to KBNF grammars.
 
 sources         what a caller gives, as one JSON Schema, and the validator that has the last word
+pydantic_schema, core_schemas    what Pydantic reads, said exactly
 dialects, refs  the drafts; where `$ref` leads
 keywords        one subschema's keywords, by JSON type
 options         what a caller chooses about the reading of a schema

@@ -11,13 +11,25 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from enum import Enum
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import pydantic
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import to_jsonable_python
 
+from structgen.schema.core_schemas import (
+    FUNCTIONS,
+    deep_names,
+    is_behind_validator,
+    is_constraint,
+    is_hashable,
+    is_own,
+    is_told_apart,
+    narrowed,
+    other_names,
+    single_names,
+)
 from structgen.schema.formats import UNSUPPORTED, language
 from structgen.schema.keywords import REGEX_DIALECT
 from structgen.schema.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
@@ -25,13 +37,6 @@ from structgen.schema.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER
 __all__ = ["ExactJsonSchema"]
 
 _ORDER = ("gt", "ge", "lt", "le", "now_op")
-_SCALARS = frozenset(
-    {
-        "bool", "bytes", "date", "datetime", "decimal", "enum", "float", "int", "literal", "none", "str", "time",
-        "timedelta", "url", "uuid",
-    }
-)  # fmt: skip
-_WRAPPERS = frozenset({"default", "function-after", "function-before", "function-wrap", "nullable"})
 _URL_FORMATS = {
     frozenset({"http", "https"}): "x-http-url",
     frozenset({"ws", "wss"}): "x-ws-url",
@@ -41,28 +46,13 @@ _TIGHTER_FORMATS = {
     "email": "x-email",
     "ipvanyaddress": "x-ip",
 }
-_TOLD_APART = frozenset({"bool", "enum", "float", "int", "none"})
-_REWRITES = frozenset({"to_lower", "to_upper", "strip_whitespace"})
 _CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
-_FUNCTIONS = frozenset({"function-after", "function-before", "function-plain", "function-wrap"})
 _LOOKS_AROUND = frozenset(
     {
         "PathType.validate_directory", "PathType.validate_file", "PathType.validate_new", "PathType.validate_socket",
         "import_string",
     }
 )  # fmt: skip
-_INNER = {"lax-or-strict": "lax_schema", "json-or-python": "json_schema"}
-_NONE: frozenset[str] = frozenset()
-_BOUNDS = frozenset({"gt", "ge", "lt", "le"})
-_LENGTHS = frozenset({"min_length", "max_length"})
-_OTHER_BOUNDS = frozenset({"multiple_of", "max_digits", "decimal_places"})
-_CONSTRAINTS = {
-    "int": _BOUNDS | {"multiple_of"},
-    "float": _BOUNDS,
-    "decimal": _BOUNDS | {"multiple_of"},
-    **dict.fromkeys(("str", "list", "dict"), _LENGTHS),
-}
-"""Constraints that types have themselves, and that mean there what they mean around them."""
 _TYPES_OF_VALUES = ("string", "integer", "number", "boolean", "null")
 _BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][iI][bB])?$"
 _IS_BYTES = "x-structgen-bytes"
@@ -248,16 +238,16 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         """Any type; those of Pydantic's whose functions look at the machine that reads them are refused."""
-        if schema["type"] in _FUNCTIONS:
+        if schema["type"] in FUNCTIONS:
             function = schema["function"]["function"]
-            if _is_constraint(function):
-                narrowed = _narrowed(schema["schema"], function)
-                if narrowed is not None:
-                    return self.generate_inner(narrowed)
-                if not _is_behind_validator(schema["schema"]):
+            if is_constraint(function):
+                inner = narrowed(schema["schema"], function)
+                if inner is not None:
+                    return self.generate_inner(inner)
+                if not is_behind_validator(schema["schema"]):
                     return _refused(next(iter(function.keywords)))
             name = getattr(function, "__qualname__", "")
-            if _is_own(function):
+            if is_own(function):
                 if name in _LOOKS_AROUND:
                     return _refused("format")
                 if name == "EncodedStr.decode_str":  # around bytes, in some releases
@@ -270,7 +260,7 @@ class ExactJsonSchema(GenerateJsonSchema):
         """One type after the other: of a union with a pattern, the union and then a string."""
         first, *others = schema["steps"]
         texts = [step["schema"] if step["type"] == "function-wrap" else step for step in others]
-        is_plain = not any(map(_is_behind_validator, schema["steps"]))  # what one returns may be of another type
+        is_plain = not any(map(is_behind_validator, schema["steps"]))  # what one returns may be of another type
         if is_plain and all(text["type"] == "str" for text in texts):
             return {"allOf": [self.generate_inner(step) for step in (first, *texts)]}
         return super().chain_schema(schema)
@@ -296,11 +286,11 @@ class ExactJsonSchema(GenerateJsonSchema):
         items = schema.get("items_schema", {"type": "any"})
         if result.get("minItems", 0) < 2:
             result.pop("uniqueItems", None)
-        elif not _is_told_apart(items) or any(getattr(self._config, option, False) for option in _CHANGES_TEXT):
+        elif not is_told_apart(items) or any(getattr(self._config, option, False) for option in _CHANGES_TEXT):
             return _refused("uniqueItems")
         if items["type"] == "any":
             result["items"] = {"type": ["string", "number", "boolean", "null"]}
-        elif not _is_hashable(items):
+        elif not is_hashable(items):
             result["items"] = _refused("items")
         return result
 
@@ -326,7 +316,7 @@ class ExactJsonSchema(GenerateJsonSchema):
         if keys is None or keys["type"] == "any":
             return True
         is_rewritten = any(getattr(self._config, option, False) for option in _CHANGES_TEXT)
-        return keys["type"] in ("str", "int", "literal", "enum") and _is_told_apart(keys) and not is_rewritten
+        return keys["type"] in ("str", "int", "literal", "enum") and is_told_apart(keys) and not is_rewritten
 
     @staticmethod
     def _key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:
@@ -381,7 +371,7 @@ class ExactJsonSchema(GenerateJsonSchema):
         discriminator = schema["discriminator"]
         if callable(discriminator):  # a function of the user's picks the branch; it is a validator of theirs
             return {"anyOf": [branch for branch, _ in variants]}
-        names = [discriminator] if isinstance(discriminator, str) else _single_names(discriminator)
+        names = [discriminator] if isinstance(discriminator, str) else single_names(discriminator)
         if not names:
             return _refused("discriminator")
         return {"anyOf": [self._tagged(branch, tags, names) for branch, tags in variants]}
@@ -445,144 +435,16 @@ def _is_read(literal: Any) -> bool:
     return not isinstance(literal, bytes) and (not isinstance(literal, Enum) or isinstance(literal, (str, int, float)))
 
 
-def _single_names(discriminator: list[Any]) -> list[str]:
-    if all(isinstance(step, str) for step in discriminator):
-        return discriminator if len(discriminator) == 1 else []
-    return [path[0] for path in discriminator if len(path) == 1 and isinstance(path[0], str)]
-
-
-def _is_constraint(function: Any) -> bool:
-    """Whether a function is one of Pydantic's, for a constraint on a type that has none of that name: a union, say."""
-    known = _BOUNDS | _LENGTHS | _OTHER_BOUNDS
-    return isinstance(function, partial) and _is_own(function) and bool(known.issuperset(function.keywords))
-
-
-def _is_own(function: Any) -> bool:
-    """Whether a function is one of Pydantic's own."""
-    module = getattr(getattr(function, "func", function), "__module__", None) or ""
-    return bool(module.startswith("pydantic."))
-
-
-def _is_behind_validator(schema: Any) -> bool:
-    """Whether what is constrained is what a function of the user returns: `validate_json` has the last word on it."""
-    return schema["type"] in _FUNCTIONS and not _is_own(schema["function"]["function"])
-
-
-def _narrowed(schema: Any, constraint: Any) -> Any | None:
-    """A core schema with a constraint put on each type inside; None where that cannot be said of one of them.
-
-    What Pydantic cannot compare, such as None with a number, is left out: it raises TypeError.
-    """
-    kind = schema["type"]
-    if kind == "union":
-        options = [option[0] if isinstance(option, tuple) else option for option in schema["choices"]]
-        if {"decimal", "float"} <= {option["type"] for option in options}:
-            return None  # one number is read as either, and rounded or not
-        found = [_narrowed(option, constraint) for option in options if option["type"] != "none"]
-        return None if None in found or not found else {**schema, "choices": found}
-    if kind == "nullable":
-        return _narrowed(schema["schema"], constraint)
-    if kind in ("literal", "bool"):
-        expected = [value for value in schema.get("expected", (False, True)) if _holds(constraint, value)]
-        return {"type": "literal", "expected": expected} if expected else None
-    if kind == "enum":
-        members = [member for member in schema["members"] if _holds(constraint, member)]
-        return {**schema, "members": members} if members else None
-    if kind in _INNER:
-        return _narrowed(schema[_INNER[kind]], constraint)
-    if kind in _FUNCTIONS and "schema" in schema and not _is_behind_validator(schema):
-        inner = _narrowed(schema["schema"], constraint)
-        return None if inner is None else {**schema, "schema": inner}
-    known = _CONSTRAINTS.get(kind, _NONE) - schema.keys() if _REWRITES.isdisjoint(schema) else _NONE
-    return {**schema, **constraint.keywords} if known.issuperset(constraint.keywords) else None
-
-
-def _holds(constraint: Any, value: Any) -> bool:
-    try:
-        constraint(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _is_hashable(schema: Any) -> bool:
-    """Whether what a core schema yields can be a member of a set, as far as is known."""
-    kind = schema["type"]
-    if kind in _SCALARS:
-        return True
-    if kind in _WRAPPERS:
-        return _is_hashable(schema["schema"])
-    if kind == "json-or-python":
-        return _is_hashable(schema["json_schema"])
-    if kind == "lax-or-strict":
-        return _is_hashable(schema["lax_schema"])
-    if kind == "union":
-        return all(_is_hashable(c[0] if isinstance(c, tuple) else c) for c in schema["choices"])
-    if kind == "tuple":
-        return all(map(_is_hashable, schema["items_schema"]))
-    return bool(kind == "frozenset")
-
-
-def _is_told_apart(schema: Any) -> bool:
-    """Whether JSON values that differ are read as members of a set that differ, as far as is known."""
-    kind = schema["type"]
-    if kind in ("nullable", "default"):
-        return _is_told_apart(schema["schema"])
-    if kind == "str":
-        return _REWRITES.isdisjoint(schema)
-    if kind == "literal":
-        return len(set(schema["expected"])) == len(schema["expected"])
-    return kind in _TOLD_APART
-
-
 def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     """Closes an object that does not keep extra keys; in an open one, other names of its fields are no extra keys."""
     if result.get("type") != "object" or "properties" not in result:
         return result
-    for name in _deep_names(schema):
+    for name in deep_names(schema):
         result["properties"][name] = _refused("validation_alias")
     if result.setdefault("additionalProperties", False) is not False:
-        for name in _other_names(schema):
+        for name in other_names(schema):
             result["properties"].setdefault(name, False)
     return result
-
-
-def _fields(schema: Any) -> list[tuple[str, Any]]:
-    while "schema" in schema and ("fields" not in schema or schema["type"] == "dataclass"):
-        schema = schema["schema"]
-    fields = schema.get("fields", {})
-    return list(fields.items()) if isinstance(fields, dict) else [(field["name"], field) for field in fields]
-
-
-def _deep_names(schema: Any) -> list[str]:
-    """Fields that are read from inside of other values only."""
-    return [
-        name
-        for name, field in _fields(schema)
-        if isinstance(alias := field.get("validation_alias"), list) and alias and not _single_names(_paths(alias))
-    ]
-
-
-def _paths(alias: list[Any]) -> list[Any]:
-    return [alias] if isinstance(alias[0], str) else alias
-
-
-def _other_names(schema: Any) -> set[str]:
-    names: set[str] = set()
-    for name, field in _fields(schema):
-        names.add(name)
-        alias = field.get("validation_alias", [])
-        if isinstance(alias, str):
-            names.add(alias)
-        else:
-            names.update(_first_names(alias))
-    return names
-
-
-def _first_names(alias: list[Any]) -> set[str]:
-    if alias and isinstance(alias[0], str):
-        return {alias[0]}
-    return {path[0] for path in alias if path and isinstance(path[0], str)}
 
 
 def _tighten(schema: Any) -> None:
