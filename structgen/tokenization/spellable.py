@@ -33,9 +33,10 @@ FEW = 256  # characters of a class; of more some stay what they are
 MOST_TOGETHER = 5  # characters that are looked at together
 MOST_ASKED = 5000  # texts of them
 ALL = (1 << 256) - 1
-_numbers = count(1)  # of those that were made
 DIGITS = sum(1 << byte for byte in b"0123456789.")
 ABOVE_ASCII = ALL ^ (1 << 128) - 1
+
+_numbers = count(1)  # of those that were made
 
 
 class Spellable:
