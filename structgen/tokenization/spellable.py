@@ -31,7 +31,7 @@ __all__ = ["Spellable"]
 KEPT = 4096  # terminals
 FEW = 256  # characters of a class; of more some stay what they are
 MOST_TOGETHER = 5  # characters that are looked at together
-MOST_ASKED = 5000  # texts of them
+MOST_ASKED = 5000  # texts of more than two
 ALL = (1 << 256) - 1
 DIGITS = sum(1 << byte for byte in b"0123456789.")
 ABOVE_ASCII = ALL ^ (1 << 128) - 1
@@ -45,11 +45,18 @@ class Spellable:
     Args:
         unspelled: the texts of special tokens, none of them empty, which no spelled text holds.
         keeps: whether the tokenizer leaves a text as it is. Where it does not, neither does it one that holds the text.
+        may_join: whether it may change a character together with one before it.
     """
 
-    def __init__(self, unspelled: Sequence[bytes], keeps: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        unspelled: Sequence[bytes],
+        keeps: Callable[[str], bool],
+        may_join: Callable[[str], bool] = composes,
+    ) -> None:
         self.unspelled = tuple(unspelled)
         self._keeps = keeps
+        self._may_join = may_join
         self._special_texts = SpecialTexts(unspelled)
         self._needed = [(_mask(text), 1 << text[-1]) for text in unspelled]
         self._last = reduce(or_, (last for _, last in self._needed), 0)
@@ -129,16 +136,16 @@ class Spellable:
         """Characters that stay what they are but behind others: accents behind what they are composed with, and in
         another order than theirs.
         """
-        accents = sorted(filter(composes, named))
+        joining = sorted(filter(self._may_join, named))
         changed: set[str] = set()
         texts = sorted(named)
         for size in range(2, MOST_TOGETHER + 1):
-            longer = [text + accent for text in texts for accent in accents]
+            if size > 2 and len(texts) * len(joining) > MOST_ASKED:
+                break
+            longer = [text + last for text in texts for last in joining]
             new = [text for text in longer if not any(text[at:] in changed for at in range(1, size))]
             texts = [text for text in new if self._keeps(text)]
             changed.update(set(new).difference(texts))
-            if len(texts) * len(accents) > MOST_ASKED:
-                break
         return changed
 
     def _may_lead_into(self, regex: rx.Regex) -> bool:
