@@ -86,8 +86,7 @@ class Space:
         self._contents: dict[int, Content] = {}  # of atoms whose schemas are flat
         self._numbers: dict[Hashable, Node] = {}
         self._flat: dict[Content, Node] = {}
-        self._is_own = options.lenient or narrowed is not None  # shapes mean the same in no other space
-        self._common = {} if self._is_own else common_shapes(document.dialect, options.formats)
+        self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self._open: dict[Node, None] = {}  # an empty dict is nothing to the garbage collector
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
@@ -150,13 +149,17 @@ class Space:
             node = self._flat.get(key)
             if node is None:
                 node = self._flat[key] = self._new_atom(schema, place, scope, content if is_common else None)
-                known = self._common.get(content) if is_common else None
+                known = self._common.get(content) if is_common and self._is_common(content) else None
                 if known is not None:
                     self._shapes[node] = known
             return node
         number_key = (id(schema), scope.entered, scope.left) if scope.entered else id(schema)
         node = self._numbers[number_key] = self._new_atom(schema, place, scope)
         return node
+
+    def _is_common(self, content: Content) -> bool:
+        """Whether a flat subschema means the same in other spaces."""
+        return not self.options.lenient and (self.narrowed is None or "pattern" not in content)
 
     def _new_atom(self, schema: dict[str, Any], place: Place, scope: Scope, content: Content | None = None) -> Node:
         number = len(self._atoms)
@@ -249,7 +252,7 @@ class Space:
         finally:
             self._scope = outer
         content = self._contents.get(atom)
-        if content is not None and not self._is_own:
+        if content is not None and self._is_common(content):
             remember(self._common, content, shape, known)
         return shape
 
