@@ -10,6 +10,7 @@ derives nothing is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from structgen.engine import regex as rx
@@ -108,7 +109,7 @@ class _SpelledRules(ComposedRules):
         super().__init__([tables])
         self._texts = texts
         self._is_search = is_search
-        self._store = AutomatonStore(limits)
+        self._limits = limits
         self._whole = Lazy((0, tables.start))
         self._taken_apart: dict[Any, list[list[_Part]]] = {}
         self._ends: dict[_Place, _Ends] = {}
@@ -117,6 +118,10 @@ class _SpelledRules(ComposedRules):
         self._steps_left = MOST_STEPS
         self._forced_by_terminals: dict[int, tuple[rx.Regex, _Ends]] = {}
         self._ends_of_terminals: dict[tuple[int, bytes], tuple[rx.Regex, _Ends, bool]] = {}
+
+    @cached_property
+    def _store(self) -> AutomatonStore:
+        return AutomatonStore(self._limits)
 
     def leads_astray(self) -> bool:
         """Whether from some place in a text in which nothing is begun only texts that hold a special token's lead on.
