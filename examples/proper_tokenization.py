@@ -2,7 +2,7 @@
 
 Two words, of which the model likes one more. A mask that allows any split lets it also write the beginning of a word
 that it does not mean at all (` The` of ` Theodore`), and then there is no way back. Nothing is sampled here: all
-sequences of tokens that the masks allow are followed to their ends, up to a thousandth of the probability.
+sequences of tokens that the masks allow are followed to their ends, but for those of less than 0.0001.
 
     python examples/proper_tokenization.py                    # a table with bars
     python examples/proper_tokenization.py picture.svg        # a plot, too; needs matplotlib
