@@ -20,7 +20,6 @@ from structgen.lines import JsonLines
 from structgen.preparation import IsEmpty, Prepared, Written, prepare, prepared_schema
 from structgen.schema import Source, json_schema_to_rules, resolve, strings_of_schema
 from structgen.schema.algebra import StringSet
-from structgen.schema.keywords import Narrowed
 from structgen.schema.options import SchemaOptions
 from structgen.templates import Hole, Template
 
@@ -50,12 +49,7 @@ def prepared_template(template: Template, options: SchemaOptions, limits: Limits
 
 
 def _tables(
-    names: list[str],
-    parts: list[bytes | Prepared],
-    limits: Limits,
-    deadline: Deadline,
-    is_empty: IsEmpty,
-    narrowed: Narrowed | None,
+    names: list[str], parts: list[bytes | Prepared], limits: Limits, deadline: Deadline, is_empty: IsEmpty
 ) -> GrammarTables:
     found: list[bytes | GrammarTables] = []
     holes = iter(names)
@@ -63,7 +57,7 @@ def _tables(
         if isinstance(part, bytes):
             found.append(part)
             continue
-        tables = part.tables(limits, deadline, is_empty, narrowed)
+        tables = part.tables(limits, deadline, is_empty)
         name = next(holes)
         if not (tables.accepts_empty or has_text(tables)):
             raise GrammarError(f"nothing fits the hole {name!r}")
@@ -166,11 +160,11 @@ class _Written:
         """The schema's values, where all of them are strings; else none."""
         return strings_of_schema(self._source.json_schema, self._source.options, limits=self._limits)
 
-    def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty) -> GrammarTables:
         """See `Prepared`."""
         if not self._strings:
             return json_schema_to_rules(
-                self._source.json_schema, self._source.options, limits=limits, deadline=deadline, narrowed=narrowed
+                self._source.json_schema, self._source.options, limits=limits, deadline=deadline
             )
         from structgen.kbnf import ast
         from structgen.kbnf.normal_form import normalize

@@ -245,7 +245,7 @@ def _only_evaluated(space: Space, evaluated: Evaluated, allowed: Node, place: Pl
         "additionalProperties": None,
     }
     nodes = lambda child, where: allowed if child is None else ANY  # noqa: E731
-    return base_shape(schema, place, nodes, space.options, space.limits, space.deadline, space.narrowed)
+    return base_shape(schema, place, nodes, space.options, space.limits, space.deadline)
 
 
 def _objects(part: ObjectSet) -> Shape:

@@ -41,7 +41,6 @@ from structgen.schema.substrings import SUBSTRING_OF, substring_language
 __all__ = [
     "OWN_KEYWORDS",
     "REGEX_DIALECT",
-    "Narrowed",
     "NodeOf",
     "SchemaWarning",
     "base_shape",
@@ -78,9 +77,6 @@ _OBJECT_KEYS = frozenset(
 
 NodeOf = Callable[[Any, Place], Node]
 
-Narrowed = Callable[[Language], Language]
-"""What is left of a pattern's texts."""
-
 
 class SchemaWarning(UserWarning):
     """Something in a schema that asserts nothing, and may have been meant to: an unknown `format`."""
@@ -96,13 +92,7 @@ def unsupported(message: str, place: Place, keyword: str) -> UnsupportedSchemaEr
 
 
 def base_shape(
-    schema: dict[str, Any],
-    place: Place,
-    node_of: NodeOf,
-    options: SchemaOptions,
-    limits: Limits,
-    deadline: Deadline,
-    narrowed: Narrowed | None = None,
+    schema: dict[str, Any], place: Place, node_of: NodeOf, options: SchemaOptions, limits: Limits, deadline: Deadline
 ) -> Shape:
     """The values that satisfy `type` and the keywords about single types.
 
@@ -113,7 +103,6 @@ def base_shape(
         options: how `format` is read.
         limits: bounds on the regexes of patterns.
         deadline: checked while patterns of keys are told apart.
-        narrowed: what is left of the texts of a pattern; None for all of them.
 
     Raises:
         SchemaError: a keyword has a value that it cannot have.
@@ -126,12 +115,11 @@ def base_shape(
     arrays: tuple[ArraySet, ...] = ()
     objects: tuple[ObjectSet, ...] = ()
     if types & _STRING:
-        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, options, limits, narrowed)
+        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, options, limits)
     if types & _ARRAY:
         arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, place, node_of)
     if types & _OBJECT:
-        is_any = _OBJECT_KEYS.isdisjoint(keys)
-        objects = ALL_OBJECTS if is_any else _objects(schema, place, node_of, limits, deadline, narrowed)
+        objects = ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, place, node_of, limits, deadline)
     return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
 
 
@@ -188,19 +176,16 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
     return found
 
 
-def _strings(
-    schema: dict[str, Any], place: Place, options: SchemaOptions, limits: Limits, narrowed: Narrowed | None
-) -> tuple[StringSet, ...]:
+def _strings(schema: dict[str, Any], place: Place, options: SchemaOptions, limits: Limits) -> tuple[StringSet, ...]:
     low, high = _count(schema, "minLength", place) or 0, _count(schema, "maxLength", place)
     within: list[Language] = []
     if "pattern" in schema:
         dialect = schema.get(REGEX_DIALECT, "ecma")
-        language = language_of(schema["pattern"], dialect, place, "pattern", limits)
-        within.append(language if narrowed is None else narrowed(language))
+        within.append(language_of(schema["pattern"], dialect, place, "pattern", limits))
     if "format" in schema:
-        named = _format(schema["format"], place, options.formats)
-        if named is not None:
-            within.append(named)
+        language = _format(schema["format"], place, options.formats)
+        if language is not None:
+            within.append(language)
     if SUBSTRING_OF in schema:
         within.append(substring_language(schema[SUBSTRING_OF], place, limits))
     found = StringSet(low, high, tuple(within))
@@ -278,12 +263,7 @@ def _names(value: Any, keyword: str, place: Place) -> tuple[str, ...]:
 
 
 def _objects(
-    schema: dict[str, Any],
-    place: Place,
-    node_of: NodeOf,
-    limits: Limits,
-    deadline: Deadline,
-    narrowed: Narrowed | None,
+    schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline
 ) -> tuple[ObjectSet, ...]:
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
@@ -295,8 +275,7 @@ def _objects(
         rest = node_of(schema["additionalProperties"], (place, "additionalProperties"))
         classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
     if "patternProperties" in schema:
-        patterns = schema["patternProperties"]
-        classes = _patterned(patterns, place, nodes, classes, node_of, limits, deadline, narrowed)
+        classes = _patterned(schema["patternProperties"], place, nodes, classes, node_of, limits, deadline)
     required = _names(schema["required"], "required", place) if "required" in schema else ()
     low, high = _count(schema, "minProperties", place) or 0, _count(schema, "maxProperties", place)
     found = ObjectSet(nodes, classes, tuple(dict.fromkeys(required)), low, high).reduced()
@@ -311,7 +290,6 @@ def _patterned(
     node_of: NodeOf,
     limits: Limits,
     deadline: Deadline,
-    narrowed: Narrowed | None,
 ) -> tuple[KeyClass, ...]:
     """Splits the keys by the patterns, and intersects what overlapping ones ask. Narrows `nodes` in place."""
     if not isinstance(patterns, dict):
@@ -321,11 +299,9 @@ def _patterned(
     unmatched: list[StringSet] = [ALL_STRINGS[0]]
     for pattern, child in patterns.items():
         language = language_of(pattern, "ecma", inside, "patternProperties", limits)
-        if narrowed is not None:
-            language = narrowed(language)
         node = node_of(child, (inside, pattern))
         for name in nodes:
-            if language.may_match(name):
+            if language.matches(name):
                 nodes[name] = meet(nodes[name], node)
         split: list[KeyClass] = []
         for keys, old in matched:

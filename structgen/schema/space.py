@@ -35,7 +35,7 @@ from structgen.schema.applicators import APPLICATORS, accepted, refused
 from structgen.schema.common import Content, common_shapes, flat_content, remember
 from structgen.schema.dialects import Dialect, is_of_draft4
 from structgen.schema.emptiness import Sizes, witnesses
-from structgen.schema.keywords import OWN_KEYWORDS, Narrowed, base_shape
+from structgen.schema.keywords import OWN_KEYWORDS, base_shape
 from structgen.schema.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
@@ -61,25 +61,16 @@ class Space:
         options: how `format` is read, and what becomes of the unsupported.
         limits: `schema_nodes` bounds the parts made, `schema_depth` how deep subschemas of one value may nest.
         deadline: checked once in a while.
-        narrowed: what is left of the texts of a pattern; None for all of them.
 
     Attributes:
         text_units: see `GrammarTables`.
     """
 
-    def __init__(
-        self,
-        document: Document,
-        options: SchemaOptions,
-        limits: Limits,
-        deadline: Deadline,
-        narrowed: Narrowed | None = None,
-    ) -> None:
+    def __init__(self, document: Document, options: SchemaOptions, limits: Limits, deadline: Deadline) -> None:
         self.document = document
         self.options = options
         self.limits = limits
         self.deadline = deadline
-        self.narrowed = narrowed
         self.text_units = 0
         self._scope = document.start
         self._atoms = [Subschema(True, ROOT, self._scope)] * 2
@@ -149,17 +140,13 @@ class Space:
             node = self._flat.get(key)
             if node is None:
                 node = self._flat[key] = self._new_atom(schema, place, scope, content if is_common else None)
-                known = self._common.get(content) if is_common and self._is_common(content) else None
+                known = self._common.get(content) if is_common else None
                 if known is not None:
                     self._shapes[node] = known
             return node
         number_key = (id(schema), scope.entered, scope.left) if scope.entered else id(schema)
         node = self._numbers[number_key] = self._new_atom(schema, place, scope)
         return node
-
-    def _is_common(self, content: Content) -> bool:
-        """Whether a flat subschema means the same in other spaces."""
-        return not self.options.lenient and (self.narrowed is None or "pattern" not in content)
 
     def _new_atom(self, schema: dict[str, Any], place: Place, scope: Scope, content: Content | None = None) -> Node:
         number = len(self._atoms)
@@ -252,7 +239,7 @@ class Space:
         finally:
             self._scope = outer
         content = self._contents.get(atom)
-        if content is not None and self._is_common(content):
+        if content is not None and not self.options.lenient:
             remember(self._common, content, shape, known)
         return shape
 
@@ -288,7 +275,7 @@ class Space:
         options = self.options
         if options.formats == "annotate" and self._scope.dialect.asserts_formats:
             options = replace(options, formats="assert")
-        return base_shape(self._as_read(known), place, self.node, options, self.limits, self.deadline, self.narrowed)
+        return base_shape(self._as_read(known), place, self.node, options, self.limits, self.deadline)
 
     def widen(self, node: Node, error: UnsupportedSchemaError) -> None:
         """Drops what cannot be written down of a node, where that is allowed; it must be explored anew then."""

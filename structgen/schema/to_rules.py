@@ -17,7 +17,7 @@ from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.arrays import ArrayPlaces
 from structgen.schema.exploration import explore
-from structgen.schema.keywords import Narrowed, unsupported
+from structgen.schema.keywords import unsupported
 from structgen.schema.lazy import LazyRules, Places
 from structgen.schema.objects import ObjectPlaces
 from structgen.schema.options import SchemaOptions
@@ -37,7 +37,6 @@ def json_schema_to_rules(
     *,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
-    narrowed: Narrowed | None = None,
 ) -> GrammarTables:
     """The grammar of the JSON texts whose values satisfy a schema, for the engine.
 
@@ -46,7 +45,6 @@ def json_schema_to_rules(
         options: how it is read and written.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
-        narrowed: what is left of the texts of a pattern, if not all of them can be written.
 
     Raises:
         SchemaError: not a schema.
@@ -54,7 +52,7 @@ def json_schema_to_rules(
         UnsatisfiableSchemaError: no value satisfies it.
         LimitExceededError: it costs more than `limits` allow.
     """
-    return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline, narrowed=narrowed)
+    return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline)
 
 
 _SYMBOLS, _FIRST_RULE, _RULE_STARTS = array("i", [1, END]), array("i", [0, 1]), array("i", [0])
@@ -111,7 +109,6 @@ def read_schema(
     captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
-    narrowed: Narrowed | None = None,
 ) -> _T:
     """What `make` makes of a schema.
 
@@ -123,7 +120,6 @@ def read_schema(
         captures: see `LazyRules`.
         limits: as for `json_schema_to_rules`.
         deadline: as for `json_schema_to_rules`.
-        narrowed: as for `json_schema_to_rules`.
 
     Raises:
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
@@ -132,10 +128,10 @@ def read_schema(
     document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
     try:
         try:
-            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
+            return _read(Space(document, options, limits, deadline), make, captures)
         except DynamicScopeNeeded:
             document.follow_dynamic_scopes()
-            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
+            return _read(Space(document, options, limits, deadline), make, captures)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 

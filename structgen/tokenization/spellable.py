@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import count
 from operator import and_, or_
 
 from structgen.engine import regex as rx
@@ -21,7 +20,6 @@ from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
-from structgen.schema.algebra import Language
 from structgen.tokenization.completions import composes
 from structgen.tokenization.special_texts import SpecialTexts
 from structgen.tokenization.spelled_rules import spelled, terminals_of
@@ -35,8 +33,6 @@ MOST_ASKED = 5000  # texts of more than two
 ALL = (1 << 256) - 1
 DIGITS = sum(1 << byte for byte in b"0123456789.")
 ABOVE_ASCII = ALL ^ (1 << 128) - 1
-
-_numbers = count(1)  # of those that were made
 
 
 class Spellable:
@@ -60,7 +56,6 @@ class Spellable:
         self._special_texts = SpecialTexts(unspelled)
         self._needed = [(_mask(text), 1 << text[-1]) for text in unspelled]
         self._last = reduce(or_, (last for _, last in self._needed), 0)
-        self._number = next(_numbers)
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
 
     def terminal(self, regex: rx.Regex) -> rx.Regex:
@@ -76,19 +71,6 @@ class Spellable:
             changed = rx.difference(regex, rx.choice(*refused)) if refused else regex
             known = self._known[id(regex)] = (regex, changed)
         return known[1]
-
-    def language(self, language: Language) -> Language:
-        """The same of a pattern: so that it is known how many texts there are for keys, and for items that differ."""
-        texts = self._changed_texts([language.regex], are_counted=True)
-        if self._may_lead_into(language.regex):
-            texts.update(self.unspelled)
-        if not texts:
-            return language
-        anything = rx.star(rx.ANY_CHAR)  # of characters: it will be written as JSON
-        holding = rx.sequence(anything, rx.literal_set(texts), anything)
-        return replace(
-            language, regex=rx.difference(language.regex, holding), outer=language.widest, spelled_by=self._number
-        )
 
     def grammar(self, grammar: Grammar) -> Grammar:
         """A grammar with all its regexes so."""

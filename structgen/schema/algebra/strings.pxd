@@ -1,5 +1,5 @@
 cdef class Language:
-    cdef readonly object name, regex, outer, sizes, spelled_by
+    cdef readonly object name, regex, outer, sizes
 
 cdef class StringSet:
     cdef readonly object low, high, within, outside, excluded, texts

@@ -28,14 +28,13 @@ _LARGE = 4_096  # characters in a name
 
 @dataclass
 class Language:
-    """A regular set of texts that has a name: two of one name are equal, unless different tokenizers spell them.
+    """A regular set of texts that has a name: two of one name are equal.
 
     Attributes:
         name: where it comes from, such as a pattern with its dialect, or a format.
         regex: over the characters of the text, as a whole.
         outer: what may belong to it too, if `regex` is not all of it (a format that readers read differently). Texts
             in `outer` and not in `regex` are neither members nor members of the complement.
-        spelled_by: which tokenizer's spelling the regex is limited to, by number; 0 for none.
         sizes: where the regex's tree does not tell: the length of the shortest text in code points, up to which length
             all occur, and a number that is not above that of the texts.
     """
@@ -43,7 +42,6 @@ class Language:
     name: str
     regex: Regex = field(compare=False, repr=False)
     outer: Regex | None = field(default=None, compare=False, repr=False)
-    spelled_by: int = 0
     sizes: tuple[int, float, float] | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
