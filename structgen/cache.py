@@ -18,7 +18,7 @@ from structgen.engine.compiled import CompiledGrammar, SharedState, SharedTables
 from structgen.engine.composition import ComposedRules, has_text
 from structgen.engine.grammar import GrammarTables
 from structgen.engine.vocabulary import Vocabulary
-from structgen.errors import VocabularyError
+from structgen.errors import UnsatisfiableSchemaError, VocabularyError
 from structgen.grammars import Grammar
 from structgen.limits import Limits
 from structgen.preparation import Prepared, prepare
@@ -309,13 +309,17 @@ def compile_prepared(
 
     def make() -> CompiledGrammar:
         is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
-        tables = prepared.tables(limits, limits.deadline(), is_empty)
+        narrowed = None if spellable is None else spellable.terminal
+        try:
+            tables = prepared.tables(limits, limits.deadline(), is_empty, narrowed)
+        except UnsatisfiableSchemaError as error:
+            if narrowed is None:
+                raise
+            prepared.tables(limits, limits.deadline(), is_empty, None)  # raises it again, if it is not the tokenizer
+            raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is not None and not (written.accepts_empty or has_text(written)):
-            raise VocabularyError(
-                "the tokenizer can spell no text of the grammar",
-                hint="tokenization='any' writes it by what tokens there are",
-            )
+            raise _cannot_spell("text of the grammar")
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
         if begins_with_bracket(tables):
             made.prepare()
@@ -324,6 +328,12 @@ def compile_prepared(
 
     key = (prepared.key, vocabulary.fingerprint, limits, spellable)
     return _cache.get(key, make, max_bytes=limits.cache_bytes)
+
+
+def _cannot_spell(what: str) -> VocabularyError:
+    return VocabularyError(
+        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it by what tokens there are"
+    )
 
 
 def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization | None:

@@ -18,12 +18,16 @@ from structgen.limits import Deadline, Limits
 from structgen.lines import JsonLines
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
+from structgen.schema.writable import Narrowed
 from structgen.templates import Template
 
 __all__ = ["IsEmpty", "Prepared", "Written", "prepare", "prepared_schema"]
 
 IsEmpty = Callable[[Regex], bool]
 """Whether a regex matches nothing."""
+
+MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None], GrammarTables]
+"""See `Prepared.tables`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class Prepared:
 
     Attributes:
         key: equal for those that have the same rules, and for no others; but for limits.
-        tables: makes the rules. Gets limits, a clock, and what tells whether a regex matches nothing.
+        tables: makes the rules. Gets limits, a clock, what tells whether a regex matches nothing, and what can be
+            written of the texts of a regex: None for all of them.
         parse: from a whole text, and what validators find as `info.context`, to its value.
         pieces: the reverse: what the text of a value is made of, texts and values, in order. Formats that are no JSON
             take their text, too. Raises ValueError for what is no value of theirs.
@@ -57,7 +62,7 @@ class Prepared:
     """
 
     key: Hashable
-    tables: Callable[[Limits, Deadline, IsEmpty], GrammarTables]
+    tables: MakeTables
     parse: Callable[..., Any]
     pieces: Callable[[Any], Sequence[str | Written]]
     eager: bool = False
@@ -90,7 +95,7 @@ def prepare(given: Any, options: SchemaOptions, limits: Limits) -> Prepared:
 
 
 def _grammar(grammar: Grammar) -> Prepared:
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty) -> GrammarTables:
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         from structgen.kbnf.normal_form import normalize  # schemas do without
 
         # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
@@ -113,8 +118,10 @@ def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
 def prepared_schema(source: Source, limits: Limits) -> Prepared:
     """A schema, ready to be compiled; see `prepare`."""
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty) -> GrammarTables:
-        return json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        return json_schema_to_rules(
+            source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
+        )
 
     key = ("schema", _content(source, limits), source.options.without_registry())
     return Prepared(key, tables, source.parse, lambda value: [Written(value)], is_json=True, source=source)
@@ -125,8 +132,8 @@ def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Pre
         options = replace(options, whitespace="line")
     item = prepared_schema(resolve(lines.item, limits=limits, options=options), limits)
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty) -> GrammarTables:
-        return repetition(item.tables(limits, deadline, is_empty), b"\n", lines.min_items, lines.max_items)
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        return repetition(item.tables(limits, deadline, is_empty, narrowed), b"\n", lines.min_items, lines.max_items)
 
     def parse(text: str, context: Any = None) -> list[Any]:
         return [item.parse(line, context) for line in text.removesuffix("\n").split("\n")] if text else []

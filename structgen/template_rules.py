@@ -21,6 +21,7 @@ from structgen.preparation import IsEmpty, Prepared, Written, prepare, prepared_
 from structgen.schema import Source, json_schema_to_rules, resolve, strings_of_schema
 from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
+from structgen.schema.writable import Narrowed
 from structgen.templates import Hole, Template
 
 __all__ = ["prepared_template"]
@@ -49,7 +50,12 @@ def prepared_template(template: Template, options: SchemaOptions, limits: Limits
 
 
 def _tables(
-    names: list[str], parts: list[bytes | Prepared], limits: Limits, deadline: Deadline, is_empty: IsEmpty
+    names: list[str],
+    parts: list[bytes | Prepared],
+    limits: Limits,
+    deadline: Deadline,
+    is_empty: IsEmpty,
+    narrowed: Narrowed | None,
 ) -> GrammarTables:
     found: list[bytes | GrammarTables] = []
     holes = iter(names)
@@ -57,7 +63,7 @@ def _tables(
         if isinstance(part, bytes):
             found.append(part)
             continue
-        tables = part.tables(limits, deadline, is_empty)
+        tables = part.tables(limits, deadline, is_empty, narrowed)
         name = next(holes)
         if not (tables.accepts_empty or has_text(tables)):
             raise GrammarError(f"nothing fits the hole {name!r}")
@@ -160,11 +166,11 @@ class _Written:
         """The schema's values, where all of them are strings; else none."""
         return strings_of_schema(self._source.json_schema, self._source.options, limits=self._limits)
 
-    def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty) -> GrammarTables:
+    def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         """See `Prepared`."""
         if not self._strings:
             return json_schema_to_rules(
-                self._source.json_schema, self._source.options, limits=limits, deadline=deadline
+                self._source.json_schema, self._source.options, limits=limits, deadline=deadline, narrowed=narrowed
             )
         from structgen.kbnf import ast
         from structgen.kbnf.normal_form import normalize

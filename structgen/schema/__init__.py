@@ -9,6 +9,7 @@ space           subschemas combined: nodes, and their shapes
 emptiness, exploration    which have a value; what a root reaches
 algebra         sets of JSON values: intersection, union, complement
 substrings      what stands in a source text
+writable        what of the strings and keys a tokenizer can spell
 strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
 layout, values, objects, arrays, lazy   rules, by what was written before
 to_rules        a schema's rules for the engine, made in use

@@ -28,7 +28,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         node = work.pop()
         if node in shapes:
             continue
-        shapes[node] = shape = space.shape(node)
+        shapes[node] = shape = space.writable(space.shape(node))
         if len(shapes) & 255 == 0:
             space.deadline.check()
         is_scalar = shape.null or shape.booleans or shape.numbers or shape.strings

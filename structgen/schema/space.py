@@ -41,6 +41,7 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
 from structgen.schema.scopes import ROOT, Place, Scope, Subschema, pointer
 from structgen.schema.widening import Widening, without_limits
+from structgen.schema.writable import Narrowed, Writable
 
 __all__ = ["Space"]
 
@@ -61,16 +62,25 @@ class Space:
         options: how `format` is read, and what becomes of the unsupported.
         limits: `schema_nodes` bounds the parts made, `schema_depth` how deep subschemas of one value may nest.
         deadline: checked once in a while.
+        narrowed: what can be written of the texts of a regex; None for all of them.
 
     Attributes:
         text_units: see `GrammarTables`.
     """
 
-    def __init__(self, document: Document, options: SchemaOptions, limits: Limits, deadline: Deadline) -> None:
+    def __init__(
+        self,
+        document: Document,
+        options: SchemaOptions,
+        limits: Limits,
+        deadline: Deadline,
+        narrowed: Narrowed | None = None,
+    ) -> None:
         self.document = document
         self.options = options
         self.limits = limits
         self.deadline = deadline
+        self._writable = None if narrowed is None else Writable(narrowed, limits)
         self.text_units = 0
         self._scope = document.start
         self._atoms = [Subschema(True, ROOT, self._scope)] * 2
@@ -88,8 +98,12 @@ class Space:
     def sizes(self) -> Sizes:
         """How many values nodes have."""
         if self._sizes is None:
-            self._sizes = Sizes(self._known_shape)
+            self._sizes = Sizes(self._known_to_write)
         return self._sizes
+
+    def writable(self, shape: Shape) -> Shape:
+        """What of a shape can be written; it is not to be combined with others."""
+        return shape if self._writable is None else self._writable.shape(shape)
 
     @property
     def dialect(self) -> Dialect:
@@ -387,6 +401,10 @@ class Space:
         """The shape of a node without arrays and objects; None for others, and for one that is being made."""
         shape = self._known_shape(node)
         return None if shape is None or shape.arrays or shape.objects else shape
+
+    def _known_to_write(self, node: Node) -> Shape | None:
+        shape = self._known_shape(node)
+        return None if shape is None else self.writable(shape)
 
     def _known_shape(self, node: Node) -> Shape | None:
         """The shape of a node; None for one that is being made."""

@@ -25,6 +25,7 @@ from structgen.schema.refs import Document, DynamicScopeNeeded
 from structgen.schema.scopes import ROOT, Place, pointer
 from structgen.schema.space import Space
 from structgen.schema.terminals import are_surely_expressible, is_surely_expressible, scalar_terminals
+from structgen.schema.writable import Narrowed
 
 __all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema", "strings_of_schema"]
 
@@ -37,6 +38,7 @@ def json_schema_to_rules(
     *,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
+    narrowed: Narrowed | None = None,
 ) -> GrammarTables:
     """The grammar of the JSON texts whose values satisfy a schema, for the engine.
 
@@ -45,6 +47,7 @@ def json_schema_to_rules(
         options: how it is read and written.
         limits: bounds on what the translation may cost.
         deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
+        narrowed: what can be written of the texts of a regex; all of it without.
 
     Raises:
         SchemaError: not a schema.
@@ -52,7 +55,7 @@ def json_schema_to_rules(
         UnsatisfiableSchemaError: no value satisfies it.
         LimitExceededError: it costs more than `limits` allow.
     """
-    return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline)
+    return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline, narrowed=narrowed)
 
 
 _SYMBOLS, _FIRST_RULE, _RULE_STARTS = array("i", [1, END]), array("i", [0, 1]), array("i", [0])
@@ -109,6 +112,7 @@ def read_schema(
     captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
+    narrowed: Narrowed | None = None,
 ) -> _T:
     """What `make` makes of a schema.
 
@@ -120,6 +124,7 @@ def read_schema(
         captures: see `LazyRules`.
         limits: as for `json_schema_to_rules`.
         deadline: as for `json_schema_to_rules`.
+        narrowed: as for `json_schema_to_rules`.
 
     Raises:
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
@@ -128,10 +133,10 @@ def read_schema(
     document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
     try:
         try:
-            return _read(Space(document, options, limits, deadline), make, captures)
+            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
         except DynamicScopeNeeded:
             document.follow_dynamic_scopes()
-            return _read(Space(document, options, limits, deadline), make, captures)
+            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
