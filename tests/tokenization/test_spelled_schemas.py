@@ -1,0 +1,102 @@
+"""Random schemas whose patterns match what the tokenizer does not spell, against all texts without it."""
+
+import random
+import unicodedata
+
+import pytest
+from support import bpe_tokenizers
+from support.bpe_tokenizers import vocabulary_of
+from support.reachable_texts import BYTES, texts_of
+
+import structgen
+from structgen.errors import UnsatisfiableSchemaError, VocabularyError
+
+SPECIAL = "<|end|>"
+
+
+class Schemas:
+    """Draws schemas out of some alternatives of patterns.
+
+    Args:
+        rng: draws.
+        literals: patterns of literals.
+        classes: such that hold a class. The characters of these may be written as escapes, which a key's may as the
+            first only: a pattern of keys has none.
+        begun: a text that may be the beginning of one that cannot be spelled.
+    """
+
+    def __init__(self, rng, literals, classes, begun):
+        self.rng = rng
+        self.literals = literals
+        self.classes = classes
+        self.begun = begun
+
+    def _pattern(self, alternatives):
+        return f"^({'|'.join(self.rng.choices(alternatives, k=self.rng.randint(1, 3)))})$"
+
+    def string(self, depth=2):
+        rng = self.rng
+        kind = rng.random() if depth else 0
+        if kind < 0.45:
+            pattern = self._pattern([*self.literals, *self.classes])
+            return {"type": "string", "pattern": pattern, "maxLength": rng.randint(3, 8)}
+        if kind < 0.6:
+            return {"enum": rng.sample(["a", "b", self.begun, "x", 1, "ab"], rng.randint(1, 4))}
+        parts = [self.string(depth - 1), self.string(depth - 1)]
+        if kind < 0.8:
+            return {"allOf": [parts[0], rng.choice([parts[1], {"not": parts[1]}])]}
+        return {rng.choice(["anyOf", "oneOf"]): parts}
+
+    def value(self, depth=2):
+        rng = self.rng
+        kind = rng.random() if depth else 0
+        if kind < 0.4:
+            return self.string()
+        if kind < 0.6:
+            found = {"type": "array", "items": self.string(1), "minItems": rng.randint(0, 2), "maxItems": 2}
+            found["uniqueItems"] = rng.random() < 0.6
+            return found | ({"contains": self.string(0)} if rng.random() < 0.3 else {})
+        found = {"type": "object", "maxProperties": 2, "minProperties": rng.randint(0, 2)}
+        found["additionalProperties"] = False
+        found["patternProperties"] = {self._pattern(self.literals): self._child() for _ in range(rng.randint(1, 2))}
+        if rng.random() < 0.3:
+            found["properties"] = {rng.choice(["a", "x"]): self._child()}
+        return {"anyOf": [found, self.value(depth - 1)]} if rng.random() < 0.2 else found
+
+    def _child(self):
+        return {"const": self.rng.choice(["a", True, "b"])} if self.rng.random() < 0.7 else self.string(0)
+
+
+def with_special_tokens(rng):
+    literals = [r"<\|end\|>", "a", "b", r"<\|end", r"d\|>", "ab?", r"<\|(en|x)d\|>"]
+    return Schemas(rng, literals, [r"<\|en[dx]\|>", r"[<x]\|end\|>"], "<|end"), lambda text: SPECIAL not in text
+
+
+def with_accents(rng):
+    literals = ["e\u0301", "a", "b", "e", "\u0301", "(e|x)\u0301", "ab?", "e(\u0301|x)"]
+    return Schemas(rng, literals, ["[ex]\u0301", "e[\u0301x]"], "e"), lambda text: unicodedata.is_normalized(
+        "NFC", text
+    )
+
+
+@pytest.mark.uncompiled_one_in(5)
+@pytest.mark.parametrize(
+    ("make", "kind"), [(bpe_tokenizers.gpt2, with_special_tokens), (bpe_tokenizers.qwen3, with_accents)]
+)
+@pytest.mark.parametrize("seed", range(60))
+def test_what_can_be_spelled_is_reached_and_nothing_leads_elsewhere(make, kind, seed):
+    schemas, is_spelled = kind(random.Random(seed))
+    written = None
+    while written is None:  # of some there are too many
+        given = schemas.value()
+        try:
+            written = texts_of(structgen.compile(given, BYTES, whitespace="compact"))
+        except UnsatisfiableSchemaError:
+            continue
+    expected = {text for text in written if is_spelled(text)}
+    try:
+        constraint = structgen.compile(given, vocabulary_of(make), whitespace="compact", tokenization="proper")
+    except VocabularyError as error:
+        assert not expected or "of the pattern" in str(error)  # these are refused wherever they stand
+        return
+    assert texts_of(constraint) == expected
