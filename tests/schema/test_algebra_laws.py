@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+from structgen.engine.regex import literal_set
 from structgen.errors import LimitExceededError, UnsupportedSchemaError
 from structgen.schema.algebra import (
     ANY,
@@ -15,6 +16,7 @@ from structgen.schema.algebra import (
     OPEN,
     ArraySet,
     Contains,
+    Language,
     ObjectSet,
     StringSet,
     any_of,
@@ -311,3 +313,11 @@ def test_sets_of_objects_by_counting(left, right, values):
 def test_what_is_surely_all_is_no_complement():
     assert ObjectSet().complement() == []
     assert ArraySet().complement() == []
+
+
+def test_texts_that_some_readers_take_for_members_are_on_neither_side():
+    language = Language("of readers", literal_set([b"a"]), literal_set([b"a", b"b"]))
+    inside, outside = StringSet(texts=("a", "b", "c")).split(StringSet(within=(language,)))
+    assert inside == StringSet(texts=("a",))
+    assert outside == [StringSet(texts=("c",))]
+    assert StringSet(texts=("b",)).split(StringSet(within=(language,))) == (None, [])

@@ -152,7 +152,7 @@ class StringSet:
     def split(self, other: StringSet) -> tuple[StringSet | None, list[StringSet]]:
         """The texts that are in another set too, and disjoint sets of those that are not."""
         inside = self.intersect(other)
-        if inside is None:
+        if inside is None and all(language.outer is None for language in other.within):
             return None, [self]
         return inside, [both for rest in other.others() if (both := self.intersect(rest)) is not None]
 
