@@ -1,6 +1,6 @@
 """Proper tokenizations: only those sequences of tokens that the tokenizer itself makes of their text.
 
-    reading, reading_normalizers, reading_splits   a tokenizer's parts, out of its configuration
+    reading, reading_normalizers, charsmaps, reading_splits   a tokenizer's parts, out of its configuration
     memberships, scripts   the kinds of characters, as the tokenizer sees them
     openings         what it does to the text behind an added token
     split_patterns   the regexes of pre-tokenizers

@@ -7,11 +7,14 @@ a match. They are followed as the splits of a pre-tokenizer are, ones that do no
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from structgen.errors import VocabularyError
+from structgen.tokenization.charsmaps import replaced_texts
+from structgen.tokenization.completions import composes
 from structgen.tokenization.memberships import SPACE_MARK, Memberships
 from structgen.tokenization.pre_tokenizers import Split
 from structgen.tokenization.split_patterns import Program, compile_pattern, literal_pattern
@@ -57,14 +60,15 @@ def read_normalizers(parts: list[dict[str, Any]]) -> Normalizers:
     Raises:
         VocabularyError: one of them is not supported, or not together with another one; named.
     """
-    from tokenizers import normalizers
-
     rewrites: list[Callable[[str], str]] = []
     known: list[Any] = []
     splits: list[Split] = []
     strips = None
+    together: set[str] = set()
     for part in parts:
         kind = part["type"]
+        if kind == "Precompiled":
+            together.update(_replaced_together(part))
         if kind == "Strip":
             strips = _rewritten(" ", rewrites) if part["strip_left"] else strips
             splits += [Split(compile_pattern(LAST_SPACE), 0, "removed", len(rewrites))] * part["strip_right"]
@@ -78,9 +82,7 @@ def read_normalizers(parts: list[dict[str, Any]]) -> Normalizers:
             rewrites.append(known[-1].normalize_str)
     if splits or strips:
         _check_together(parts)
-    return Normalizers(
-        rewrites, _Normal(normalizers.Sequence(known)) if any(map(_composes, parts)) else None, splits, strips
-    )
+    return Normalizers(rewrites, _Normal(known, together) if any(map(_composes, parts)) else None, splits, strips)
 
 
 def is_marking(part: dict[str, Any]) -> bool:
@@ -105,6 +107,8 @@ def _made(part: dict[str, Any]) -> Any:
     kind = part["type"]
     if kind in COMPOSING or kind in CHARACTERWISE:
         return getattr(normalizers, kind)()
+    if kind == "Precompiled":
+        return normalizers.Precompiled(_charsmap(part))
     if kind == "BertNormalizer":
         return normalizers.BertNormalizer(**{name: option for name, option in part.items() if name != "type"})
     if kind == "Replace":
@@ -120,7 +124,20 @@ def _composes(part: dict[str, Any]) -> bool:
     if part["type"] == "BertNormalizer":  # it takes accents away by NFD, which puts others in order
         strips = part["strip_accents"]
         return bool(part["lowercase"] if strips is None else strips)
-    return part["type"] in COMPOSING
+    return part["type"] in (*COMPOSING, "Precompiled")
+
+
+def _charsmap(part: dict[str, Any]) -> bytes:
+    return base64.b64decode(part["precompiled_charsmap"])
+
+
+def _replaced_together(part: dict[str, Any]) -> set[str]:
+    """The texts of several characters that a charsmap replaces: one, and accents behind it."""
+    _, found = replaced_texts(_charsmap(part))
+    for text in sorted(found):
+        if not all(map(composes, text[1:])):
+            raise VocabularyError(f"the tokenizer's normalizer 'Precompiled', of {text!r}, is not supported")
+    return found
 
 
 def _rewritten(text: str, rewrites: list[Callable[[str], str]]) -> str:
@@ -201,10 +218,25 @@ def _unsupported(part: dict[str, Any], what: str) -> VocabularyError:
 
 
 class _Normal:
-    """Whether a normalizer leaves a text as it is."""
+    """Whether normalizers leave a text as it is.
 
-    def __init__(self, normalizer: Any) -> None:
-        self._normalizer = normalizer
+    Args:
+        made: the normalizers.
+        together: texts that a Precompiled replaces. Not where so many accents are behind them that the grapheme has six
+            bytes; but what stands before these would be refused, so the whole is.
+    """
+
+    def __init__(self, made: list[Any], together: set[str]) -> None:
+        from tokenizers import normalizers
+
+        self._normalizer = normalizers.Sequence(made)
+        self._together = together
+        self._sizes = sorted(set(map(len, together)))
 
     def __call__(self, text: str) -> bool:
-        return bool(self._normalizer.normalize_str(text) == text)
+        return bool(self._normalizer.normalize_str(text) == text) and not (self._sizes and self._holds(text))
+
+    def _holds(self, text: str) -> bool:
+        """Whether a text holds one of those."""
+        ends = [at for at, character in enumerate(text, 1) if composes(character)]
+        return any(text[max(end - size, 0) : end] in self._together for end in ends for size in self._sizes)

@@ -6,6 +6,7 @@ import random
 import pytest
 from support import bpe_tokenizers
 from support.bpe_tokenizers import sequences, texts_of
+from support.charsmaps import charsmap
 from tokenizers import Regex, normalizers, pre_tokenizers
 
 import structgen
@@ -149,6 +150,21 @@ def scripts_of_marks():
     return byte_fallback(MARKING, pre_tokenizers.UnicodeScripts())
 
 
+REPLACED = {"e\u0301": "é", "a\u0301": "á", "и\u0306": "й", "か\u3099": "が", "\u1112\u1161": "하", "A": "a", "ﬁ": "fi"}
+TOGETHER = ["e\u0301", "a\u0301", "и\u0306"]  # not the others: a grapheme of six bytes stays
+SPACED = {"\t": " ", "\n": " ", "\u3000": " "}
+
+
+def precompiled():
+    return byte_level(normalizers.Precompiled(charsmap(REPLACED)))
+
+
+def precompiled_pieces():
+    """As NLLB's."""
+    normalizer = _replacing((" {2,}", " "), first=[normalizers.Precompiled(charsmap(REPLACED | SPACED))])
+    return byte_fallback(normalizer, pre_tokenizers.Metaspace(prepend_scheme="never"))
+
+
 # Of each the tokenizer and patterns of finite languages.
 CASES = {
     make: [
@@ -178,6 +194,8 @@ CASES |= {
     scripts_of_pieces: SCRIPTS,
     scripts_of_marks: SCRIPTS,
     characters_taken_away: [*SPACES, "[abcx\t]{0,3}"],
+    precompiled: ["[aA\t]{0,3}", "(e|é|e\u0301|ﬁ|x|\u0301){0,2}", "(и|\u0306|か|\u3099|\u1112|\u1161|\u0378){0,3}"],
+    precompiled_pieces: [*SPACES, "(e|é|ﬁ|\u0301){0,3}", "(か|\u3099|\u1112|\u1161| |\t){0,3}"],
 }
 MAKES = list(CASES)
 LANGUAGES = [pytest.param(make, pattern, id=f"{make.__name__}-{pattern}") for make in MAKES for pattern in CASES[make]]
@@ -201,10 +219,16 @@ def spelled(make, ids):
     return b"".join(vocabulary_of(make).token_bytes(token) or b"\xff" for token in ids)
 
 
+def is_left_out(make, text):
+    """Whether a text holds what a Precompiled replaces, though not there: with more accents it is none."""
+    return make in (precompiled, precompiled_pieces) and any(each in text for each in TOGETHER)
+
+
 def is_made(make, ids):
     """Whether the tokenizer makes these tokens of what they spell."""
     try:
-        return encoded(make, spelled(make, ids).decode()) == ids
+        text = spelled(make, ids).decode()
+        return encoded(make, text) == ids and not is_left_out(make, text)
     except UnicodeDecodeError:
         return False
 
@@ -240,7 +264,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, f
     vocabulary = vocabulary_of(make)
     monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
     ids_of_texts = [(text, encoded(make, text)) for text in texts_of(pattern)]
-    expected = {tuple(ids) for text, ids in ids_of_texts if spelled(make, ids) == text.encode()}
+    expected = {tuple(ids) for text, ids in ids_of_texts if is_made(make, ids) and spelled(make, ids) == text.encode()}
     constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
     matcher = constraint.matcher()
     found = sequences(matcher, set(vocabulary.eos_token_ids)) if expected else []
