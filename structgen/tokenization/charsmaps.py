@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["replaced_texts"]
+__all__ = ["replaced_together"]
 
 _SIZE = 4  # bytes of a number
 _LABEL = 1 << 31 | 0xFF
@@ -19,8 +19,8 @@ _IS_FAR = 1 << 9
 _MOST = 6  # bytes of a grapheme that is not looked up any more
 
 
-def replaced_texts(charsmap: bytes) -> tuple[set[str], set[str]]:
-    """The texts of the trie that are replaced: characters, and texts of several that are not replaced by themselves.
+def replaced_together(charsmap: bytes) -> set[str]:
+    """The texts of several characters that are replaced, though none of these is by itself.
 
     Raises:
         ValueError: it is none.
@@ -31,7 +31,7 @@ def replaced_texts(charsmap: bytes) -> tuple[set[str], set[str]]:
     units = np.frombuffer(charsmap, "<u4", size // _SIZE, _SIZE).astype(np.int64)
     single = _texts(units, lambda text: False)
     longer = _texts(units, lambda text: text[-1] not in single)
-    return single, {text for text in longer - single if len(text.encode()) < _MOST}
+    return {text for text in longer - single if len(text.encode()) < _MOST}
 
 
 def _texts(units: np.ndarray, goes_on: Callable[[str], bool]) -> set[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from structgen.errors import VocabularyError
-from structgen.tokenization.charsmaps import replaced_texts
+from structgen.tokenization.charsmaps import replaced_together
 from structgen.tokenization.completions import composes
 from structgen.tokenization.memberships import SPACE_MARK, Memberships
 from structgen.tokenization.pre_tokenizers import Split
@@ -133,7 +133,7 @@ def _charsmap(part: dict[str, Any]) -> bytes:
 
 def _replaced_together(part: dict[str, Any]) -> set[str]:
     """The texts of several characters that a charsmap replaces: one, and accents behind it."""
-    _, found = replaced_texts(_charsmap(part))
+    found = replaced_together(_charsmap(part))
     for text in sorted(found):
         if not all(map(composes, text[1:])):
             raise VocabularyError(f"the tokenizer's normalizer 'Precompiled', of {text!r}, is not supported")

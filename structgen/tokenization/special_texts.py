@@ -23,19 +23,16 @@ class SpecialTexts:
 
     Args:
         texts: those of the special tokens; none of them empty.
-
-    Attributes:
-        texts: the same.
     """
 
     def __init__(self, texts: Iterable[bytes]) -> None:
-        self.texts = frozenset(texts)
-        self._sizes = sorted({len(text) for text in self.texts})
+        self._texts = frozenset(texts)
+        self._sizes = sorted({len(text) for text in self._texts})
         self._next = {NONE_BEGUN: 0}  # by beginning, the bytes that go on with it, as bits of a number
-        for text in self.texts:
+        for text in self._texts:
             for size, byte in enumerate(text):
                 self._next[text[:size]] = self._next.get(text[:size], 0) | 1 << byte
-        self.holding = rx.sequence(rx.ANY_BYTES, rx.literal_set(self.texts), rx.ANY_BYTES)
+        self.holding = rx.sequence(rx.ANY_BYTES, rx.literal_set(self._texts), rx.ANY_BYTES)
         self._all_next: dict[bytes, int] = {}  # the same of all beginnings that a state ends with
         self._steps: dict[tuple[bytes, int], bytes | None] = {}
 
@@ -52,7 +49,7 @@ class SpecialTexts:
         key = (state, byte)
         if key not in self._steps:
             text = state + bytes([byte])
-            is_complete = any(text[-size:] in self.texts for size in self._sizes if size <= len(text))
+            is_complete = any(text[-size:] in self._texts for size in self._sizes if size <= len(text))
             self._steps[key] = None if is_complete else next(at for at in _endings(text) if at in self._next)
         return self._steps[key]
 
@@ -146,7 +143,7 @@ class SpecialTexts:
 
     def _completing(self, first: bytes) -> rx.Regex:
         """What completes a special token's text, together with a state before it."""
-        rests = {text[size:] for text in self.texts for size in range(1, len(text)) if first.endswith(text[:size])}
+        rests = {text[size:] for text in self._texts for size in range(1, len(text)) if first.endswith(text[:size])}
         return rx.choice(self.holding, rx.sequence(rx.literal_set(rests), rx.ANY_BYTES))
 
 

@@ -90,13 +90,9 @@ class Spellable:
             return spelled(changed, SpecialTexts([*self.unspelled, *together]), limits, surely=True)
         return spelled(changed, self._special_texts, limits) if self.unspelled else changed
 
-    def _changed_texts(self, regexes: Iterable[rx.Regex], are_counted: bool = False) -> set[bytes]:
-        """What the tokenizer does not leave as it is: literals, characters of classes, and some of all these side by
-        side.
-
-        Args:
-            regexes: what holds them.
-            are_counted: whether it matters how many are left. Else those of a class that has others stay there.
+    def _changed_texts(self, regexes: Iterable[rx.Regex]) -> set[bytes]:
+        """What the tokenizer does not leave as it is: literals, characters of classes that have no others, and some
+        of all these side by side.
         """
         found: set[str] = set()
         named: set[str] = set()
@@ -108,9 +104,8 @@ class Spellable:
                 named.update(*whole)
             elif isinstance(part, rx.Chars | rx.ByteSet):
                 characters = _few_characters(part)
-                lost = [character for character in characters if not self._keeps(character)]
-                if are_counted or len(lost) == len(characters):
-                    found.update(lost)
+                if not any(map(self._keeps, characters)):
+                    found.update(characters)
                 named.update(characters)
         return {text.encode() for text in found | self._changed_together(named)}
 

@@ -42,7 +42,7 @@ class Spelling:
     def spellable(self) -> Spellable:
         """Takes what cannot be spelled out of grammars."""
         texts = [text.encode() for token, text in self._parts.added.items() if token not in self._added.spelled]
-        return Spellable(sorted(texts), self._may_keep, self._may_join if self._replacing else composes)
+        return Spellable(sorted(texts), self._may_keep, self._keeps_character if self._replacing else composes)
 
     @cached_property
     def _unspelled(self) -> re.Pattern[str] | None:
@@ -126,10 +126,6 @@ class Spelling:
     def _may_keep(self, text: str) -> bool:
         """The same of a text that may be part of an added token's."""
         return not self._in_added.isdisjoint(text) or self._keeps(text)
-
-    def _may_join(self, character: str) -> bool:
-        """Whether a character may be changed together with one before it."""
-        return self._keeps_character(character)
 
     def _keeps_character(self, character: str) -> bool:
         known = self._kept_characters.get(character)

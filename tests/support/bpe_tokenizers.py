@@ -3,6 +3,7 @@
 import functools
 import json
 
+from support import reachable_texts
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 LLAMA3 = (
@@ -349,23 +350,10 @@ def random_walk(matcher, vocabulary, rng, most):
     return ids
 
 
-def sequences(matcher, ends, most=20_000):
+def sequences(matcher, ends):
     """All token sequences that the masks allow to the end; asserts that none of them is stuck."""
-    found = []
-    stack = [()]
-    while stack:
-        ids = stack.pop()
-        place = matcher.fork()
-        for token in ids:
-            place.accept_token(token)
-        allowed = place.allowed_token_ids()
-        assert allowed, f"stuck behind {ids}"
-        for token in allowed:
-            if token in ends:
-                found.append(ids)
-            else:
-                stack.append((*ids, token))
-        assert len(found) + len(stack) <= most
+    found = reachable_texts.sequences(matcher, ends, 20_000)
+    assert found is not None
     return found
 
 

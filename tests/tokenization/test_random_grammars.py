@@ -3,8 +3,9 @@
 import random
 
 import pytest
-from support import bpe_tokenizers
+from support import bpe_tokenizers, reachable_texts
 from support.bpe_tokenizers import vocabulary_of
+from support.reachable_texts import BYTES
 
 import structgen
 from structgen.tokenization.tokenization import ProperTokenization
@@ -22,25 +23,11 @@ CUTTING, UNCUT = (
     [make for make in some if make in bpe_tokenizers.SPELLING_ALL]
     for some in (bpe_tokenizers.CUTTING, bpe_tokenizers.UNCUT)
 )
-BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 
 
 def sequences(constraint):
-    """All token sequences to the end; asserts that none is stuck. None if there are too many."""
-    ends = set(constraint.vocabulary.eos_token_ids)
-    found, waiting = [], [()]
-    while waiting:
-        ids = waiting.pop()
-        matcher = constraint.matcher()
-        for token in ids:
-            matcher.accept_token(token)
-        allowed = matcher.allowed_token_ids()
-        assert allowed, f"stuck behind {ids}"
-        found += [ids for token in allowed if token in ends]
-        waiting += [(*ids, token) for token in allowed if token not in ends]
-        if len(found) + len(waiting) > MOST:
-            return None
-    return found
+    """All token sequences to the end; None if there are too many."""
+    return reachable_texts.sequences(constraint.matcher(), set(constraint.vocabulary.eos_token_ids), MOST)
 
 
 def literal(text):

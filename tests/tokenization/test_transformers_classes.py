@@ -13,14 +13,12 @@ import re
 from pathlib import Path
 
 import pytest
+import transformers
 from support import bpe_tokenizers
 from support.bpe_tokenizers import encoded, random_walk, tokenizer_of, vocabulary_of_its_own
 
 import structgen
 from structgen.errors import VocabularyError
-
-transformers = pytest.importorskip("transformers")
-pytest.importorskip("tokenizers")
 
 pytestmark = pytest.mark.slow  # nothing here is read in another way uncompiled
 
