@@ -61,7 +61,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv build dist structgen.egg-info structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd
+	rm -rf .make .venv build dist structgen.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
 .make/environment: $(CONSTRAINTS)
 	@mkdir -p .make

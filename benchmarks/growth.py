@@ -28,8 +28,8 @@ from _mask_run import Case, Outcome, Settings, read_cases, run_cases
 from _peers import ENGINES, installed
 from _report import draw, heading, number, percentile, ratio, table
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 

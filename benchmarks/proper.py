@@ -31,7 +31,7 @@ from _report import heading, percentile, table
 
 import structgen
 from structgen.engine import vocabulary as module
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.tokenization import ProperTokenization
 
 DATA = Path(__file__).parent / "data"

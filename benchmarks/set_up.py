@@ -32,7 +32,12 @@ from _report import draw, heading, table
 MODULES = {
     "bare": ["sys"],
     "structgen, the name": ["structgen"],  # what is behind its names is imported when a name is first used
-    "structgen": ["structgen", "structgen.cache", "structgen.engine.bitmask", "structgen.engine.matcher"],
+    "structgen": [
+        "structgen",
+        "structgen.cache",
+        "structgen.engine.vocabulary.bitmask",
+        "structgen.engine.matching.matcher",
+    ],
     "llguidance": ["llguidance.hf", "llguidance.numpy"],
     "xgrammar": ["xgrammar"],
     "outlines": ["outlines"],

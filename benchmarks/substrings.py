@@ -23,7 +23,7 @@ from _peers import load_tokenizer
 from _report import heading, table
 
 import structgen
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.schema.substrings import units_of
 
 LENGTHS = (1_000, 10_000, 100_000)

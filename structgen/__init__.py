@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from structgen.cache import clear_cache, compile
     from structgen.checking import CheckResult, Problem, check
     from structgen.constraint import Constraint
-    from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
-    from structgen.engine.expectations import Expected
-    from structgen.engine.explaining import Explanation
-    from structgen.engine.matcher import Matcher, fill_next_token_bitmask
-    from structgen.engine.vocabulary import Vocabulary
+    from structgen.engine.matching.expectations import Expected
+    from structgen.engine.matching.explaining import Explanation
+    from structgen.engine.matching.matcher import Matcher, fill_next_token_bitmask
+    from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
     from structgen.exporting import export
     from structgen.functions import TypedFunction, fn
     from structgen.generation import Generator, agenerate, generate
@@ -122,12 +122,12 @@ _HOME = {
     "AsyncStream": "streaming",
     "CheckResult": "checking",
     "Constraint": "constraint",
-    "Expected": "engine.expectations",
-    "Explanation": "engine.explaining",
+    "Expected": "engine.matching.expectations",
+    "Explanation": "engine.matching.explaining",
     "Generator": "generation",
     "Grammar": "grammars",
     "JsonLines": "lines",
-    "Matcher": "engine.matcher",
+    "Matcher": "engine.matching.matcher",
     "Problem": "checking",
     "Reasoning": "reasoning",
     "Result": "run",
@@ -138,12 +138,12 @@ _HOME = {
     "Trace": "tracing",
     "TypedFunction": "functions",
     "Usage": "run",
-    "Vocabulary": "engine.vocabulary",
+    "Vocabulary": "engine.vocabulary.vocabulary",
     "abatch": "batching",
     "acall": "tools",
     "agenerate": "generation",
-    "allocate_token_bitmask": "engine.bitmask",
-    "apply_token_bitmask": "engine.bitmask",
+    "allocate_token_bitmask": "engine.vocabulary.bitmask",
+    "apply_token_bitmask": "engine.vocabulary.bitmask",
     "astream": "streaming",
     "batch": "batching",
     "call": "tools",
@@ -151,7 +151,7 @@ _HOME = {
     "clear_cache": "cache",
     "compile": "cache",
     "export": "exporting",
-    "fill_next_token_bitmask": "engine.matcher",
+    "fill_next_token_bitmask": "engine.matching.matcher",
     "fn": "functions",
     "from_llama_cpp": "models.gguf",
     "from_logits": "models.logits",

@@ -14,10 +14,10 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from structgen.constraint import Constraint, Tokenization
-from structgen.engine.compiled import CompiledGrammar, SharedState, SharedTables
-from structgen.engine.composition import ComposedRules, has_text
-from structgen.engine.grammar import GrammarTables
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.grammar.composition import ComposedRules, has_text
+from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.matching.compiled import CompiledGrammar, SharedState, SharedTables
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import UnsatisfiableSchemaError, VocabularyError
 from structgen.grammars import Grammar
 from structgen.limits import Limits

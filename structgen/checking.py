@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from structgen.cache import compile
-from structgen.engine.expectations import Expected, printable, shown
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import byte_vocabulary
+from structgen.engine.matching.expectations import Expected, printable, shown
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.grammars import Grammar
 from structgen.limits import Limits

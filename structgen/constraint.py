@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from structgen.logits_processor import GrammarLogitsProcessor

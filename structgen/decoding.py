@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.constraint import Constraint
-from structgen.engine.bitmask import allocate_token_bitmask
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError
 from structgen.sampling import Sampler
 

@@ -156,7 +156,7 @@ class Grammar:
             >>> Grammar.regex("[0-9]{3}-[0-9]{4}").kind
             'regex'
         """
-        from structgen.engine.regex_parser import parse_regex
+        from structgen.engine.regex_syntax.parser import parse_regex
         from structgen.kbnf import ast
 
         regex = parse_regex(pattern, "python", limits=limits or Limits())
@@ -179,7 +179,7 @@ class Grammar:
             >>> Grammar.choice({"yes": True, "no": False}).parse("no")
             False
         """
-        from structgen.engine.regex import literal_set
+        from structgen.engine.regex.tree import literal_set
         from structgen.kbnf import ast
 
         values = _values(options)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.constraint import Constraint
-from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
-from structgen.engine.matcher import Matcher
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
 from structgen.errors import TokenRejectedError, VocabularyError
 
 __all__ = ["GrammarLogitsProcessor", "make_processor"]

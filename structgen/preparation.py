@@ -9,9 +9,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from structgen.engine.composition import repetition
-from structgen.engine.grammar import GrammarTables
-from structgen.engine.regex import Regex
+from structgen.engine.grammar.composition import repetition
+from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.regex.tree import Regex
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.grammars import Grammar
 from structgen.limits import Deadline, Limits

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.bitmask import tokens_of
+from structgen.engine.vocabulary.bitmask import tokens_of
 from structgen.errors import ModelError
 
 __all__ = ["Sampler"]

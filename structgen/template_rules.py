@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from structgen.engine import regex as rx
-from structgen.engine.composition import concatenation, has_text
-from structgen.engine.grammar import GrammarTables
-from structgen.engine.splitting import split
-from structgen.engine.vocabulary import byte_vocabulary
+from structgen.engine.grammar.composition import concatenation, has_text
+from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.matching.splitting import split
+from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import GrammarError
 from structgen.grammars import Grammar
 from structgen.limits import Deadline, Limits

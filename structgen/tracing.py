@@ -14,8 +14,8 @@ import pydantic_core
 from numpy.typing import NDArray
 
 from structgen.constraint import Constraint
-from structgen.engine.bitmask import allocate_token_bitmask
-from structgen.engine.expectations import printable
+from structgen.engine.matching.expectations import printable
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.errors import GenerationError, ModelError
 from structgen.generation import Generator
 from structgen.grammars import Grammar

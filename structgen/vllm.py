@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import StructgenError, TokenRejectedError
 from structgen.grammars import Grammar
 

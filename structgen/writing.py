@@ -18,8 +18,8 @@ from typing import Any, TypeAlias, get_args
 import pydantic
 import pydantic_core
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.matcher import Matcher
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.errors import TokenRejectedError
 from structgen.partial_values import fields_of
 from structgen.preparation import Written

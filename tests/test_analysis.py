@@ -7,8 +7,8 @@ import pytest
 from structgen import cli
 from structgen.analysis import describe, statistics
 from structgen.analysis.terminals import Terminals
-from structgen.engine.grammar import END, terminal_number
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.grammar.tables import END, terminal_number
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 from structgen.limits import Limits

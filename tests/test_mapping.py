@@ -156,7 +156,7 @@ import sys, time
 sys.path.insert(0, {folder!r})
 import numpy as np
 import structgen
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.mapping import map_file
 
 class Slow:

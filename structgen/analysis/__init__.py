@@ -22,10 +22,10 @@ from structgen.analysis.contexts import Contexts
 from structgen.analysis.legality import LegalSpans
 from structgen.analysis.spans import Spans
 from structgen.analysis.terminals import Terminals
-from structgen.collector import without_collector
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.garbage_collection import without_collector
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.flattening import flatten
 from structgen.kbnf.lookaheads import possible_dead_ends, without_refused

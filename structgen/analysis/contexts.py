@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from structgen.analysis.spans import Span
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.earley import ItemSetStore
-from structgen.engine.grammar import END, GrammarTables, terminal_number, terminal_symbol
-from structgen.engine.rules import Rules
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.grammar.rules import Rules
+from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
 from structgen.kbnf.normal_form import pack, simplify
 from structgen.kbnf.productions import Body, Productions, TerminalTable
 from structgen.limits import Limits

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.grammar import END, GrammarTables, terminal_number
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.grammar.tables import END, GrammarTables, terminal_number
 from structgen.kbnf.regex_text import regex_to_rust
 from structgen.limits import Limits
 

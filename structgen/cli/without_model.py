@@ -159,7 +159,7 @@ def _stats(options: argparse.Namespace) -> None:
     if options.vocabulary:
         from transformers import AutoTokenizer
 
-        from structgen.engine.vocabulary import Vocabulary
+        from structgen.engine.vocabulary.vocabulary import Vocabulary
 
         try:
             tokenizer = AutoTokenizer.from_pretrained(options.vocabulary, local_files_only=True)

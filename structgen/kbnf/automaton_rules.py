@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.regex_text import chars_to_rust

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from structgen.engine import regex as rx
-from structgen.engine.unicode_classes import ANY, difference_of, intersection_of, union_of
+from structgen.engine.regex.unicode_classes import ANY, difference_of, intersection_of, union_of
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.lexer import fail

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from structgen.engine import regex as rx
-from structgen.engine.grammar import END, GrammarTables, Lazy, Lookahead, Spelling, Symbol, terminal_number
+from structgen.engine.grammar.tables import END, GrammarTables, Lazy, Lookahead, Spelling, Symbol, terminal_number
 from structgen.kbnf.productions import Body, Productions
 
 __all__ = ["STEPS", "IndentedRules", "indented_tables"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, NoReturn, TypeVar
 
 from structgen.engine import regex as rx
-from structgen.engine.unicode_classes import ANY, intersection_of
+from structgen.engine.regex.unicode_classes import ANY, intersection_of
 from structgen.errors import LimitExceededError
 from structgen.kbnf.lark_lexer import LarkToken, text_of
 from structgen.kbnf.lexer import fail

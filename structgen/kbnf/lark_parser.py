@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Literal, NoReturn, TypeAlias
 
 from structgen.engine import regex as rx
-from structgen.engine.regex_parser import parse_regex
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.lark_bodies import Body, read_body

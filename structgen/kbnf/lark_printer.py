@@ -11,7 +11,7 @@ import itertools
 import re
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.character_rules import CharacterRules

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.kbnf import ast
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.rewriting import children_of, rewrite

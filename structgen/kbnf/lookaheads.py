@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structgen.engine import regex as rx
-from structgen.engine.grammar import terminal_number
+from structgen.engine.grammar.tables import terminal_number
 from structgen.kbnf.productions import Body, Productions
 
 __all__ = ["possible_dead_ends", "without_refused"]

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 
 from structgen.engine import regex as rx
-from structgen.engine.regex_edges import is_nullable
+from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.kbnf import ast
 from structgen.kbnf.automaton_rules import automaton_rules
 from structgen.kbnf.naming import FreshNames, without_extensions, written_names

@@ -9,9 +9,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.grammar import END, GrammarTables, terminal_number, terminal_symbol
-from structgen.engine.regex import NOTHING, Regex, choice
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
+from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.flattening import flatten

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 
-from structgen.engine.grammar import terminal_number
-from structgen.engine.regex import Regex
+from structgen.engine.grammar.tables import terminal_number
+from structgen.engine.regex.tree import Regex
 from structgen.kbnf.flattening import flatten
 from structgen.kbnf.parser import parse
 from structgen.kbnf.productions import TerminalTable

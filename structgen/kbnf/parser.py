@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from structgen.engine import regex as rx
-from structgen.engine.regex_parser import parse_regex
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.lexer import Token, fail, source_offset, tokens, unescape

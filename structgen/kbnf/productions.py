@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from structgen.engine import regex as rx
-from structgen.engine.grammar import terminal_number, terminal_symbol
+from structgen.engine.grammar.tables import terminal_number, terminal_symbol
 from structgen.kbnf.regex_facts import survey, text_units, without_empty
 
 __all__ = ["Body", "Mark", "Productions", "TerminalTable"]

@@ -15,8 +15,8 @@ import openai
 
 from structgen.constraint import Constraint
 from structgen.decoding import FinishReason, Request
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import byte_vocabulary
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError
 from structgen.models.base import as_messages
 from structgen.models.response_format import VALUE, response_format

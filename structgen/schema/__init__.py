@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from structgen.engine.grammar import GrammarTables
+from structgen.engine.grammar.tables import GrammarTables
 from structgen.limits import Deadline, Limits
 from structgen.schema.keywords import SchemaWarning
 from structgen.schema.options import SchemaArguments, SchemaOptions

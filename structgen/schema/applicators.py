@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from structgen.engine.regex import choice
+from structgen.engine.regex.tree import choice
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.schema.algebra import (
     ALL_STRINGS,

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.grammar cimport Capture, Lazy
+from structgen.engine.grammar.tables cimport Capture, Lazy
 from structgen.schema.layout cimport Layout
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
-from structgen.engine.regex import Regex
+from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
+from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, Node, any_of, meet
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.emptiness import can_differ, can_repeat

@@ -163,7 +163,7 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
         raise _fail(f"{keyword} must be a string", place, keyword)
     found = _LANGUAGES.get((pattern, dialect, limits))
     if found is None:
-        from structgen.engine.regex_parser import parse_regex  # many schemas have no pattern
+        from structgen.engine.regex_syntax.parser import parse_regex  # many schemas have no pattern
 
         try:
             regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ cost tokens and say nothing.
 
 from __future__ import annotations
 
-from structgen.engine.regex import ByteSet, Literal, Regex, Repeat, Sequence
+from structgen.engine.regex.tree import ByteSet, Literal, Regex, Repeat, Sequence
 from structgen.schema.strings import canonical
 
 __all__ = ["GAP", "LAYOUTS", "Layout"]

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.grammar cimport Lazy
+from structgen.engine.grammar.tables cimport Lazy
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.layout cimport Layout
 from structgen.schema.terminals cimport scalar_terminals

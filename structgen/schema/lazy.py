@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, Protocol
 
-from structgen.engine.grammar import Lazy, Spelling, Symbol
-from structgen.engine.regex import Regex
+from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
+from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ANY, NONE, ArraySet, Node, NumberSet, ObjectSet, StringSet, meet
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.exploration import explore

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     NOTHING,
     Literal,
     Multiple,

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     NOTHING,
     ByteSet,
     Literal,

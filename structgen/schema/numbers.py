@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     EMPTY,
     NOTHING,
     Literal,

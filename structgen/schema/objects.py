@@ -17,8 +17,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from structgen.engine.grammar import Capture, Lazy, Spelling, Symbol
-from structgen.engine.regex import Regex
+from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
+from structgen.engine.regex.tree import Regex
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Inexpressible, Node, StringSet
 from structgen.schema.algebra.objects import ObjectSet

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from structgen.engine.regex import Literal, Regex
+from structgen.engine.regex.tree import Literal, Regex
 from structgen.kbnf import ast
 from structgen.schema.algebra import ArraySet, Node
 from structgen.schema.layout import Layout

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import product
 from json.encoder import encode_basestring
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ByteSet,
     Chars,
     Choice,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from structgen.engine.regex import Regex, Runs
+from structgen.engine.regex.tree import Regex, Runs
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import Language

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     Complement,
     Literal,
     Regex,

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from structgen.engine import regex as rx
-from structgen.engine.grammar import Capture, Lazy, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Symbol
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from structgen.engine.grammar import END, GrammarTables
+from structgen.engine.grammar.tables import END, GrammarTables
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet

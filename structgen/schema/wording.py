@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from structgen.engine.expectations import joined
-from structgen.engine.grammar import Capture, Lookahead, Symbol
-from structgen.engine.regex import Literal, Regex
-from structgen.engine.regex import Sequence as RegexSequence
+from structgen.engine.grammar.tables import Capture, Lookahead, Symbol
+from structgen.engine.matching.expectations import joined
+from structgen.engine.regex.tree import Literal, Regex
+from structgen.engine.regex.tree import Sequence as RegexSequence
 from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.nodes import AnyOf
 from structgen.schema.arrays import ArrayPlaces

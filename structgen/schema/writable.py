@@ -11,9 +11,9 @@ from dataclasses import replace
 from operator import is_
 from typing import TypeAlias
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex import Regex, intersection
-from structgen.engine.text_counts import count_texts, is_finite, texts_of
+from structgen.engine.automata.finite_languages import count_texts, is_finite, texts_of
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import Regex, intersection
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 from structgen.schema.algebra import Inexpressible, Language, ObjectSet, Shape, StringSet

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from structgen.engine.token_trie import TokenTrie
+from structgen.engine.vocabulary.token_trie import TokenTrie
 
 __all__ = ["AddedTokens"]
 

@@ -1,8 +1,8 @@
 import cython
 
-from structgen.engine.automata cimport AutomatonStore
-from structgen.engine.compiled cimport CompiledGrammar
-from structgen.engine.earley cimport ItemSetStore
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.matching.compiled cimport CompiledGrammar
+from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.tokenization.scanner cimport Scanner
 
 cdef int KEPT, LONGEST_ENDING, MOST_BYTES, MOST_ENDINGS

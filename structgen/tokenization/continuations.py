@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.tokenization.tokenization import ProperTokenization
 
 __all__ = ["IN_CAPTURE", "IN_SET", "IN_TERMINAL", "Continuations", "Endings"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from structgen.engine.arrays import zeros
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.added_tokens import AddedTokens
 from structgen.tokenization.borders import Borders
 from structgen.tokenization.completions import Completions

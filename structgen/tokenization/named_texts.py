@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from structgen.engine.regex import Literal, LiteralSet
+from structgen.engine.regex.tree import Literal, LiteralSet
 from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of

@@ -1,10 +1,10 @@
 import cython
 
 from structgen.engine.arrays cimport zeros
-from structgen.engine.automata cimport AutomatonStore
-from structgen.engine.compiled cimport CompiledGrammar
-from structgen.engine.earley cimport ItemSetStore
-from structgen.engine.masks cimport SetMasks
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.matching.compiled cimport CompiledGrammar
+from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.tokenization.continuations cimport Continuations, Endings
 from structgen.tokenization.merges cimport MergeTable
 from structgen.tokenization.rows cimport count, ids, intersect, ints, remove, unite, without

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.masks import SetMasks
+from structgen.engine.masks.set_masks import SetMasks
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.completions import unfinished
 from structgen.tokenization.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings

@@ -1,7 +1,7 @@
 import cython
 
-from structgen.engine.compiled cimport CompiledGrammar
-from structgen.engine.matcher cimport Matcher
+from structgen.engine.matching.compiled cimport CompiledGrammar
+from structgen.engine.matching.matcher cimport Matcher
 
 
 cdef unsigned int ALL_BITS

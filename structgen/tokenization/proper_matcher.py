@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.matcher import Matcher
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.proper_masks import ProperMasks
 from structgen.tokenization.tokenization import Place, ProperTokenization
 
 if TYPE_CHECKING:
-    from structgen.engine.explaining import Explanation
+    from structgen.engine.matching.explaining import Explanation
 
 __all__ = ["ProperMatcher", "healed"]
 

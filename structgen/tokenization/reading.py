@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.spelling import BYTE_ALPHABET
+from structgen.engine.vocabulary.token_bytes import BYTE_ALPHABET
 from structgen.errors import VocabularyError
 from structgen.tokenization.levels import ByteSplits
 from structgen.tokenization.memberships import SPACE_MARK, Memberships

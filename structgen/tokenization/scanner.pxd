@@ -2,7 +2,7 @@
 import cython
 
 from structgen.engine.arrays cimport grown, zeros
-from structgen.engine.token_trie cimport TokenTrie
+from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
 cdef int UNKNOWN, KINDS, MANY_KINDS, MANY_CLASSES, NO_TEXT, NO_KIND, FIRST_KIND, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from structgen.engine.arrays import grown, zeros
-from structgen.engine.token_trie import TokenTrie
+from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 from structgen.tokenization.levels import ByteSplits, Levels, OneLevel, TwoLevels
 from structgen.tokenization.pre_tokenizers import Split

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 
 __all__ = ["NONE_BEGUN", "SpecialTexts"]
 

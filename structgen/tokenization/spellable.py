@@ -14,8 +14,8 @@ from functools import reduce
 from operator import and_, or_
 
 from structgen.engine import regex as rx
-from structgen.engine.composition import with_terminals
-from structgen.engine.grammar import GrammarTables
+from structgen.engine.grammar.composition import with_terminals
+from structgen.engine.grammar.tables import GrammarTables
 from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.composition import OWN, ComposedRules, composed, has_text, without_text
-from structgen.engine.grammar import Capture, GrammarTables, Lazy, Lookahead, Symbol
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.grammar.composition import OWN, ComposedRules, composed, has_text, without_text
+from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Symbol
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 from structgen.tokenization.special_texts import NONE_BEGUN, SpecialTexts

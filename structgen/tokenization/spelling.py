@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
 from structgen.limits import Limits
 from structgen.schema.algebra import Language

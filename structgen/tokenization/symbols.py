@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
 from structgen.tokenization.memberships import SPACE_MARK
 from structgen.tokenization.reading import Parts

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.collector import without_collector
 from structgen.engine.arrays import zeros
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.garbage_collection import without_collector
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
 from structgen.tokenization.added_tokens import AddedTokens
 from structgen.tokenization.borders import Borders

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.merges import MergeTable
 from structgen.tokenization.reading import Parts
 from structgen.tokenization.symbols import Symbols

@@ -13,8 +13,8 @@ from support.export_schemas import SCHEMAS
 from support.walks import Sampler, Walk, byte_vocabulary
 
 import structgen
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 from structgen.schema import schema_to_kbnf

@@ -13,7 +13,7 @@ from support.texts import is_read
 from support.walks import Sampler, byte_vocabulary
 
 import structgen
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.exporting import Dialect
 from structgen.kbnf.normal_form import normalize
 

@@ -23,8 +23,8 @@ from support.kbnf_grammars import BY_HAND, realistic_grammar
 from support.naive import NaiveRecognizer
 from support.smollm2 import smollm2_tokens
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse

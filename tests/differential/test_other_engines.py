@@ -24,8 +24,8 @@ from support.smollm2 import smollm2_tokens
 from support.walks import Sampler, byte_vocabulary
 
 import structgen
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse

@@ -22,7 +22,7 @@ sys.path[:0] = [{tests!r}, {tests!r} + "/engine"]
 import numpy as np
 import structgen
 from structgen.engine import earley
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 import test_masks

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structgen.engine import automata
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex import (
+from structgen.engine.automata.finite_languages import count_texts, is_finite
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import (
     ANY_BYTES,
     ANY_CHAR,
     EMPTY,
@@ -41,8 +42,7 @@ from structgen.engine.regex import (
     sequence,
     star,
 )
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.text_counts import count_texts, is_finite
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 

@@ -9,8 +9,8 @@ from hypothesis.extra import numpy as arrays
 import structgen
 from structgen import VocabularyError, allocate_token_bitmask, apply_token_bitmask
 from structgen.engine import bitmask
-from structgen.engine.bitmask import as_words
-from structgen.engine.bitmask_kernel import fill_refused
+from structgen.engine.vocabulary.bitmask import as_words
+from structgen.engine.vocabulary.bitmask_kernel import fill_refused
 
 FLOATS = [np.float16, np.float32, np.float64]
 KINDS = [*bitmask._KINDS.values(), bitmask._BFLOAT16]

@@ -10,7 +10,7 @@ from support.grammars import random_grammar
 from support.vocabularies import BYTES, EOS, SIZE, SMALL, compiled_from, token_ids
 
 from structgen import LimitExceededError, Limits, VocabularyError, allocate_token_bitmask, fill_next_token_bitmask
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.kbnf.ast import Grammar
 from structgen.kbnf.normal_form import normalize
 

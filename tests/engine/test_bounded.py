@@ -9,11 +9,11 @@ import pytest
 from support.vocabularies import BYTES
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.matcher import Matcher
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize

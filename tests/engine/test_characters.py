@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.tries import trie_of
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.characters import CharacterKinds, Contents
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.token_trie import TokenTrie
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.masks.character_kinds import CharacterKinds, Contents
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.token_trie import TokenTrie
 
 SAMPLES = [
     *map(chr, range(128)),

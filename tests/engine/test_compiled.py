@@ -10,8 +10,8 @@ import pytest
 from support.grammars import random_grammar
 from support.vocabularies import BYTES, EOS, SMALL, compiled_from
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form import normalize
 from structgen.limits import Limits
 

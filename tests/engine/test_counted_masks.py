@@ -6,7 +6,7 @@ import string
 import pytest
 
 import structgen
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 LETTERS = string.ascii_lowercase
 PAIRS = ["".join(pair) for pair in itertools.product(LETTERS, repeat=2)]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.counts import least_count, lessened, most_counted
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.term_kinds import FAR
+from structgen.engine.automata.count_bounds import least_count, lessened, most_counted
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import FAR
+from structgen.engine.regex_syntax.parser import parse_regex
 
 WORDS = "([a-z]+ +){0,%d}[a-z]+!"
 

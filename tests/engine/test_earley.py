@@ -8,8 +8,8 @@ import pytest
 from support.grammars import random_grammar
 from support.naive import NaiveRecognizer
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 

@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex_parser import parse_regex
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 
 NODE = shutil.which("node")

@@ -10,8 +10,8 @@ from support.kbnf_grammars import BY_HAND
 from support.vocabularies import BYTES, EOS, LETTERS, SIZE, SMALL, SPECIAL, compiled_from
 
 import structgen
-from structgen.engine.expectations import Outlook, class_words, joined, printable, shown
-from structgen.engine.matcher import Matcher
+from structgen.engine.matching.expectations import Outlook, class_words, joined, printable, shown
+from structgen.engine.matching.matcher import Matcher
 
 PERSON = {
     "type": "object",

@@ -10,11 +10,11 @@ import pytest
 from support.texts import is_read
 from support.vocabularies import accepted_tokens
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.grammar import Capture, GrammarTables, Lazy, Spelling, Symbol
-from structgen.engine.regex import Literal, Regex, difference, literal_set
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Spelling, Symbol
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex.tree import Literal, Regex, difference, literal_set
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
 from structgen.limits import Limits
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex import Complement, Literal, Regex, intersection, repeat, sequence
-from structgen.engine.regex_parser import parse_regex
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import Complement, Literal, Regex, intersection, repeat, sequence
+from structgen.engine.regex_syntax.parser import parse_regex
 
 FREE = parse_regex(r'(?:[^"\\]|\\["\\n]|\\u[0-9a-f]{4})*')
 STRING = sequence(Literal(b'"'), FREE, Literal(b'"'))

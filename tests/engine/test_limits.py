@@ -11,11 +11,11 @@ from support.vocabularies import BYTES, SMALL, compiled_from
 
 import structgen
 from structgen import Grammar, Limits
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.regex import Literal, Regex, choice, sequence, star
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex.tree import Literal, Regex, choice, sequence, star
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize

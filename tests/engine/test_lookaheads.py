@@ -9,10 +9,10 @@ import pytest
 from support.grammars import random_grammar
 from support.naive import NaiveRecognizer
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.flattening import flatten

@@ -17,11 +17,11 @@ import pytest
 from support.vocabularies import accepted_tokens
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.mask_tables import TerminalMask
-from structgen.engine.terminal_masks import TerminalMasks
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.masks.tables import TerminalMask
+from structgen.engine.masks.terminal_masks import TerminalMasks
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 
@@ -323,7 +323,7 @@ for name, value in {constants!r}.items():
     for module in having:
         setattr(module, name, value)
 import test_masks
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.kbnf.normal_form import normalize
 for seed in range({first}, {first} + 12):
     rng = random.Random(seed)

@@ -26,9 +26,9 @@ from support.vocabularies import (
 )
 
 from structgen.engine import matcher as matcher_module
-from structgen.engine.bitmask import allocate_token_bitmask
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
 from structgen.kbnf.normal_form import normalize
 

@@ -8,8 +8,8 @@ from math import lcm
 
 import pytest
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex import (
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import (
     ByteSet,
     Complement,
     Intersection,

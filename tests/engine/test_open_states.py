@@ -10,12 +10,12 @@ import pytest
 from support.vocabularies import accepted_tokens
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.characters import CharacterKinds, kind_of, kinds_in
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.open_states import OpenStates
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
+from structgen.engine.masks.skippable_states import OpenStates
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize
 from structgen.schema.strings import quoted

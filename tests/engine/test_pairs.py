@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.engine.pairs import PairTable
+from structgen.engine.pair_table import PairTable
 
 FEW = st.integers(0, 9)
 MANY = st.integers(0, 2**31 - 1)

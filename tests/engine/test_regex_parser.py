@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex import Literal
-from structgen.engine.regex_parser import parse_regex
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import Literal
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError, StructgenError
 from structgen.limits import Limits
 

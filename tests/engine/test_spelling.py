@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structgen import VocabularyError
-from structgen.engine.spelling import spell_tokens
+from structgen.engine.vocabulary.token_bytes import spell_tokens
 
 tokenizers = pytest.importorskip("tokenizers")
 decoders, models, pre_tokenizers = tokenizers.decoders, tokenizers.models, tokenizers.pre_tokenizers

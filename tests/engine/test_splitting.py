@@ -10,9 +10,9 @@ from support.texts import is_read, language
 from support.vocabularies import BYTES, compiled_from
 
 import structgen
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.composition import concatenation, repetition
-from structgen.engine.splitting import split
+from structgen.engine.grammar.composition import concatenation, repetition
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.splitting import split
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse
 

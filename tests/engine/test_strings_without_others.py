@@ -7,10 +7,10 @@ import random
 import pytest
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.covers import is_spelled
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.term_kinds import DEAD, EMPTY
+from structgen.engine.automata.inclusion import is_spelled
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import DEAD, EMPTY
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.schema.strings import quoted
 
 ANY_STRING = quoted(rx.star(rx.ANY_CHAR))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.engine.unicode_classes import (
+from structgen.engine.regex.unicode_classes import (
     ANY,
     Ranges,
     case_closure,

@@ -6,7 +6,7 @@ import pytest
 from support.texts import is_read
 from support.walks import byte_vocabulary
 
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize

@@ -11,7 +11,7 @@ from support.vocabularies import BYTES
 
 import structgen
 from structgen.engine import regex as rx
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.gbnf_parser import parse_gbnf

@@ -11,8 +11,8 @@ from support.vocabularies import BYTES
 
 import structgen
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.lark_common import COMMON

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from structgen.engine import regex as rx
-from structgen.engine.regex_edges import is_nullable
+from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize

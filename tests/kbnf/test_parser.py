@@ -3,7 +3,7 @@
 import pytest
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.parser import parse

@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex_parser import parse_regex
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form import normalize

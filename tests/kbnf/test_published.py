@@ -10,8 +10,8 @@ import random
 import pytest
 
 from structgen.engine import regex as rx
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.dialects import to_current_dialect

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from structgen.engine.regex import literal_set
+from structgen.engine.regex.tree import literal_set
 from structgen.errors import LimitExceededError, UnsupportedSchemaError
 from structgen.schema.algebra import (
     ANY,

@@ -12,9 +12,9 @@ import pytest
 from support.texts import is_read
 
 import structgen
-from structgen.engine.grammar import Lazy
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.grammar.tables import Lazy
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError, UnsatisfiableSchemaError
 from structgen.limits import Limits
 from structgen.schema import schema_to_rules

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex_parser import parse_regex
-from structgen.engine.text_counts import count_texts, is_finite
+from structgen.engine.automata.finite_languages import count_texts, is_finite
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.schema.algebra.lengths import fewest, lengths
 
 _COUNTS = st.sampled_from(["?", "*", "+", "{2}", "{0}", "{1,3}", "{0,2}", "{1,}"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema import resolve
 from structgen.schema.algebra import NumberSet

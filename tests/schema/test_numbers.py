@@ -9,7 +9,7 @@ from fractions import Fraction
 import jsonschema
 import pytest
 
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import NumberSet

@@ -12,7 +12,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 import structgen
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaOptions, resolve, schema_to_kbnf
 

@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex import Chars, Complement, Intersection, Literal, LiteralSet, Repeat, choice, sequence, star
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import (
+    Chars,
+    Complement,
+    Intersection,
+    Literal,
+    LiteralSet,
+    Repeat,
+    choice,
+    sequence,
+    star,
+)
 from structgen.schema.algebra import StringSet
 from structgen.schema.strings import (
     JSON_CHAR,

@@ -17,7 +17,7 @@ from typing_extensions import TypeAliasType
 import structgen
 from structgen import SubstringOf
 from structgen.cache import estimated_bytes
-from structgen.engine.suffix_automaton import SuffixAutomaton
+from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.kbnf.productions import _FACTS, _NUMBERS
 from structgen.schema.substrings import SUBSTRING_OF, is_substring, units_of
 from structgen.schema.terminals import _quoted_once

@@ -7,8 +7,8 @@ import pytest
 from support.vocabularies import BYTES
 
 import structgen
-from structgen.engine.grammar import Capture, Lazy
-from structgen.engine.regex import ANY_CHAR, Literal, Repeat, Sequence
+from structgen.engine.grammar.tables import Capture, Lazy
+from structgen.engine.regex.tree import ANY_CHAR, Literal, Repeat, Sequence
 from structgen.schema.algebra import ANY, EVERYTHING, ArraySet, Language, ObjectSet, StringSet
 from structgen.schema.dialects import dialect_of
 from structgen.schema.members import ArrayState, ObjectState, OtherKeys, Property

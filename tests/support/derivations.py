@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.kbnf import ast
 from structgen.kbnf.flattening import group_rules
 from structgen.kbnf.indentation import STEPS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
 from structgen.kbnf.normal_form import normalize
 from structgen.kbnf.parser import parse

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ByteSet,
     Literal,
     Regex,

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from structgen.engine.regex import ANY_CHAR, Chars, Literal, Regex, Repeat, choice, optional, repeat, sequence, star
+from structgen.engine.regex.tree import (
+    ANY_CHAR,
+    Chars,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    optional,
+    repeat,
+    sequence,
+    star,
+)
 from structgen.schema.formats.parts import DIGIT, DIGITS, HEX, LOWER, MINUS, digit, digits, words
 from structgen.schema.strings import byte_set
 

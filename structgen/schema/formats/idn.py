@@ -19,7 +19,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Chars,
     Literal,
@@ -32,7 +32,7 @@ from structgen.engine.regex import (
     sequence,
     star,
 )
-from structgen.engine.unicode_classes import Ranges, difference_of, intersection_of, union_of
+from structgen.engine.regex.unicode_classes import Ranges, difference_of, intersection_of, union_of
 from structgen.schema.formats.idn_characters import compositions, label_characters, members
 from structgen.schema.formats.idn_tables import GREEK, HEBREW, JAPANESE, JOINS_BOTH_WAYS, JOINS_RIGHT
 from structgen.schema.formats.network import HOSTNAME, PLAIN_LABEL

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Chars,
     Complement,
@@ -18,7 +18,7 @@ from structgen.engine.regex import (
     sequence,
     star,
 )
-from structgen.engine.unicode_classes import ANY, intersection_of
+from structgen.engine.regex.unicode_classes import ANY, intersection_of
 from structgen.schema.formats.idn import mail_domain
 from structgen.schema.formats.network import HOSTNAME, IPV4, PUBLIC_DOMAIN, ipv6_of
 from structgen.schema.formats.parts import ALNUM, DOT, any_case

@@ -6,7 +6,7 @@ with `--` in the third and fourth place are neither in `hostname` nor outside of
 
 from __future__ import annotations
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Literal,
     Regex,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import ByteSet, Literal, Regex, choice, repeat, sequence
+from structgen.engine.regex.tree import ByteSet, Literal, Regex, choice, repeat, sequence
 from structgen.schema.strings import byte_set
 
 __all__ = [

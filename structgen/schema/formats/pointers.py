@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import Chars, Literal, choice, optional, sequence, star
+from structgen.engine.regex.tree import Chars, Literal, choice, optional, sequence, star
 from structgen.schema.formats.parts import DIGIT, digit
 from structgen.schema.numbers import integer_range
 from structgen.schema.strings import byte_set

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Chars,
     Literal,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     NOTHING,
     Chars,
