@@ -19,7 +19,7 @@ from languages import programs
 import structgen
 from structgen.analysis import short, statistics
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.kbnf.parser import parse
+from structgen.kbnf.reading.kbnf import parse
 from structgen.languages import language_names, language_source
 
 

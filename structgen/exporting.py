@@ -100,20 +100,20 @@ def _tree(schema: Any, end: str, limits: Limits, options: SchemaArguments) -> as
 def _written(grammar: ast.Grammar, to: Dialect, limits: Limits) -> str:
     # Each writer is imported where it is needed: `import structgen` stays quick.
     if to == "gbnf":
-        from structgen.kbnf.gbnf_printer import print_gbnf
+        from structgen.kbnf.writing.gbnf import print_gbnf
 
         return print_gbnf(grammar, limits=limits)
     if to == "lark":
-        from structgen.kbnf.lark_printer import print_lark
+        from structgen.kbnf.writing.lark import print_lark
 
         return print_lark(grammar, limits=limits)
     if to == "xgrammar" or to == "vllm":
-        from structgen.kbnf.gbnf_printer import print_xgrammar
+        from structgen.kbnf.writing.gbnf import print_xgrammar
 
         return print_xgrammar(grammar, limits=limits)
-    from structgen.kbnf.dialects import to_current_dialect, to_older_dialect
-    from structgen.kbnf.lowering import lower
-    from structgen.kbnf.printer import print_grammar
+    from structgen.kbnf.writing.kbnf import print_grammar
+    from structgen.kbnf.writing.kbnf_dialects import to_current_dialect, to_older_dialect
+    from structgen.kbnf.writing.lowering import lower
 
     if to == "kbnf":
         return print_grammar(to_current_dialect(grammar), limits=limits)

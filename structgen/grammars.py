@@ -13,7 +13,7 @@ from structgen.limits import Limits
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
-    from structgen.kbnf.lark_parser import LarkDialect
+    from structgen.kbnf.reading.lark import LarkDialect
     from structgen.schema.substrings import Unit
 
 __all__ = ["Grammar"]
@@ -67,7 +67,7 @@ class Grammar:
             'kbnf'
         """
         # The parser is imported where it is needed, so that `import structgen` stays quick.
-        from structgen.kbnf.parser import parse
+        from structgen.kbnf.reading.kbnf import parse
         from structgen.kbnf.validation import validate
 
         tree = parse(text, limits=limits)
@@ -91,7 +91,7 @@ class Grammar:
             >>> Grammar.gbnf('root ::= [a-z]{1,8} ("-" [0-9]+)?').kind
             'gbnf'
         """
-        from structgen.kbnf.gbnf_parser import parse_gbnf
+        from structgen.kbnf.reading.gbnf import parse_gbnf
 
         return cls("gbnf", text, False, parse_gbnf(text, limits=limits))
 
@@ -116,7 +116,7 @@ class Grammar:
             >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
             'llguidance'
         """
-        from structgen.kbnf.lark_parser import parse_lark
+        from structgen.kbnf.reading.lark import parse_lark
 
         tree = parse_lark(text, dialect=dialect, limits=limits)
         return cls(dialect, text, False, tree)

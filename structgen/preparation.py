@@ -96,7 +96,7 @@ def prepare(given: Any, options: SchemaOptions, limits: Limits) -> Prepared:
 
 def _grammar(grammar: Grammar) -> Prepared:
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
-        from structgen.kbnf.normal_form import normalize  # schemas do without
+        from structgen.kbnf.normal_form.passes import normalize  # schemas do without
 
         # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
         return normalize(grammar.tree, keep_endless=grammar.eager, limits=limits, deadline=deadline, is_empty=is_empty)
@@ -110,7 +110,7 @@ def _grammar(grammar: Grammar) -> Prepared:
 
 
 def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
-    from structgen.kbnf.origins import rules_of_terminals  # for messages only
+    from structgen.kbnf.normal_form.origins import rules_of_terminals  # for messages only
 
     return rules_of_terminals(source)
 

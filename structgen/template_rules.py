@@ -173,7 +173,7 @@ class _Written:
                 self._source.json_schema, self._source.options, limits=limits, deadline=deadline, narrowed=narrowed
             )
         from structgen.kbnf import ast
-        from structgen.kbnf.normal_form import normalize
+        from structgen.kbnf.normal_form.passes import normalize
 
         regex = rx.choice(*(_bare(part, self._after.encode()) for part in self._strings))
         return normalize(ast.Grammar.of_regex(regex), limits=limits, deadline=deadline, is_empty=is_empty)

@@ -9,8 +9,8 @@ from structgen.analysis import describe, statistics
 from structgen.analysis.terminals import Terminals
 from structgen.engine.grammar.tables import END, terminal_number
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
 
 

@@ -148,7 +148,7 @@ GRAMMAR = "start ::= sum ';'; sum ::= sum '+' term | term; term ::= #'[0-9]+' | 
 def test_grammars_too(text):
     from support.naive import NaiveRecognizer
 
-    from structgen.kbnf.parser import parse
+    from structgen.kbnf.reading.kbnf import parse
 
     naive = NaiveRecognizer(parse(GRAMMAR))
     result = check(structgen.Grammar.kbnf(GRAMMAR), text)

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 import structgen
-from structgen.kbnf.parser import parse
+from structgen.kbnf.reading.kbnf import parse
 
 PACKAGE = pathlib.Path(structgen.__file__).parent
 MODULES = sorted(

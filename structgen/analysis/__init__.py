@@ -27,13 +27,13 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.garbage_collection import without_collector
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
-from structgen.kbnf.flattening import flatten
-from structgen.kbnf.lookaheads import possible_dead_ends, without_refused
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.nullables import eliminate_nullables
-from structgen.kbnf.productions import TerminalTable
+from structgen.kbnf.normal_form.dead_ends import possible_dead_ends, without_refused
+from structgen.kbnf.normal_form.flattening import flatten
+from structgen.kbnf.normal_form.nullables import eliminate_nullables
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.normal_form.productions import TerminalTable
+from structgen.kbnf.normal_form.simplification import remove_unproductive
 from structgen.kbnf.rewriting import rewrite
-from structgen.kbnf.simplification import remove_unproductive
 from structgen.limits import Limits
 
 __all__ = ["Overlap", "Statistics", "describe", "short", "statistics"]

@@ -9,8 +9,8 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
-from structgen.kbnf.normal_form import pack, simplify
-from structgen.kbnf.productions import Body, Productions, TerminalTable
+from structgen.kbnf.normal_form.passes import pack, simplify
+from structgen.kbnf.normal_form.productions import Body, Productions, TerminalTable
 from structgen.limits import Limits
 
 __all__ = ["Contexts"]

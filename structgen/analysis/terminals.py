@@ -7,7 +7,7 @@ from functools import cache
 from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.grammar.tables import END, GrammarTables, terminal_number
-from structgen.kbnf.regex_text import regex_to_rust
+from structgen.kbnf.writing.regex_text import regex_to_rust
 from structgen.limits import Limits
 
 __all__ = ["Terminals"]

@@ -145,7 +145,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _stats(options: argparse.Namespace) -> None:
     from structgen.analysis import describe, statistics
-    from structgen.kbnf.parser import parse
+    from structgen.kbnf.reading.kbnf import parse
     from structgen.languages import language_names, language_source
 
     if options.grammar in language_names():

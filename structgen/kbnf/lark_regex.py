@@ -6,7 +6,7 @@ import json
 
 from structgen.engine import regex as rx
 from structgen.kbnf.regex_facts import post_order
-from structgen.kbnf.regex_text import regex_texts
+from structgen.kbnf.writing.regex_text import regex_texts
 
 __all__ = ["lark_regex", "slashed"]
 

@@ -27,8 +27,8 @@ import structgen
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 from structgen.schema import SchemaWarning, schema_to_kbnf
 
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"

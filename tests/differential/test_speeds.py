@@ -23,8 +23,8 @@ import numpy as np
 import structgen
 from structgen.engine import earley
 from structgen.engine.matching.compiled import CompiledGrammar
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 import test_masks
 from support.grammars import random_grammar
 from support.kbnf_grammars import BY_HAND, realistic_grammar

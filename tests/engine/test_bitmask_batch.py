@@ -12,7 +12,7 @@ from support.vocabularies import BYTES, EOS, SIZE, SMALL, compiled_from, token_i
 from structgen import LimitExceededError, Limits, VocabularyError, allocate_token_bitmask, fill_next_token_bitmask
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.kbnf.ast import Grammar
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 
 WORDS = (SIZE + 31) // 32
 FREE = list(range(32 * WORDS))

@@ -16,7 +16,7 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 
 QUOTE = rx.Literal(b'"')
 LETTERS = b'ab\\n"'

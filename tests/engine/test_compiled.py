@@ -12,7 +12,7 @@ from support.vocabularies import BYTES, EOS, SMALL, compiled_from
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 from structgen.limits import Limits
 
 GRAMMAR = "start ::= '\"' #'[ab]*' '\"' | #'[0-9]+' '.';"

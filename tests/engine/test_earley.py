@@ -10,8 +10,8 @@ from support.naive import NaiveRecognizer
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 
 TOKENS = ["a", "b", "c", "ab", "ba", "aa", "abc", "bab", "cc", "é", "aé", "aaaa", "abab"]
 BYTES = [text.encode() for text in TOKENS] + ["é".encode()[:1], "é".encode()[1:]]

@@ -18,7 +18,7 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 
 JSON = (
     "start ::= V; V ::= '[' [V {',' V}] ']' | '{' [M {',' M}] '}' | N | S; M ::= S ':' V; "

@@ -15,14 +15,14 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.flattening import flatten
-from structgen.kbnf.lookaheads import possible_dead_ends, without_refused
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.nullables import eliminate_nullables
-from structgen.kbnf.parser import parse
-from structgen.kbnf.productions import TerminalTable
+from structgen.kbnf.normal_form.dead_ends import possible_dead_ends, without_refused
+from structgen.kbnf.normal_form.flattening import flatten
+from structgen.kbnf.normal_form.nullables import eliminate_nullables
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.normal_form.productions import TerminalTable
+from structgen.kbnf.normal_form.simplification import remove_unproductive
+from structgen.kbnf.reading.kbnf import parse
 from structgen.kbnf.rewriting import rewrite
-from structgen.kbnf.simplification import remove_unproductive
 
 TOKENS = [b"a", b"b", b"c", b"ab", b"ba", b"aa", b"abc", b"bc", b"cab", b"aab"]
 VOCABULARY = Vocabulary.from_bytes(dict(enumerate([*TOKENS, b"<eos>"])), eos_token_ids=[len(TOKENS)])

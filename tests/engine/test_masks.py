@@ -23,7 +23,7 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 
 UNCOMPILED = os.environ.get("STRUCTGEN_UNCOMPILED") == "1"
 TRIES = 6 if UNCOMPILED else 40
@@ -324,7 +324,7 @@ for name, value in {constants!r}.items():
         setattr(module, name, value)
 import test_masks
 from structgen.engine.matching.compiled import CompiledGrammar
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 for seed in range({first}, {first} + 12):
     rng = random.Random(seed)
     other = test_masks.ast.RegexTerminal(test_masks.other_texts(rng))

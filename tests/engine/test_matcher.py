@@ -30,7 +30,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 
 WORDS = (SIZE + 31) // 32
 LIST = "start ::= '\"' [I {',' I}] '\"'; I ::= #'[ab]+c?' | 'é';"

@@ -17,7 +17,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 from structgen.schema.strings import quoted
 
 CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')

@@ -13,8 +13,8 @@ import structgen
 from structgen.engine.grammar.composition import concatenation, repetition
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.splitting import split
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 
 RULES = [
     "start ::= #'a*';",

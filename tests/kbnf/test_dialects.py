@@ -3,10 +3,10 @@
 import pytest
 
 from structgen.errors import GrammarError
-from structgen.kbnf.dialects import to_current_dialect, to_older_dialect
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
-from structgen.kbnf.printer import print_grammar
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.writing.kbnf import print_grammar
+from structgen.kbnf.writing.kbnf_dialects import to_current_dialect, to_older_dialect
 
 
 @pytest.mark.parametrize(

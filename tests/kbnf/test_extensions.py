@@ -9,9 +9,9 @@ from support.walks import byte_vocabulary
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
-from structgen.kbnf.printer import print_grammar
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.writing.kbnf import print_grammar
 
 A, B = ast.Literal(b"a"), ast.Literal(b"b")
 

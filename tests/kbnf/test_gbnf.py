@@ -14,10 +14,10 @@ from structgen.engine import regex as rx
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.gbnf_parser import parse_gbnf
-from structgen.kbnf.gbnf_printer import print_gbnf, print_xgrammar
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.gbnf import parse_gbnf
+from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.writing.gbnf import print_gbnf, print_xgrammar
 
 SETTINGS = settings(suppress_health_check=list(HealthCheck))
 ASCII = rx.Chars(((0, 0x7F),))

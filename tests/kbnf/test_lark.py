@@ -15,12 +15,12 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.lark_common import COMMON
-from structgen.kbnf.lark_parser import parse_lark
-from structgen.kbnf.lark_printer import print_lark
-from structgen.kbnf.longest_match import widened
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.reading.lark import parse_lark
+from structgen.kbnf.reading.lark_common import COMMON
+from structgen.kbnf.writing.lark import print_lark
+from structgen.kbnf.writing.longest_match import widened
 
 SETTINGS = settings(suppress_health_check=list(HealthCheck))
 ASCII = rx.Chars(((0, 0x7F),))

@@ -8,8 +8,8 @@ from structgen.engine import regex as rx
 from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Deadline, Limits
 
 SETTINGS = settings(

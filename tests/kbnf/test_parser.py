@@ -6,7 +6,7 @@ from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.parser import parse
+from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
 
 

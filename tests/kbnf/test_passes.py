@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from structgen.engine import regex as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.flattening import flatten, group_rules
-from structgen.kbnf.literals import merge_adjacent_literals, unite_literal_alternatives
-from structgen.kbnf.normal_form import pack, simplify
-from structgen.kbnf.nullables import eliminate_nullables, nullable_nonterminals, split_long_bodies
-from structgen.kbnf.parser import parse
-from structgen.kbnf.productions import Productions
-from structgen.kbnf.simplification import (
+from structgen.kbnf.normal_form.flattening import flatten, group_rules
+from structgen.kbnf.normal_form.literals import merge_adjacent_literals, unite_literal_alternatives
+from structgen.kbnf.normal_form.nullables import eliminate_nullables, nullable_nonterminals, split_long_bodies
+from structgen.kbnf.normal_form.passes import pack, simplify
+from structgen.kbnf.normal_form.productions import Productions
+from structgen.kbnf.normal_form.simplification import (
     deduplicate_alternatives,
     inline_single_uses,
     merge_equal_nonterminals,
@@ -21,6 +20,7 @@ from structgen.kbnf.simplification import (
     remove_unproductive,
     remove_unreachable,
 )
+from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
 
 SETTINGS = settings(

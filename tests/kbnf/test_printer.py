@@ -9,11 +9,11 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
-from structgen.kbnf.printer import print_grammar
-from structgen.kbnf.regex_text import regex_to_rust
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 from structgen.kbnf.text_without import text_without
+from structgen.kbnf.writing.kbnf import print_grammar
+from structgen.kbnf.writing.regex_text import regex_to_rust
 
 SETTINGS = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],

@@ -18,7 +18,7 @@ import structgen
 from structgen import SubstringOf
 from structgen.cache import estimated_bytes
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
-from structgen.kbnf.productions import _FACTS, _NUMBERS
+from structgen.kbnf.normal_form.productions import _FACTS, _NUMBERS
 from structgen.schema.substrings import SUBSTRING_OF, is_substring, units_of
 from structgen.schema.terminals import _quoted_once
 

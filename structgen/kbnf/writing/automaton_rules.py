@@ -8,7 +8,7 @@ from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.regex_text import chars_to_rust
+from structgen.kbnf.writing.regex_text import chars_to_rust
 from structgen.limits import Limits
 
 __all__ = ["automaton_rules"]

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from structgen.engine.grammar.tables import terminal_number
 from structgen.engine.regex.tree import Regex
-from structgen.kbnf.flattening import flatten
-from structgen.kbnf.parser import parse
-from structgen.kbnf.productions import TerminalTable
+from structgen.kbnf.normal_form.flattening import flatten
+from structgen.kbnf.normal_form.productions import TerminalTable
+from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
 
 __all__ = ["rules_of_terminals"]

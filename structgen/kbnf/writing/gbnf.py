@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from structgen.engine import regex as rx
 from structgen.kbnf import ast
-from structgen.kbnf.character_rules import CharacterRules
-from structgen.kbnf.infix import infix
-from structgen.kbnf.left_recursion import refuse_left_recursion
-from structgen.kbnf.naming import FreshNames, without_extensions, written_names
-from structgen.kbnf.productive import without_unproductive
 from structgen.kbnf.rewriting import rewrite, sequence
 from structgen.kbnf.validation import validate
+from structgen.kbnf.writing.character_rules import CharacterRules
+from structgen.kbnf.writing.infix import infix
+from structgen.kbnf.writing.left_recursion import refuse_left_recursion
+from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.productive import without_unproductive
 from structgen.limits import Limits
 
 __all__ = ["print_gbnf", "print_xgrammar"]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from structgen.engine import regex as rx
 from structgen.engine.grammar.tables import terminal_number
-from structgen.kbnf.productions import Body, Productions
+from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["possible_dead_ends", "without_refused"]
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple, NoReturn
 
-from structgen.kbnf.lexer import fail, numbered_character
+from structgen.kbnf.reading.kbnf_lexer import fail, numbered_character
 
 __all__ = ["LarkToken", "lark_tokens", "text_of"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from structgen.engine import regex as rx
 from structgen.engine.grammar.tables import END, GrammarTables, Lazy, Lookahead, Spelling, Symbol, terminal_number
-from structgen.kbnf.productions import Body, Productions
+from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["STEPS", "IndentedRules", "indented_tables"]
 

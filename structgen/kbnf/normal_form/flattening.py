@@ -9,7 +9,7 @@ from __future__ import annotations
 from structgen.engine import regex as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.productions import Body, Mark, Productions, TerminalTable
+from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable
 from structgen.kbnf.regular import character_set, regular
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.text_without import any_text, text_except

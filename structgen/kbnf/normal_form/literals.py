@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from structgen.engine import regex as rx
-from structgen.kbnf.productions import Body, Productions
+from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["merge_adjacent_literals", "unite_literal_alternatives"]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from structgen.engine import regex as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.regex_text import regex_to_rust
 from structgen.kbnf.rewriting import rewrite
 from structgen.kbnf.text_without import text_without
 from structgen.kbnf.validation import excluded_strings
+from structgen.kbnf.writing.regex_text import regex_to_rust
 
 __all__ = ["to_current_dialect", "to_older_dialect"]
 

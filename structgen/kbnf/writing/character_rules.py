@@ -9,11 +9,11 @@ from __future__ import annotations
 from structgen.engine import regex as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.automaton_rules import automaton_rules
-from structgen.kbnf.flattening import group_rules
-from structgen.kbnf.naming import FreshNames
+from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.writing.automaton_rules import automaton_rules
+from structgen.kbnf.writing.naming import FreshNames
 from structgen.limits import Limits
 
 __all__ = ["CharacterRules", "class_of"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.flattening import group_rules
+from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import rewrite
 

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from structgen.engine import regex as rx
 from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.kbnf import ast
-from structgen.kbnf.automaton_rules import automaton_rules
-from structgen.kbnf.naming import FreshNames, without_extensions, written_names
 from structgen.kbnf.regex_facts import post_order
-from structgen.kbnf.regex_text import regex_texts, regex_to_rust
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.writing.automaton_rules import automaton_rules
+from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.regex_text import regex_texts, regex_to_rust
 from structgen.limits import Limits
 
 __all__ = ["lower"]

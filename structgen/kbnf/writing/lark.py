@@ -14,18 +14,18 @@ from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.character_rules import CharacterRules
-from structgen.kbnf.flattening import group_rules
-from structgen.kbnf.infix import infix
 from structgen.kbnf.lark_regex import lark_regex
-from structgen.kbnf.longest_match import following_bytes, longer_terminals, widened
-from structgen.kbnf.naming import FreshNames, without_extensions, written_names
-from structgen.kbnf.productive import without_unproductive
+from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
 from structgen.kbnf.split_terminals import split_terminal
 from structgen.kbnf.validation import validate
+from structgen.kbnf.writing.character_rules import CharacterRules
+from structgen.kbnf.writing.infix import infix
+from structgen.kbnf.writing.longest_match import following_bytes, longer_terminals, widened
+from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.productive import without_unproductive
 from structgen.limits import Limits
 
 __all__ = ["print_lark"]

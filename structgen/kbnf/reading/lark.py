@@ -19,10 +19,10 @@ from structgen.engine import regex as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.lark_bodies import Body, read_body
-from structgen.kbnf.lark_common import COMMON, COMMON_IN_LLGUIDANCE
-from structgen.kbnf.lark_lexer import LarkToken, lark_tokens, text_of
-from structgen.kbnf.lexer import fail
+from structgen.kbnf.reading.kbnf_lexer import fail
+from structgen.kbnf.reading.lark_bodies import Body, read_body
+from structgen.kbnf.reading.lark_common import COMMON, COMMON_IN_LLGUIDANCE
+from structgen.kbnf.reading.lark_lexer import LarkToken, lark_tokens, text_of
 from structgen.kbnf.rewriting import sequence
 from structgen.limits import Limits
 

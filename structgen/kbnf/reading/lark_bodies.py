@@ -15,8 +15,8 @@ from typing import Generic, NoReturn, TypeVar
 from structgen.engine import regex as rx
 from structgen.engine.regex.unicode_classes import ANY, intersection_of
 from structgen.errors import LimitExceededError
-from structgen.kbnf.lark_lexer import LarkToken, text_of
-from structgen.kbnf.lexer import fail
+from structgen.kbnf.reading.kbnf_lexer import fail
+from structgen.kbnf.reading.lark_lexer import LarkToken, text_of
 from structgen.limits import Limits
 
 __all__ = ["Body", "read_body"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.kbnf.productions import Body, Productions
+from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["eliminate_nullables", "nullable_nonterminals", "split_long_bodies"]
 

@@ -14,14 +14,13 @@ from structgen.engine.grammar.tables import END, GrammarTables, terminal_number,
 from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.flattening import flatten
-from structgen.kbnf.indentation import indented_tables
-from structgen.kbnf.literals import merge_adjacent_literals, unite_literal_alternatives
-from structgen.kbnf.lookaheads import without_refused
-from structgen.kbnf.nullables import eliminate_nullables
-from structgen.kbnf.productions import Productions, TerminalTable
-from structgen.kbnf.regex_facts import text_units
-from structgen.kbnf.simplification import (
+from structgen.kbnf.normal_form.dead_ends import without_refused
+from structgen.kbnf.normal_form.flattening import flatten
+from structgen.kbnf.normal_form.indentation import indented_tables
+from structgen.kbnf.normal_form.literals import merge_adjacent_literals, unite_literal_alternatives
+from structgen.kbnf.normal_form.nullables import eliminate_nullables
+from structgen.kbnf.normal_form.productions import Productions, TerminalTable
+from structgen.kbnf.normal_form.simplification import (
     deduplicate_alternatives,
     inline_single_uses,
     merge_equal_nonterminals,
@@ -29,6 +28,7 @@ from structgen.kbnf.simplification import (
     remove_unproductive,
     remove_unreachable,
 )
+from structgen.kbnf.regex_facts import text_units
 from structgen.limits import Deadline, Limits
 
 __all__ = ["normalize", "pack", "simplify"]

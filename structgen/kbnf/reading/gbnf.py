@@ -22,7 +22,7 @@ from structgen.engine import regex as rx
 from structgen.engine.regex.unicode_classes import ANY, difference_of, intersection_of, union_of
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.lexer import fail
+from structgen.kbnf.reading.kbnf_lexer import fail
 from structgen.kbnf.rewriting import sequence
 from structgen.limits import Limits
 

@@ -25,7 +25,7 @@ from structgen.engine import regex as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.lexer import Token, fail, source_offset, tokens, unescape
+from structgen.kbnf.reading.kbnf_lexer import Token, fail, source_offset, tokens, unescape
 from structgen.kbnf.regex_facts import without_empty
 from structgen.kbnf.text_without import text_without
 from structgen.limits import Limits

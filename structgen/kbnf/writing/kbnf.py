@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.lowering import lower
+from structgen.kbnf.writing.lowering import lower
 from structgen.limits import Limits
 
 __all__ = ["print_grammar"]
