@@ -23,8 +23,8 @@ from structgen.grammars import Grammar
 from structgen.limits import Limits
 from structgen.preparation import Prepared, prepare
 from structgen.schema import begins_with_bracket
-from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.rules.lazy_rules import LazyRules
 
 if TYPE_CHECKING:
     from structgen.tokenization.spellable import Spellable

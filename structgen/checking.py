@@ -16,7 +16,7 @@ from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.grammars import Grammar
 from structgen.limits import Limits
 from structgen.schema import resolve
-from structgen.schema.json_text import Piece, canonical_pieces, offset_of, pointer_at, pointer_of
+from structgen.schema.json_text.lexemes import Piece, canonical_pieces, offset_of, pointer_at, pointer_of
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 __all__ = ["CheckResult", "Checker", "Problem", "check"]

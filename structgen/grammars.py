@@ -14,7 +14,7 @@ from structgen.limits import Limits
 if TYPE_CHECKING:
     from structgen.kbnf import ast
     from structgen.kbnf.reading.lark import LarkDialect
-    from structgen.schema.substrings import Unit
+    from structgen.schema.reading.substrings import Unit
 
 __all__ = ["Grammar"]
 
@@ -213,7 +213,7 @@ class Grammar:
         """
         from structgen.engine import regex as rx
         from structgen.kbnf import ast
-        from structgen.schema.substrings import read_keyword, shortest_unit, substring_regex, units_of
+        from structgen.schema.reading.substrings import read_keyword, shortest_unit, substring_regex, units_of
 
         read_keyword({"text": text, "unit": unit})
         units = units_of(text, unit)

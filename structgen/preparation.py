@@ -18,7 +18,7 @@ from structgen.limits import Deadline, Limits
 from structgen.lines import JsonLines
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
-from structgen.schema.writable import Narrowed
+from structgen.schema.reading.writable import Narrowed
 from structgen.templates import Template
 
 __all__ = ["IsEmpty", "Prepared", "Written", "prepare", "prepared_schema"]

@@ -21,7 +21,7 @@ from structgen.preparation import IsEmpty, Prepared, Written, prepare, prepared_
 from structgen.schema import Source, json_schema_to_rules, resolve, strings_of_schema
 from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
-from structgen.schema.writable import Narrowed
+from structgen.schema.reading.writable import Narrowed
 from structgen.templates import Hole, Template
 
 __all__ = ["prepared_template"]

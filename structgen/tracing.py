@@ -21,7 +21,7 @@ from structgen.generation import Generator
 from structgen.grammars import Grammar
 from structgen.limits import Limits
 from structgen.models.base import Server
-from structgen.schema.json_text import pointer_at
+from structgen.schema.json_text.lexemes import pointer_at
 from structgen.settings import GeneratorOptions
 
 if TYPE_CHECKING:

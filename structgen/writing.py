@@ -23,7 +23,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.errors import TokenRejectedError
 from structgen.partial_values import fields_of
 from structgen.preparation import Written
-from structgen.schema.json_text import pointer_of
+from structgen.schema.json_text.lexemes import pointer_of
 
 __all__ = ["text_of"]
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 import structgen
 from structgen.cache import CompileCache, estimated_bytes
-from structgen.schema.lazy import LazyRules
-from structgen.schema.objects import ObjectPlaces
+from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.objects import ObjectPlaces
 
 VOCABULARY = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[256])
 OTHER = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[257])

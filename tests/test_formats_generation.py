@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 import structgen
 from structgen import Grammar, SubstringOf, json_lines, template
-from structgen.schema.substrings import is_substring
+from structgen.schema.reading.substrings import is_substring
 
 SOURCE = 'Alice said: "the roof\nleaks" since Tuesday \\ ça 😀'
 

@@ -12,8 +12,8 @@ from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of
 from structgen.limits import Limits
 from structgen.schema.algebra import Language
-from structgen.schema.keywords import REGEX_DIALECT, language_of
-from structgen.schema.scopes import ROOT
+from structgen.schema.reading.keywords import REGEX_DIALECT, language_of
+from structgen.schema.reading.scopes import ROOT
 from structgen.schema.sources import Source
 
 __all__ = ["named_patterns", "named_texts"]

@@ -18,7 +18,7 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
-from structgen.schema.strings import quoted
+from structgen.schema.json_text.strings import quoted
 
 CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')
 ANY = rx.star(CHARACTER)

@@ -11,7 +11,7 @@ from structgen.engine.automata.inclusion import is_spelled
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, EMPTY
 from structgen.engine.regex_syntax.parser import parse_regex
-from structgen.schema.strings import quoted
+from structgen.schema.json_text.strings import quoted
 
 ANY_STRING = quoted(rx.star(rx.ANY_CHAR))
 CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')  # of a string in which quotes are escaped

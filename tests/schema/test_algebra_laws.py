@@ -24,13 +24,13 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
-from structgen.schema.emptiness import can_repeat, object_holds
-from structgen.schema.exploration import explore
+from structgen.schema.reading.emptiness import can_repeat, object_holds
+from structgen.schema.reading.exploration import explore
 from structgen.schema.validation import validator_for
 from tests.support.membership import in_arrays, in_objects, in_shape, space_of
 from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
 
-pytestmark = pytest.mark.filterwarnings("ignore::structgen.schema.keywords.SchemaWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::structgen.schema.reading.keywords.SchemaWarning")
 
 MANY_VALUES = st.lists(VALUES, min_size=1, max_size=8)
 SETTINGS = settings(max_examples=250, suppress_health_check=list(HealthCheck))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.schema.json_text import canonical_pieces, offset_of, pointer_at, pointer_of
+from structgen.schema.json_text.lexemes import canonical_pieces, offset_of, pointer_at, pointer_of
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),

@@ -19,8 +19,8 @@ from structgen.errors import LimitExceededError, TokenRejectedError, Unsatisfiab
 from structgen.limits import Limits
 from structgen.schema import schema_to_rules
 from structgen.schema.algebra.arrays import ArraySet
-from structgen.schema.lazy import LazyRules
 from structgen.schema.options import SchemaOptions
+from structgen.schema.rules.lazy_rules import LazyRules
 
 # Tokens that end a value or a key and go on with others: what one of them may be depends on its own text.
 _PIECES = """{" ":" ", " "," ":{" },{ {"a":1 "a":1,"b" },{"a": [1 1,1 ,1, ,2] 1], 2,1 true, ,true] "a","a "a"] "x","y"

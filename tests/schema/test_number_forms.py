@@ -14,7 +14,7 @@ from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema import resolve
 from structgen.schema.algebra import NumberSet
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
-from structgen.schema.number_terminals import number_regex
+from structgen.schema.json_text.number_terminals import number_regex
 
 STEPS = [
     None,

@@ -13,11 +13,11 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import NumberSet
-from structgen.schema.keywords import base_shape
-from structgen.schema.numbers import decimal_text, exact, integer_range, number_range
+from structgen.schema.json_text.numbers import decimal_text, exact, integer_range, number_range
+from structgen.schema.json_text.terminals import NUMBER, number_regex
 from structgen.schema.options import SchemaOptions
-from structgen.schema.scopes import ROOT
-from structgen.schema.terminals import NUMBER, number_regex
+from structgen.schema.reading.keywords import base_shape
+from structgen.schema.reading.scopes import ROOT
 
 INTEGERS = [str(i) for i in range(-130, 131)]
 DECIMALS = [

@@ -21,7 +21,7 @@ from structgen.engine.regex.tree import (
     star,
 )
 from structgen.schema.algebra import StringSet
-from structgen.schema.strings import (
+from structgen.schema.json_text.strings import (
     JSON_CHAR,
     JSON_STRING,
     any_string,
@@ -32,7 +32,7 @@ from structgen.schema.strings import (
     key_outside,
     quoted,
 )
-from structgen.schema.terminals import string_regex
+from structgen.schema.json_text.terminals import string_regex
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
 SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

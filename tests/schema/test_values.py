@@ -10,9 +10,9 @@ import structgen
 from structgen.engine.grammar.tables import Capture, Lazy
 from structgen.engine.regex.tree import ANY_CHAR, Literal, Repeat, Sequence
 from structgen.schema.algebra import ANY, EVERYTHING, ArraySet, Language, ObjectSet, StringSet
-from structgen.schema.dialects import dialect_of
-from structgen.schema.members import ArrayState, ObjectState, OtherKeys, Property
-from structgen.schema.scopes import ROOT, Resource, Scope, Subschema, pointer
+from structgen.schema.reading.dialects import dialect_of
+from structgen.schema.reading.scopes import ROOT, Resource, Scope, Subschema, pointer
+from structgen.schema.rules.states import ArrayState, ObjectState, OtherKeys, Property
 
 RESOURCE = Resource("", {}, ROOT, dialect_of({}, lambda _: None))
 VALUES = [

@@ -17,7 +17,7 @@ from structgen.engine.regex.tree import (
     star,
 )
 from structgen.schema.formats.parts import DIGIT, DIGITS, HEX, LOWER, MINUS, digit, digits, words
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["ASCII", "LOOSE_JSON", "STRIPPED", "UUID", "base64", "base64_of_ascii", "json_text", "uuid_of"]
 

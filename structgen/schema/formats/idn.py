@@ -37,7 +37,7 @@ from structgen.schema.formats.idn_characters import compositions, label_characte
 from structgen.schema.formats.idn_tables import GREEK, HEBREW, JAPANESE, JOINS_BOTH_WAYS, JOINS_RIGHT
 from structgen.schema.formats.network import HOSTNAME, PLAIN_LABEL
 from structgen.schema.formats.parts import ALNUM, LETTER
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["LOOSE_NAME", "idn_hostname", "mail_domain"]
 

@@ -22,7 +22,7 @@ from structgen.engine.regex.unicode_classes import ANY, intersection_of
 from structgen.schema.formats.idn import mail_domain
 from structgen.schema.formats.network import HOSTNAME, IPV4, PUBLIC_DOMAIN, ipv6_of
 from structgen.schema.formats.parts import ALNUM, DOT, any_case
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["EMAIL", "WITH_AT", "idn_email", "name_email", "strict_email"]
 

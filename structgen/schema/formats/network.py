@@ -20,7 +20,7 @@ from structgen.engine.regex.tree import (
     star,
 )
 from structgen.schema.formats.parts import ALNUM, COLON, DIGIT, DOT, HEX, LETTER, MINUS, digit, digits, two, words
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
     "HOSTNAME", "IPV4", "IPV6", "LOOSE_HOSTNAME", "LOOSE_NETWORK", "PLAIN_LABEL", "PUBLIC_DOMAIN", "interface",

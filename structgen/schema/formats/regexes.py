@@ -24,8 +24,8 @@ from structgen.engine.regex.tree import (
     star,
 )
 from structgen.schema.formats.parts import ALNUM, HEX, digit, digits, words
-from structgen.schema.numbers import integer_range
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.numbers import integer_range
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["LOOSE_REGEX", "ecma_regex"]
 
