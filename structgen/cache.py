@@ -27,8 +27,8 @@ from structgen.schema.options import SchemaArguments, SchemaOptions
 from structgen.schema.rules.lazy_rules import LazyRules
 
 if TYPE_CHECKING:
-    from structgen.tokenization.spellable import Spellable
-    from structgen.tokenization.tokenization import ProperTokenization
+    from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+    from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 
 __all__ = ["CompileCache", "clear_cache", "compile", "compile_prepared"]
 
@@ -285,7 +285,7 @@ def compile(
     narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
     prepared = prepare(narrowed, checked, limits)
     if proper is not None:
-        from structgen.tokenization.named_texts import named_patterns, named_texts
+        from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
 
         source = prepared.source or prepared.line
         if source is not None:
@@ -341,6 +341,6 @@ def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokeniz
         raise ValueError(f'tokenization must be "any" or "proper", not {tokenization!r}')
     if tokenization == "any":
         return None
-    from structgen.tokenization.tokenization import ProperTokenization  # others do without
+    from structgen.tokenization.matching.proper_tokenization import ProperTokenization  # others do without
 
     return ProperTokenization.of(vocabulary)

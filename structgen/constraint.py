@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from structgen.logits_processor import GrammarLogitsProcessor
     from structgen.preparation import Prepared
     from structgen.schema.sources import Source
-    from structgen.tokenization.tokenization import ProperTokenization
+    from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 __all__ = ["Constraint", "Tokenization"]
 
@@ -65,7 +65,7 @@ class Constraint(Generic[T]):
         """
         if self._proper is None:
             return Matcher(self.grammar)
-        from structgen.tokenization.proper_matcher import ProperMatcher
+        from structgen.tokenization.matching.proper_matcher import ProperMatcher
 
         return ProperMatcher(self.grammar, self._proper, prompt_ids)
 
@@ -81,7 +81,7 @@ class Constraint(Generic[T]):
         """
         if self._proper is None:
             return list(prompt_ids), b"", Matcher(self.grammar)
-        from structgen.tokenization.proper_matcher import ProperMatcher, healed
+        from structgen.tokenization.matching.proper_matcher import ProperMatcher, healed
 
         kept, prefix = healed(self.grammar, self._proper, prompt_ids)
         return kept, prefix, ProperMatcher(self.grammar, self._proper, kept, prefix)

@@ -7,7 +7,7 @@ from support.bpe_tokenizers import sequences
 from support.smollm2 import byte_alphabet
 
 import structgen
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 LETTERS = {byte: letter for letter, byte in byte_alphabet().items()}
 # Among their bytes are B2, B3, B9, BC to BE, of which the byte map makes digits.

@@ -8,8 +8,8 @@ from support import bpe_tokenizers
 from support.bpe_tokenizers import tokenizer_of, vocabulary_of
 from support.smollm2 import byte_alphabet
 
-from structgen.tokenization.completions import unfinished
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.completions import unfinished
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 MAKES = [make for make in bpe_tokenizers.CUTTING if make is not bpe_tokenizers.llama3]  # it has whole words besides
 LETTERS = {byte: letter for letter, byte in byte_alphabet().items()}

@@ -11,7 +11,7 @@ import pytest
 from support.shared_data import NO_DATA, real_case, real_files
 
 import structgen
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 TOKENIZERS = os.environ.get("STRUCTGEN_TOKENIZERS", "")
 NAMES = ["gemma3", "llama3"]

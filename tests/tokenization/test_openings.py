@@ -10,7 +10,7 @@ from support.bpe_tokenizers import sequences, texts_of
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
 import structgen
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 ATOMS = [
     *"ab1,<>\"'",

@@ -11,7 +11,7 @@ from tokenizers import Regex, normalizers, pre_tokenizers
 
 import structgen
 from structgen.errors import VocabularyError
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 
 def byte_level(normalizer=None, *splits):

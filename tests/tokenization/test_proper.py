@@ -10,8 +10,8 @@ from support.bpe_tokenizers import sequences, texts_of, tokenizer_of, vocabulary
 
 import structgen
 from structgen.errors import TokenRejectedError, VocabularyError
-from structgen.tokenization.proper_matcher import ProperMatcher
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.proper_matcher import ProperMatcher
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 ATOMS = [
     *"aAbezZsStTrRvVlLmMdD'\"{}[]:,.!?-_/\\ \n\r\t1234567éñ中かナ한я",

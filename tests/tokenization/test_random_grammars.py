@@ -8,7 +8,7 @@ from support.bpe_tokenizers import vocabulary_of
 from support.reachable_texts import BYTES
 
 import structgen
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 SPECIAL = ("<|end|>", "<|im_end|>")
 ATOMS = [

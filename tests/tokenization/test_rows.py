@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.tokenization.rows import count
+from structgen.tokenization.matching.token_sets import count
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=4))

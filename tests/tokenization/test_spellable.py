@@ -11,7 +11,7 @@ from tokenizers import Regex, normalizers
 import structgen
 from structgen.engine import regex as rx
 from structgen.errors import VocabularyError
-from structgen.tokenization.spellable import Spellable
+from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 
 SPECIAL = "<|end|>"
 PIECES = ["<", "|", "en", "d", "|>", ">", "<|en", "d|>", "[<x]", "[d>]", "(e|é)n", "<|end|>", "a", "[|>]", "(|>)?"]

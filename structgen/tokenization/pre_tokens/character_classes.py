@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.errors import VocabularyError
-from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.pre_tokens.split_guesses import Split
+from structgen.tokenization.pre_tokens.split_patterns import is_one_character, union_of
 from structgen.tokenization.scripts import SCRIPT, scripts_of
-from structgen.tokenization.split_patterns import is_one_character, union_of
 
 __all__ = ["NUMERIC", "PUNCTUATION", "SPACE_MARK", "SYMBOL", "WORD", "Memberships"]
 

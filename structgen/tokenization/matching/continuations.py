@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.engine.matching.compiled import CompiledGrammar
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 __all__ = ["IN_CAPTURE", "IN_SET", "IN_TERMINAL", "Continuations", "Endings"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from structgen.errors import VocabularyError
-from structgen.tokenization.memberships import SPACE_MARK
+from structgen.tokenization.pre_tokens.character_classes import SPACE_MARK
 
 __all__ = ["Opening", "read_openings"]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from structgen.tokenization.merges import MergeTable
+from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["Borders"]
 

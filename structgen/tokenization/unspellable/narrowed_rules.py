@@ -19,7 +19,7 @@ from structgen.engine.grammar.composition import OWN, ComposedRules, composed, h
 from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Symbol
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
-from structgen.tokenization.special_texts import NONE_BEGUN, SpecialTexts
+from structgen.tokenization.unspellable.special_texts import NONE_BEGUN, SpecialTexts
 
 __all__ = ["spelled", "terminals_of"]
 

@@ -5,11 +5,11 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
-from structgen.tokenization.continuations cimport Continuations, Endings
-from structgen.tokenization.merges cimport MergeTable
-from structgen.tokenization.rows cimport count, ids, intersect, ints, remove, unite, without
-from structgen.tokenization.scanner cimport Scanner, TokenRows
-from structgen.tokenization.whole_words cimport WholeWords
+from structgen.tokenization.matching.continuations cimport Continuations, Endings
+from structgen.tokenization.merges.merge_table cimport MergeTable
+from structgen.tokenization.matching.token_sets cimport count, ids, intersect, ints, remove, unite, without
+from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
+from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
 cdef int BAD, GOOD, KEPT, KEPT_ROWS, UNKNOWN

@@ -17,17 +17,17 @@ from structgen.engine.arrays import zeros
 from structgen.engine.garbage_collection import without_collector
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
-from structgen.tokenization.added_tokens import AddedTokens
-from structgen.tokenization.borders import Borders
-from structgen.tokenization.completions import Completions, composes
-from structgen.tokenization.cutting_texts import BEHIND_BORDERS, CUTS, CutterFinder
-from structgen.tokenization.merges import MergeTable
-from structgen.tokenization.reading import read_tokenizer
-from structgen.tokenization.rows import ids
-from structgen.tokenization.scanner import Scanner, TokenRows
-from structgen.tokenization.spelling import Spelling
-from structgen.tokenization.symbols import Symbols, check_spellings
-from structgen.tokenization.whole_words import OTHER, WholeWords
+from structgen.tokenization.configuration.added_tokens import AddedTokens
+from structgen.tokenization.configuration.symbols import Symbols, check_spellings
+from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
+from structgen.tokenization.matching.completions import Completions, composes
+from structgen.tokenization.matching.cutting_texts import BEHIND_BORDERS, CUTS, CutterFinder
+from structgen.tokenization.matching.token_sets import ids
+from structgen.tokenization.matching.whole_words import OTHER, WholeWords
+from structgen.tokenization.merges.borders import Borders
+from structgen.tokenization.merges.merge_table import MergeTable
+from structgen.tokenization.pre_tokens.scanner import Scanner, TokenRows
+from structgen.tokenization.unspellable.checks import Spelling
 
 __all__ = ["Branch", "Place", "ProperTokenization"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
-from structgen.tokenization.memberships import SPACE_MARK
-from structgen.tokenization.reading import Parts
+from structgen.tokenization.configuration.tokenizer_parts import Parts
+from structgen.tokenization.pre_tokens.character_classes import SPACE_MARK
 
 __all__ = ["Symbols", "check_spellings"]
 

@@ -3,7 +3,7 @@ import cython
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
-from structgen.tokenization.scanner cimport Scanner
+from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
 cdef int KEPT, LONGEST_ENDING, MOST_BYTES, MOST_ENDINGS
 

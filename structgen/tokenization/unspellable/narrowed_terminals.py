@@ -20,9 +20,9 @@ from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
-from structgen.tokenization.completions import composes
-from structgen.tokenization.special_texts import SpecialTexts
-from structgen.tokenization.spelled_rules import spelled, terminals_of
+from structgen.tokenization.matching.completions import composes
+from structgen.tokenization.unspellable.narrowed_rules import spelled, terminals_of
+from structgen.tokenization.unspellable.special_texts import SpecialTexts
 
 __all__ = ["Spellable"]
 

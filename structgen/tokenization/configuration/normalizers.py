@@ -14,10 +14,10 @@ from typing import Any
 
 from structgen.errors import VocabularyError
 from structgen.tokenization.charsmaps import replaced_together
-from structgen.tokenization.completions import composes
-from structgen.tokenization.memberships import SPACE_MARK, Memberships
-from structgen.tokenization.pre_tokenizers import Split
-from structgen.tokenization.split_patterns import Program, compile_pattern, literal_pattern
+from structgen.tokenization.matching.completions import composes
+from structgen.tokenization.pre_tokens.character_classes import SPACE_MARK, Memberships
+from structgen.tokenization.pre_tokens.split_guesses import Split
+from structgen.tokenization.pre_tokens.split_patterns import Program, compile_pattern, literal_pattern
 
 __all__ = ["Marking", "Normalizers", "is_marking", "program_of", "read_normalizers", "rows_of"]
 

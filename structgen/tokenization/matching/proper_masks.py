@@ -26,11 +26,11 @@ from structgen.engine.arrays import zeros
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
-from structgen.tokenization.completions import unfinished
-from structgen.tokenization.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
-from structgen.tokenization.rows import count, ids, intersect, ints, remove, unite, without
-from structgen.tokenization.tokenization import Branch, Place, ProperTokenization
-from structgen.tokenization.whole_words import OTHER
+from structgen.tokenization.matching.completions import unfinished
+from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.matching.proper_tokenization import Branch, Place, ProperTokenization
+from structgen.tokenization.matching.token_sets import count, ids, intersect, ints, remove, unite, without
+from structgen.tokenization.matching.whole_words import OTHER
 
 __all__ = ["ProperMasks"]
 

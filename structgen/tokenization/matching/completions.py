@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.tokenization.merges import MergeTable
-from structgen.tokenization.scanner import character_length, may_follow
+from structgen.tokenization.merges.merge_table import MergeTable
+from structgen.tokenization.pre_tokens.scanner import character_length, may_follow
 
 __all__ = ["Completion", "Completions", "composes"]
 

@@ -11,11 +11,11 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
 from structgen.limits import Limits
 from structgen.schema.algebra import Language
-from structgen.tokenization.added_tokens import AddedTokens
-from structgen.tokenization.completions import composes
-from structgen.tokenization.pre_tokenizers import Split, opened, options
-from structgen.tokenization.reading import Parts
-from structgen.tokenization.spellable import Spellable
+from structgen.tokenization.configuration.added_tokens import AddedTokens
+from structgen.tokenization.configuration.tokenizer_parts import Parts
+from structgen.tokenization.matching.completions import composes
+from structgen.tokenization.pre_tokens.split_guesses import Split, opened, options
+from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 
 __all__ = ["Spelling"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.tokenization.merges import MergeTable
-from structgen.tokenization.reading import Parts
-from structgen.tokenization.symbols import Symbols
+from structgen.tokenization.configuration.symbols import Symbols
+from structgen.tokenization.configuration.tokenizer_parts import Parts
+from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["WholeWords"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.errors import LimitExceededError, TokenRejectedError
-from structgen.tokenization.proper_masks import ProperMasks
-from structgen.tokenization.tokenization import Place, ProperTokenization
+from structgen.tokenization.matching.proper_masks import ProperMasks
+from structgen.tokenization.matching.proper_tokenization import Place, ProperTokenization
 
 if TYPE_CHECKING:
     from structgen.engine.matching.explaining import Explanation

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from structgen.engine.arrays import zeros
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.tokenization.added_tokens import AddedTokens
-from structgen.tokenization.borders import Borders
-from structgen.tokenization.completions import Completions
-from structgen.tokenization.scanner import Cutters, Scanner
+from structgen.tokenization.configuration.added_tokens import AddedTokens
+from structgen.tokenization.matching.completions import Completions
+from structgen.tokenization.merges.borders import Borders
+from structgen.tokenization.pre_tokens.scanner import Cutters, Scanner
 
 __all__ = ["BEHIND_BORDERS", "CUTS", "CutterFinder"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from structgen.tokenization.pre_tokenizers import FRESH, Guess, Split, is_settled, may_end, opened, options
+from structgen.tokenization.pre_tokens.split_guesses import FRESH, Guess, Split, is_settled, may_end, opened, options
 
 __all__ = ["ByteSplits", "Levels", "OneLevel", "TwoLevels"]
 

@@ -1,6 +1,6 @@
 import cython
 
-from structgen.tokenization.scanner cimport Scanner
+from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
 
 cdef class CutterFinder:

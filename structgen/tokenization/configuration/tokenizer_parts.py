@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from structgen.engine.vocabulary.token_bytes import BYTE_ALPHABET
 from structgen.errors import VocabularyError
-from structgen.tokenization.levels import ByteSplits
-from structgen.tokenization.memberships import SPACE_MARK, Memberships
-from structgen.tokenization.merges import ids_of_merges
-from structgen.tokenization.openings import Opening, read_openings
-from structgen.tokenization.pre_tokenizers import Split
-from structgen.tokenization.reading_normalizers import Marking, is_marking, read_normalizers, rows_of
-from structgen.tokenization.reading_splits import read_splits
-from structgen.tokenization.split_patterns import compile_pattern, empty_pattern
+from structgen.tokenization.configuration.normalizers import Marking, is_marking, read_normalizers, rows_of
+from structgen.tokenization.configuration.openings import Opening, read_openings
+from structgen.tokenization.configuration.pre_tokenizers import read_splits
+from structgen.tokenization.merges.merge_table import ids_of_merges
+from structgen.tokenization.pre_tokens.character_classes import SPACE_MARK, Memberships
+from structgen.tokenization.pre_tokens.levels import ByteSplits
+from structgen.tokenization.pre_tokens.split_guesses import Split
+from structgen.tokenization.pre_tokens.split_patterns import compile_pattern, empty_pattern
 
 __all__ = ["Parts", "read_tokenizer"]
 

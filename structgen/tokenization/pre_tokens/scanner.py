@@ -17,8 +17,8 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
-from structgen.tokenization.levels import ByteSplits, Levels, OneLevel, TwoLevels
-from structgen.tokenization.pre_tokenizers import Split
+from structgen.tokenization.pre_tokens.levels import ByteSplits, Levels, OneLevel, TwoLevels
+from structgen.tokenization.pre_tokens.split_guesses import Split
 
 __all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
 

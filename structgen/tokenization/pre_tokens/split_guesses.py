@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from structgen.tokenization.split_patterns import Program, Threads
+from structgen.tokenization.pre_tokens.split_patterns import Program, Threads
 
 __all__ = ["FRESH", "Guess", "Split", "is_settled", "may_end", "opened", "options"]
 
