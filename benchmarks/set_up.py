@@ -34,7 +34,7 @@ MODULES = {
     "structgen, the name": ["structgen"],  # what is behind its names is imported when a name is first used
     "structgen": [
         "structgen",
-        "structgen.cache",
+        "structgen.compilation.cache",
         "structgen.engine.vocabulary.bitmask",
         "structgen.engine.matching.matcher",
     ],

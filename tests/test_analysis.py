@@ -5,8 +5,8 @@ import random
 import pytest
 
 from structgen import cli
-from structgen.analysis import describe, statistics
-from structgen.analysis.terminals import Terminals
+from structgen.diagnostics.grammar_statistics.statistics import describe, statistics
+from structgen.diagnostics.grammar_statistics.terminals import Terminals
 from structgen.engine.grammar.tables import END, terminal_number
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form.passes import normalize

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import structgen
-from structgen.batching import run_batch
+from structgen.generation.batches import run_batch
 
 
 class Person(BaseModel):

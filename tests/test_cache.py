@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import structgen
-from structgen.cache import CompileCache, estimated_bytes
+from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectPlaces
 

@@ -18,7 +18,7 @@ from support.shared_data import NO_DATA, remotes, suite_cases, suite_files
 
 import structgen
 from structgen import cli
-from structgen.checking import Checker, check
+from structgen.diagnostics.check import Checker, check
 from structgen.schema import SchemaWarning
 
 PERSON = {

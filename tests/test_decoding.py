@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structgen
-from structgen.decoding import MOST_HELD, Decoder
-from structgen.sampling import Sampler
+from structgen.generation.decoder import MOST_HELD, Decoder
+from structgen.generation.sampling import Sampler
 
 BYTES = {i: bytes([i]) for i in range(256)}
 WORDS = [b'{"', b'": ', b'"$', b"name", b'"a', b"na", b"me", b"yes", b"ye", b"no", b'"}', b" 3", b"34", "é".encode()]

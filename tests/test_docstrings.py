@@ -24,7 +24,11 @@ NAMES |= {"structgen": structgen, "Literal": Literal, "parse": parse}
 
 
 def test_there_are_examples():
-    assert {"structgen.engine.vocabulary.vocabulary", "structgen.cache", "structgen.grammars"} <= set(MODULES)
+    assert {
+        "structgen.engine.vocabulary.vocabulary",
+        "structgen.compilation.cache",
+        "structgen.output_types.grammar",
+    } <= set(MODULES)
 
 
 @pytest.mark.parametrize("name", MODULES)

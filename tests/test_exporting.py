@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 import structgen
-from structgen.exporting import Dialect
+from structgen.integrations.export import Dialect
 
 TEXTS = [dialect for dialect in get_args(Dialect) if dialect != "vllm"]
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 import structgen
-from structgen.run import partial_json
+from structgen.generation.runs import partial_json
 
 
 class Colour(enum.Enum):

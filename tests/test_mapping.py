@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import structgen
-from structgen.mapping import MapSummary, map_file
+from structgen.mapping.files import MapSummary, map_file
 
 
 class Person(BaseModel, extra="forbid"):
@@ -157,7 +157,7 @@ sys.path.insert(0, {folder!r})
 import numpy as np
 import structgen
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.mapping import map_file
+from structgen.mapping.files import map_file
 
 class Slow:
     vocabulary = Vocabulary.from_bytes({{i: bytes([i]) for i in range(256)}}, eos_token_ids=[256])
@@ -205,7 +205,7 @@ def test_a_killed_run_is_resumed(tmp_path):
 def test_the_same_on_ray(tiny_hf_model, tiny_tokenizer, prompts, tmp_path, monkeypatch):
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
-    from structgen.ray_mapping import map_file_on_ray
+    from structgen.mapping.ray import map_file_on_ray
 
     folder = tmp_path / "model"
     tiny_hf_model.save_pretrained(folder)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing_extensions import TypedDict
 
-from structgen.partial_json import PartialReader
-from structgen.partial_values import MISSING, PartialValues
+from structgen.generation.partial_json import PartialReader
+from structgen.generation.snapshots import MISSING, PartialValues
 
 T = TypeVar("T")
 

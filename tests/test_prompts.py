@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 import structgen
 from structgen import prompts
-from structgen.settings import Settings
+from structgen.generation.settings import Settings
 
 
 class Person(BaseModel):

@@ -5,8 +5,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 import structgen
-from structgen.reasoning import Reasoner, Reasoning
-from structgen.sampling import Sampler
+from structgen.generation.reasoner import Reasoner, Reasoning
+from structgen.generation.sampling import Sampler
 
 # Characters are tokens; besides, a mark that is one token without a text, and tokens in which a mark ends or begins.
 MARK, CROSSING, WHOLE, END = 300, 301, 302, 310
@@ -98,7 +98,7 @@ def test_wrong_options():
     with pytest.raises(ValueError, match="max_tokens"):
         Reasoning(max_tokens=-1)
     with pytest.raises(TypeError, match="reasoning must be"):
-        structgen.settings.Settings(reasoning="yes")
+        structgen.generation.settings.Settings(reasoning="yes")
 
 
 class Answer(BaseModel):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from structgen.sampling import Sampler
+from structgen.generation.sampling import Sampler
 
 
 def mask_of(tokens, size):

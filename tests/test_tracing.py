@@ -17,7 +17,7 @@ import pytest
 
 import structgen
 from structgen import cli
-from structgen.tracing import LEAST_WANTED, Step, Trace, Wanted
+from structgen.diagnostics.trace import LEAST_WANTED, Step, Trace, Wanted
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 TEMPLATE = pathlib.Path(structgen.__file__).with_name("trace.html")

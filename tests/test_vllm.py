@@ -26,7 +26,7 @@ SCHEMA = {"structgen": {"schema": {"type": "boolean"}}}
 
 @pytest.fixture
 def interfaces(monkeypatch):
-    module = importlib.import_module("structgen.vllm")
+    module = importlib.import_module("structgen.integrations.vllm")
     module._v1.cache_clear()
     module._v2.cache_clear()
     yield install(monkeypatch)
@@ -70,7 +70,7 @@ EVERYTHING = set(range(WIDTH))
 
 def test_the_classes_are_of_the_interface(interfaces):
     first, second = interfaces
-    from structgen.vllm import GrammarLogitsProcessor, GrammarLogitsProcessorV1
+    from structgen.integrations.vllm import GrammarLogitsProcessor, GrammarLogitsProcessorV1
 
     for ours, theirs in (
         (GrammarLogitsProcessorV1, first.LogitsProcessor),
@@ -83,7 +83,7 @@ def test_the_classes_are_of_the_interface(interfaces):
                 wanted = list(inspect.signature(getattr(theirs, name)).parameters)
                 assert list(inspect.signature(getattr(ours, name)).parameters) == wanted, (name, method)
     with pytest.raises(AttributeError):
-        getattr(importlib.import_module("structgen.vllm"), "Nothing")  # noqa: B009
+        getattr(importlib.import_module("structgen.integrations.vllm"), "Nothing")  # noqa: B009
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_the_classes_are_of_the_interface(interfaces):
     ],
 )
 def test_bad_requests_are_refused_at_the_door(interfaces, asked):
-    from structgen.vllm import GrammarLogitsProcessor, GrammarLogitsProcessorV1
+    from structgen.integrations.vllm import GrammarLogitsProcessor, GrammarLogitsProcessorV1
 
     for processor in (GrammarLogitsProcessor, GrammarLogitsProcessorV1):
         with pytest.raises(ValueError, match=r"."):
@@ -112,7 +112,7 @@ def test_bad_requests_are_refused_at_the_door(interfaces, asked):
 
 def test_v1_follows_the_rows_of_a_batch(interfaces, config):
     first, _ = interfaces
-    from structgen.vllm import GrammarLogitsProcessorV1
+    from structgen.integrations.vllm import GrammarLogitsProcessorV1
 
     processor = GrammarLogitsProcessorV1(config, torch.device("cpu"), False)
     assert processor.is_argmax_invariant() is False
@@ -194,7 +194,7 @@ class Slots:
 
 def test_v2_follows_slots_in_any_order(interfaces, config):
     _, second = interfaces
-    from structgen.vllm import GrammarLogitsProcessor
+    from structgen.integrations.vllm import GrammarLogitsProcessor
 
     slots = Slots(second)
     processor = GrammarLogitsProcessor(config, slots.states)
@@ -237,7 +237,7 @@ def test_v2_follows_slots_in_any_order(interfaces, config):
 
 def test_v2_masks_the_rows_of_draft_tokens(interfaces, config):
     _, second = interfaces
-    from structgen.vllm import GrammarLogitsProcessor
+    from structgen.integrations.vllm import GrammarLogitsProcessor
 
     slots = Slots(second)
     processor = GrammarLogitsProcessor(config, slots.states)
@@ -256,7 +256,7 @@ def test_v2_masks_the_rows_of_draft_tokens(interfaces, config):
 
 def test_an_output_that_left_the_grammar_is_let_go(interfaces, config):
     first, _ = interfaces
-    from structgen.vllm import GrammarLogitsProcessorV1
+    from structgen.integrations.vllm import GrammarLogitsProcessorV1
 
     processor = GrammarLogitsProcessorV1(config, torch.device("cpu"), False)
     output = ids("b")
@@ -269,7 +269,7 @@ def test_an_output_that_left_the_grammar_is_let_go(interfaces, config):
 def test_sampling_gives_texts_of_the_schema(interfaces, config):
     """A batch as vLLM's sampler runs it, by chance."""
     first, _ = interfaces
-    from structgen.vllm import GrammarLogitsProcessorV1
+    from structgen.integrations.vllm import GrammarLogitsProcessorV1
 
     rng = random.Random(3)
     schema = {"type": "object", "properties": {"a": {"type": "boolean"}, "b": {"enum": [1, 2]}}, "required": ["a"]}

@@ -29,7 +29,7 @@ from typing_extensions import TypedDict
 
 import structgen
 from structgen import Grammar
-from structgen.writing import text_of
+from structgen.generation.example_texts import text_of
 
 
 def written(schema, value, **options):

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from structgen.constraint import Constraint
-    from structgen.run import Run
+    from structgen.compilation.constraint import Constraint
+    from structgen.generation.runs import Run
+    from structgen.generation.settings import Settings
     from structgen.schema.options import SchemaArguments
-    from structgen.settings import Settings
 
 __all__ = ["AnyModel", "Model", "Prompt", "Server", "Session", "SessionBatch", "as_messages", "check_model"]
 

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import openai
 
-from structgen.constraint import Constraint
-from structgen.decoding import FinishReason, Request
+from structgen.compilation.constraint import Constraint
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError
+from structgen.generation.decoder import FinishReason, Request
+from structgen.generation.prompts import conversation
+from structgen.generation.runs import Run, Usage
 from structgen.models.base import as_messages
 from structgen.models.response_format import VALUE, response_format
-from structgen.prompts import conversation
-from structgen.run import Run, Usage
 from structgen.schema.options import SchemaArguments
 
 if TYPE_CHECKING:
+    from structgen.generation.settings import Settings
     from structgen.models.base import Prompt
-    from structgen.settings import Settings
 
 __all__ = ["OpenAIModel", "ServerRun", "from_openai"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt, as_messages
-from structgen.models.kept_tokens import keeping_tokens
+from structgen.models.token_cache import keeping_tokens
 
 __all__ = ["TokenizedModel"]
 

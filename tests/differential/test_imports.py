@@ -14,7 +14,7 @@ from support.walks import Sampler, byte_vocabulary
 
 import structgen
 from structgen.engine.matching.compiled import CompiledGrammar
-from structgen.exporting import Dialect
+from structgen.integrations.export import Dialect
 from structgen.kbnf.normal_form.passes import normalize
 
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"

@@ -16,7 +16,7 @@ from typing_extensions import TypeAliasType
 
 import structgen
 from structgen import SubstringOf
-from structgen.cache import estimated_bytes
+from structgen.compilation.cache import estimated_bytes
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.kbnf.normal_form.productions import _FACTS, _NUMBERS
 from structgen.schema.json_text.terminals import _quoted_once

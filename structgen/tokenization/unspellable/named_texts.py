@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from structgen.engine.regex.tree import Literal, LiteralSet
-from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of
 from structgen.limits import Limits
+from structgen.output_types.grammar import Grammar
 from structgen.schema.algebra import Language
 from structgen.schema.reading.keywords import REGEX_DIALECT, language_of
 from structgen.schema.reading.scopes import ROOT

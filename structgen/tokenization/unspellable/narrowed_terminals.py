@@ -16,10 +16,10 @@ from operator import and_, or_
 from structgen.engine import regex as rx
 from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables
-from structgen.grammars import Grammar
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
+from structgen.output_types.grammar import Grammar
 from structgen.tokenization.matching.completions import composes
 from structgen.tokenization.unspellable.narrowed_rules import spelled, terminals_of
 from structgen.tokenization.unspellable.special_texts import SpecialTexts

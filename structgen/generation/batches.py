@@ -1,0 +1,273 @@
+"""`batch`: prompts that the model reads together; when an answer is done its row leaves, and the next prompt joins."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, Unpack, cast
+
+from structgen.generation.generator import BATCH_SIZE, Generator, in_thread
+from structgen.generation.runs import Result, Run
+from structgen.generation.settings import GenerationOptions, GeneratorOptions
+from structgen.limits import Limits
+from structgen.models.base import Server
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    from structgen.models.base import AnyModel, Model, Prompt, Session, SessionBatch
+
+__all__ = ["abatch", "batch", "run_batch", "with_progress"]
+
+T = TypeVar("T")
+
+Beginning: TypeAlias = "Callable[[Callable[[], Session] | None], Run[Any]]"
+"""Begins a run, with what makes it sessions; None for those of a server, which have their own."""
+
+
+def batch(
+    model: AnyModel,
+    prompts: Iterable[Prompt],
+    schema: Any,
+    *,
+    batch_size: int = BATCH_SIZE,
+    return_exceptions: bool = False,
+    progress: bool = False,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> list[Any]:
+    """Answers many prompts, in batched passes of the model.
+
+    Args:
+        model: see `structgen.generate`. Models without batched passes, among them those with sliding windows or
+            recurrent states, answer one prompt after the other.
+        prompts: texts or lists of messages.
+        schema: one for all prompts; or a list of schemas, one for each.
+        batch_size: rows that the model reads together at most. When one is done the next prompt takes its place.
+        return_exceptions: give an error as the result of its row, as `asyncio.gather` does; by default the first one
+            is raised.
+        progress: show a bar on stderr; needs tqdm.
+        limits: bounds on what the schemas may cost.
+        options: as of `structgen.generate`. With a `seed` each row has its own: seed + index.
+
+    Returns:
+        The values, in the order of the prompts.
+
+    Raises:
+        TypeError: one prompt is no list of prompts.
+        ValueError: as many schemas as prompts are wanted, and there are not.
+        SchemaError, GrammarError: a schema cannot be used.
+        IncompleteOutputError, ValidationFailedError, GenerationError: of the first row that fails.
+
+    Example:
+        >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
+        ['good', 'bad']
+    """
+    shows = _Shows(return_exceptions, progress)
+    return _values(model, prompts, schema, threading.Event(), batch_size, shows, limits, options)
+
+
+async def abatch(
+    model: AnyModel,
+    prompts: Iterable[Prompt],
+    schema: Any,
+    *,
+    batch_size: int = BATCH_SIZE,
+    return_exceptions: bool = False,
+    progress: bool = False,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> list[Any]:
+    """`batch`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way.
+
+    Example:
+        >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
+    """
+    shows = _Shows(return_exceptions, progress)
+    return await in_thread(
+        lambda cancelled: _values(model, prompts, schema, cancelled, batch_size, shows, limits, options)
+    )
+
+
+class _Shows(NamedTuple):
+    """What a batch shows of its rows."""
+
+    exceptions: bool
+    progress: bool
+
+
+def _values(
+    model: AnyModel,
+    prompts: Iterable[Prompt],
+    schema: Any,
+    cancelled: threading.Event,
+    batch_size: int,
+    shows: _Shows,
+    limits: Limits | None,
+    options: GeneratorOptions,
+) -> list[Any]:
+    """See `batch`; what is there when it is cancelled."""
+    if isinstance(prompts, (str, bytes, Mapping)):
+        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
+    rows = list(prompts)
+    generators = _generators(model, schema, len(rows), limits, options)
+    seed = options.get("seed")
+
+    def beginning(index: int) -> Beginning:
+        own: GenerationOptions = {} if seed is None else {"seed": seed + index}
+        return lambda new_session: generators[index].begin(rows[index], new_session=new_session, **own)
+
+    found: list[Any] = [None] * len(rows)
+    jobs = ((index, beginning(index)) for index in range(len(rows)))
+    outcomes = run_batch(model, jobs, batch_size=batch_size, cancelled=cancelled)
+    for index, outcome in with_progress(outcomes, len(rows)) if shows.progress else outcomes:
+        if isinstance(outcome, Exception) and not shows.exceptions:
+            raise outcome
+        found[index] = outcome.value if isinstance(outcome, Result) else outcome
+    return found
+
+
+def run_batch(
+    model: AnyModel,
+    beginnings: Iterable[tuple[int, Beginning]],
+    *,
+    batch_size: int,
+    cancelled: threading.Event | None = None,
+) -> Iterator[tuple[int, Result[Any] | Exception]]:
+    """Runs of one model, side by side.
+
+    Args:
+        model: reads for all of them.
+        beginnings: for each row its number, and what begins its run with sessions of the batch; taken when there is
+            room.
+        batch_size: rows at a time.
+        cancelled: tells that nobody waits for them any more: the passes under way are the last.
+
+    Yields:
+        The rows' numbers with what became of them, as they finish.
+
+    Raises:
+        ValueError: no room for any row.
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
+    waiting = iter(beginnings)
+    cancelled = cancelled or threading.Event()
+    if isinstance(model, Server):
+        yield from _in_threads(waiting, batch_size, cancelled)
+        return
+    sessions = _sessions(model)
+    rows: dict[int, Run[Any]] = {}
+    while not cancelled.is_set():
+        joining = list(itertools.islice(waiting, batch_size - len(rows)))
+        for index, begin in joining:
+            try:
+                rows[index] = begin(sessions.session)
+            except Exception as error:
+                yield index, error
+        if not rows and not joining:
+            return
+        yield from _pass(sessions, rows)
+
+
+def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[int, Result[Any] | Exception]]:
+    """One pass of the model over all rows; those that are done leave."""
+    requests = {}
+    for index, run in list(rows.items()):
+        try:
+            request = run.request()
+        except Exception as error:
+            del rows[index]
+            yield index, error
+            continue
+        if request is None:
+            del rows[index]
+            yield index, cast(Result[Any], run.result)
+        else:
+            requests[index] = (run.session, request.token_ids, request.keep)
+    if not requests:
+        return
+    given: Sequence[NDArray[float32] | Exception]
+    try:
+        given = sessions.forward(list(requests.values()))
+    except Exception as error:  # of the whole pass: nobody knows what each sequence holds now
+        given = [error] * len(requests)
+    for index, logits in zip(requests, given):
+        try:
+            if isinstance(logits, Exception):
+                raise logits
+            rows[index].take(logits)
+        except Exception as error:
+            del rows[index]
+            yield index, error
+
+
+class _OneByOne:
+    """The batch of a model that reads one sequence at a time."""
+
+    def __init__(self, model: Model) -> None:
+        self.session = model.session
+
+    def forward(self, requests: Sequence[tuple[Session, Sequence[int], int]]) -> list[NDArray[float32] | Exception]:
+        return [_logits_or_error(*request) for request in requests]
+
+
+def _logits_or_error(session: Session, token_ids: Sequence[int], keep: int) -> NDArray[float32] | Exception:
+    try:
+        return session.forward(token_ids, keep=keep)
+    except Exception as error:
+        return error
+
+
+def _in_threads(
+    beginnings: Iterator[tuple[int, Beginning]], batch_size: int, cancelled: threading.Event
+) -> Iterator[tuple[int, Result[Any] | Exception]]:
+    """Runs that a server answers, each in a thread."""
+    under_way: dict[Future[Result[Any] | Exception], int] = {}
+
+    def outcome(begin: Beginning) -> Result[Any] | Exception:
+        try:
+            return begin(None).to_end(cancelled)
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(batch_size) as pool:
+        try:
+            while not cancelled.is_set():
+                for index, begin in itertools.islice(beginnings, batch_size - len(under_way)):
+                    under_way[pool.submit(outcome, begin)] = index
+                if not under_way:
+                    return
+                for done in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    yield under_way.pop(done), done.result()
+        finally:
+            cancelled.set()
+
+
+def _sessions(model: AnyModel) -> SessionBatch:
+    """Where the rows of a batch are read."""
+    make = getattr(model, "session_batch", None)
+    made: SessionBatch | None = make() if make is not None else None
+    return made or _OneByOne(cast("Model", model))
+
+
+def _generators(
+    model: AnyModel, schema: Any, count: int, limits: Limits | None, options: GeneratorOptions
+) -> list[Generator[Any]]:
+    if not isinstance(schema, list):
+        return [Generator(model, schema, limits=limits, **options)] * count
+    if len(schema) != count:
+        raise ValueError(f"{len(schema)} schemas for {count} prompts")
+    return [Generator(model, one, limits=limits, **options) for one in schema]
+
+
+def with_progress(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:
+    """The same, with a progress bar on stderr; so many of all are done already."""
+    try:
+        from tqdm import tqdm
+    except ImportError as error:
+        raise ImportError("a progress bar needs tqdm: pip install tqdm") from error
+    yield from tqdm(outcomes, total=count, initial=done, unit="row", smoothing=0)
