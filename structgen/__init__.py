@@ -29,7 +29,7 @@ from structgen.errors import (
 from structgen.limits import Limits
 
 if TYPE_CHECKING:
-    from structgen.compilation.cache import clear_cache, compile
+    from structgen.compilation.compiler import clear_cache, compile
     from structgen.compilation.constraint import Constraint
     from structgen.diagnostics.check import CheckResult, Problem, check
     from structgen.diagnostics.trace import Trace, trace
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from structgen.engine.matching.matcher import Matcher, fill_next_token_bitmask
     from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
     from structgen.engine.vocabulary.vocabulary import Vocabulary
-    from structgen.generation.batches import abatch, batch
+    from structgen.generation.api import abatch, agenerate, astream, batch, generate, stream
     from structgen.generation.functions import TypedFunction, fn
-    from structgen.generation.generator import Generator, agenerate, generate
-    from structgen.generation.reasoner import Reasoning
+    from structgen.generation.generator import Generator
     from structgen.generation.runs import Result, Usage
-    from structgen.generation.streams import AsyncStream, Stream, astream, stream
+    from structgen.generation.settings import Reasoning
+    from structgen.generation.streams import AsyncStream, Stream
     from structgen.generation.tool_calls import ToolCall, acall, call
     from structgen.integrations.export import export
     from structgen.models.gguf import from_llama_cpp
@@ -129,7 +129,7 @@ _HOME = {
     "JsonLines": "output_types.json_lines",
     "Matcher": "engine.matching.matcher",
     "Problem": "diagnostics.check",
-    "Reasoning": "generation.reasoner",
+    "Reasoning": "generation.settings",
     "Result": "generation.runs",
     "Stream": "generation.streams",
     "SubstringOf": "output_types.substring",
@@ -139,17 +139,17 @@ _HOME = {
     "TypedFunction": "generation.functions",
     "Usage": "generation.runs",
     "Vocabulary": "engine.vocabulary.vocabulary",
-    "abatch": "generation.batches",
+    "abatch": "generation.api",
     "acall": "generation.tool_calls",
-    "agenerate": "generation.generator",
+    "agenerate": "generation.api",
     "allocate_token_bitmask": "engine.vocabulary.bitmask",
     "apply_token_bitmask": "engine.vocabulary.bitmask",
-    "astream": "generation.streams",
-    "batch": "generation.batches",
+    "astream": "generation.api",
+    "batch": "generation.api",
     "call": "generation.tool_calls",
     "check": "diagnostics.check",
-    "clear_cache": "compilation.cache",
-    "compile": "compilation.cache",
+    "clear_cache": "compilation.compiler",
+    "compile": "compilation.compiler",
     "export": "integrations.export",
     "fill_next_token_bitmask": "engine.matching.matcher",
     "fn": "generation.functions",
@@ -157,11 +157,11 @@ _HOME = {
     "from_logits": "models.logits",
     "from_openai": "models.openai",
     "from_transformers": "models.transformers",
-    "generate": "generation.generator",
+    "generate": "generation.api",
     "json_lines": "output_types.json_lines",
     "load": "models.loading",
     "set_default_model": "models.loading",
-    "stream": "generation.streams",
+    "stream": "generation.api",
     "template": "output_types.template",
     "trace": "diagnostics.trace",
 }

@@ -5,8 +5,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 import structgen
-from structgen.generation.reasoner import Reasoner, Reasoning
+from structgen.generation.reasoner import Reasoner
 from structgen.generation.sampling import Sampler
+from structgen.generation.settings import Reasoning
 
 # Characters are tokens; besides, a mark that is one token without a text, and tokens in which a mark ends or begins.
 MARK, CROSSING, WHOLE, END = 300, 301, 302, 310

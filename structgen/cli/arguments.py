@@ -172,7 +172,7 @@ def running(options: argparse.Namespace) -> RunOptions:
     if options.tokenization is not None:
         found["tokenization"] = options.tokenization
     if options.reasoning is not None:
-        from structgen.generation.reasoner import Reasoning
+        from structgen.generation.settings import Reasoning
 
         found["reasoning"] = Reasoning(max_tokens=options.reasoning)
     return found

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from structgen.compilation.inputs import IsEmpty, Prepared, Written, prepare, prepared_schema
-from structgen.engine import regex as rx
 from structgen.engine.grammar.composition import concatenation, has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.splitting import split
+from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import GrammarError
 from structgen.limits import Deadline, Limits
@@ -91,7 +91,7 @@ class _Reader:
         Raises:
             ValueError: the text does not fit the template.
         """
-        from structgen.compilation.cache import compile_prepared  # it knows of templates itself
+        from structgen.compilation.compiler import compile_prepared
 
         vocabulary = byte_vocabulary()
         parts = [

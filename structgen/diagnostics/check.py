@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from structgen.compilation.cache import compile
+from structgen.compilation.compiler import compile
 from structgen.engine.matching.expectations import Expected, printable, shown
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary

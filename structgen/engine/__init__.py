@@ -44,7 +44,7 @@ def _uncompiled_modules() -> list[str]:
     """Return the names of the modules that have a `.pxd` but no compiled twin."""
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
     missing = []
-    for folder, _, names in os.walk(_FOLDER):
+    for _, _, names in os.walk(_FOLDER):
         files = set(names)
         hot = (name.removesuffix(".pxd") for name in names if name.endswith(".pxd"))
         missing += [name for name in hot if not any(name + suffix in files for suffix in suffixes)]

@@ -6,9 +6,9 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from structgen.generation.generator import BATCH_SIZE, Generator, in_thread
+from structgen.generation.api import _generators
 from structgen.generation.runs import Result, Run
 from structgen.generation.settings import GenerationOptions, GeneratorOptions
 from structgen.limits import Limits
@@ -20,76 +20,12 @@ if TYPE_CHECKING:
 
     from structgen.models.base import AnyModel, Model, Prompt, Session, SessionBatch
 
-__all__ = ["abatch", "batch", "run_batch", "with_progress"]
+__all__ = ["run_batch", "with_progress"]
 
 T = TypeVar("T")
 
 Beginning: TypeAlias = "Callable[[Callable[[], Session] | None], Run[Any]]"
 """Begins a run, with what makes it sessions; None for those of a server, which have their own."""
-
-
-def batch(
-    model: AnyModel,
-    prompts: Iterable[Prompt],
-    schema: Any,
-    *,
-    batch_size: int = BATCH_SIZE,
-    return_exceptions: bool = False,
-    progress: bool = False,
-    limits: Limits | None = None,
-    **options: Unpack[GeneratorOptions],
-) -> list[Any]:
-    """Answers many prompts, in batched passes of the model.
-
-    Args:
-        model: see `structgen.generate`. Models without batched passes, among them those with sliding windows or
-            recurrent states, answer one prompt after the other.
-        prompts: texts or lists of messages.
-        schema: one for all prompts; or a list of schemas, one for each.
-        batch_size: rows that the model reads together at most. When one is done the next prompt takes its place.
-        return_exceptions: give an error as the result of its row, as `asyncio.gather` does; by default the first one
-            is raised.
-        progress: show a bar on stderr; needs tqdm.
-        limits: bounds on what the schemas may cost.
-        options: as of `structgen.generate`. With a `seed` each row has its own: seed + index.
-
-    Returns:
-        The values, in the order of the prompts.
-
-    Raises:
-        TypeError: one prompt is no list of prompts.
-        ValueError: as many schemas as prompts are wanted, and there are not.
-        SchemaError, GrammarError: a schema cannot be used.
-        IncompleteOutputError, ValidationFailedError, GenerationError: of the first row that fails.
-
-    Example:
-        >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
-        ['good', 'bad']
-    """
-    shows = _Shows(return_exceptions, progress)
-    return _values(model, prompts, schema, threading.Event(), batch_size, shows, limits, options)
-
-
-async def abatch(
-    model: AnyModel,
-    prompts: Iterable[Prompt],
-    schema: Any,
-    *,
-    batch_size: int = BATCH_SIZE,
-    return_exceptions: bool = False,
-    progress: bool = False,
-    limits: Limits | None = None,
-    **options: Unpack[GeneratorOptions],
-) -> list[Any]:
-    """`batch`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way.
-
-    Example:
-        >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
-    """
-    shows = _Shows(return_exceptions, progress)
-    return await in_thread(
-        lambda cancelled: _values(model, prompts, schema, cancelled, batch_size, shows, limits, options)
-    )
 
 
 class _Shows(NamedTuple):
@@ -252,16 +188,6 @@ def _sessions(model: AnyModel) -> SessionBatch:
     make = getattr(model, "session_batch", None)
     made: SessionBatch | None = make() if make is not None else None
     return made or _OneByOne(cast("Model", model))
-
-
-def _generators(
-    model: AnyModel, schema: Any, count: int, limits: Limits | None, options: GeneratorOptions
-) -> list[Generator[Any]]:
-    if not isinstance(schema, list):
-        return [Generator(model, schema, limits=limits, **options)] * count
-    if len(schema) != count:
-        raise ValueError(f"{len(schema)} schemas for {count} prompts")
-    return [Generator(model, one, limits=limits, **options) for one in schema]
 
 
 def with_progress(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:

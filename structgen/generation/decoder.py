@@ -15,7 +15,6 @@ drives one sequence, another a batch of them, each of them at its own place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -26,28 +25,16 @@ from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError
 from structgen.generation.sampling import Sampler
+from structgen.models.base import Request
 
 if TYPE_CHECKING:
     from structgen.models.base import Model, Session
 
-__all__ = ["Decoder", "FinishReason", "Observer", "Request"]
+__all__ = ["Decoder", "FinishReason", "Observer"]
 
 FinishReason = Literal["stop", "length"]
 
 MOST_HELD = 32  # tokens of forced text that are held; in a longer text those before them are taken as they are
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a sequence asks of the model.
-
-    Attributes:
-        token_ids: the tokens to read, at least one.
-        keep: for how many of the last of them logits are wanted; see `structgen.models.base.Session.forward`.
-    """
-
-    token_ids: list[int]
-    keep: int
 
 
 class Observer(Protocol):

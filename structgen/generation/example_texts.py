@@ -22,7 +22,7 @@ from structgen.compilation.inputs import Written
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.errors import TokenRejectedError
-from structgen.generation.snapshots import fields_of
+from structgen.generation.pydantic_fields import fields_of
 from structgen.schema.json_text.lexemes import pointer_of
 
 __all__ = ["text_of"]

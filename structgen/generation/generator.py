@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
 
-from structgen.compilation.cache import compile
+from structgen.compilation.compiler import compile
 from structgen.compilation.constraint import Constraint
 from structgen.generation.decoder import Observer
-from structgen.generation.runs import LocalRun, Result, Run
+from structgen.generation.runs import LocalRun, Result, Run, in_thread
 from structgen.generation.settings import (
+    BATCH_SIZE,
     ConstraintOptions,
     GenerationOptions,
     GeneratorOptions,
@@ -27,12 +27,9 @@ from structgen.schema.options import SchemaArguments
 if TYPE_CHECKING:
     from structgen.generation.streams import AsyncStream, Stream
 
-__all__ = ["BATCH_SIZE", "Generator", "agenerate", "constraint_for", "generate", "in_thread"]
+__all__ = ["Generator", "constraint_for"]
 
 T = TypeVar("T")
-
-BATCH_SIZE = 16
-"""Rows that a model reads together, where nothing else is asked for."""
 
 
 class Generator(Generic[T]):
@@ -145,7 +142,7 @@ class Generator(Generic[T]):
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
         """The values of many prompts, in batched passes of the model; see `structgen.batch`."""
-        from structgen.generation.batches import batch
+        from structgen.generation.api import batch
 
         return batch(
             self.model,
@@ -167,7 +164,7 @@ class Generator(Generic[T]):
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
         """`batch`, in a thread; awaited. See `structgen.abatch`."""
-        from structgen.generation.batches import abatch
+        from structgen.generation.api import abatch
 
         return await abatch(
             self.model,
@@ -208,90 +205,6 @@ class Generator(Generic[T]):
         if isinstance(self.model, Server):
             return self.model.begin(self.constraint, prompt, settings, streams=streams)
         return LocalRun(self.model, self.constraint, prompt, settings, new_session=new_session, observe=observe)
-
-
-@overload
-def generate(
-    model: AnyModel,
-    prompt: Prompt,
-    schema: type[T] | Constraint[T],
-    *,
-    limits: Limits | None = ...,
-    **options: Unpack[GeneratorOptions],
-) -> T: ...
-@overload
-def generate(
-    model: AnyModel,
-    prompt: Prompt,
-    schema: Any,
-    *,
-    limits: Limits | None = ...,
-    **options: Unpack[GeneratorOptions],
-) -> Any: ...
-def generate(
-    model: AnyModel,
-    prompt: Prompt,
-    schema: Any,
-    *,
-    limits: Limits | None = None,
-    **options: Unpack[GeneratorOptions],
-) -> Any:
-    """Runs a model on a prompt and returns a validated value of the schema.
-
-    Args:
-        model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
-        prompt: a text (one user message, where the model has a chat template) or chat messages.
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave.
-        limits: bounds on what the schema may cost.
-        options: see `structgen.generation.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
-            `stop`, `raw`, `system`, `examples`, `describe_schema`, `reasoning`, `max_retries`, `validate`, `context`;
-            and `ConstraintOptions`: `tokenization`, and `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
-            `registry`.
-
-    Returns:
-        An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.
-
-    Raises:
-        SchemaError, GrammarError: the schema cannot be used.
-        IncompleteOutputError: the budget ended before the text did; with what was complete.
-        ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
-        LimitExceededError: a bound of `limits` was passed.
-
-    Example:
-        >>> model = structgen.load("smollm2")                                                 # doctest: +SKIP
-        >>> structgen.generate(model, "Is 'I love it' positive?", Literal["yes", "no"])       # doctest: +SKIP
-        'yes'
-    """
-    generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
-    return generator(prompt)
-
-
-async def agenerate(
-    model: AnyModel,
-    prompt: Prompt,
-    schema: Any,
-    *,
-    limits: Limits | None = None,
-    **options: Unpack[GeneratorOptions],
-) -> Any:
-    """`generate`, in a thread; awaited. Several may run at once on one model.
-
-    Example:
-        >>> names = await asyncio.gather(*(agenerate(model, text, Name) for text in texts))   # doctest: +SKIP
-    """
-    generator: Generator[Any] = await asyncio.to_thread(lambda: Generator(model, schema, limits=limits, **options))
-    return (await generator.arun(prompt)).value
-
-
-async def in_thread(work: Callable[[threading.Event], T]) -> T:
-    """Awaits what is done in a thread. It gets an event that tells that nobody waits for it any more."""
-    cancelled = threading.Event()
-    try:
-        return await asyncio.to_thread(work, cancelled)
-    except asyncio.CancelledError:
-        cancelled.set()
-        raise
 
 
 def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:

@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structgen.errors import GenerationError
-from structgen.generation.decoder import Request
 from structgen.generation.sampling import Sampler
+from structgen.generation.settings import Reasoning
+from structgen.models.base import Request
 
 if TYPE_CHECKING:
     from structgen.models.base import Model
 
-__all__ = ["Reasoner", "Reasoning"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reasoning:
-    """How a model marks its reasoning.
-
-    Attributes:
-        start: opens it; written after the prompt, unless the chat template has ended the prompt with it already.
-        end: closes it. The model writes it, or it is written where the model ends its turn or the budget is used up.
-        after: written between the end and the answer, as the model has learned to.
-        max_tokens: the reasoning's own budget, the marks not included.
-
-    Example:
-        >>> Reasoning(start="<reasoning>", end="</reasoning>", max_tokens=200).end
-        '</reasoning>'
-    """
-
-    start: str = "<think>\n"
-    end: str = "</think>"
-    after: str = "\n\n"
-    max_tokens: int = 1024
-
-    def __post_init__(self) -> None:
-        if not self.end:
-            raise ValueError("the end mark of a reasoning must not be empty")
-        if not isinstance(self.max_tokens, int) or self.max_tokens < 0:
-            raise ValueError(f"max_tokens must be a whole number >= 0, not {self.max_tokens!r}")
+__all__ = ["Reasoner"]
 
 
 class Reasoner:

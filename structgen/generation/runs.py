@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 import time
@@ -16,10 +17,18 @@ import pydantic_core
 
 from structgen.compilation.constraint import Constraint
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
-from structgen.generation.decoder import Decoder, FinishReason, Observer, Request
+from structgen.generation.decoder import Decoder, FinishReason, Observer
+from structgen.generation.generator import T
 from structgen.generation.prompts import encode, with_errors
 from structgen.generation.reasoner import Reasoner
-from structgen.generation.settings import Settings
+from structgen.generation.settings import (
+    Settings,
+)
+from structgen.models.base import Prompt, Request, Session
+
+if TYPE_CHECKING:
+    pass
+
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -27,7 +36,7 @@ if TYPE_CHECKING:
 
     from structgen.models.base import Model, Prompt, Session
 
-__all__ = ["LocalRun", "Result", "Run", "Usage", "partial_json"]
+__all__ = ["LocalRun", "Result", "Run", "Usage", "in_thread", "partial_json"]
 
 T = TypeVar("T")
 
@@ -365,3 +374,13 @@ def _check_room(model: Model, prompt_ids: list[int]) -> int:
 
 def _shorten(text: str) -> str:
     return repr(text if len(text) <= _MOST_SHOWN else "…" + text[-_MOST_SHOWN:])
+
+
+async def in_thread(work: Callable[[threading.Event], T]) -> T:
+    """Awaits what is done in a thread. It gets an event that tells that nobody waits for it any more."""
+    cancelled = threading.Event()
+    try:
+        return await asyncio.to_thread(work, cancelled)
+    except asyncio.CancelledError:
+        cancelled.set()
+        raise

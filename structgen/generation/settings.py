@@ -6,14 +6,30 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from structgen.compilation.constraint import Tokenization
-from structgen.generation.reasoner import Reasoning
 from structgen.generation.sampling import Sampler
 from structgen.schema.options import SchemaArguments
 
-__all__ = ["ConstraintOptions", "GenerationOptions", "GeneratorOptions", "Settings", "check_names", "split_options"]
+if TYPE_CHECKING:
+    pass
+
+
+if TYPE_CHECKING:
+    pass
+
+
+__all__ = [
+    "BATCH_SIZE",
+    "ConstraintOptions",
+    "GenerationOptions",
+    "GeneratorOptions",
+    "Reasoning",
+    "Settings",
+    "check_names",
+    "split_options",
+]
 
 
 class GenerationOptions(TypedDict, total=False):
@@ -153,3 +169,34 @@ class Settings:
         if isinstance(self.reasoning, Reasoning):
             return self.reasoning
         return Reasoning() if self.reasoning else None
+
+
+BATCH_SIZE = 16
+"""Rows that a model reads together, where nothing else is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning:
+    """How a model marks its reasoning.
+
+    Attributes:
+        start: opens it; written after the prompt, unless the chat template has ended the prompt with it already.
+        end: closes it. The model writes it, or it is written where the model ends its turn or the budget is used up.
+        after: written between the end and the answer, as the model has learned to.
+        max_tokens: the reasoning's own budget, the marks not included.
+
+    Example:
+        >>> Reasoning(start="<reasoning>", end="</reasoning>", max_tokens=200).end
+        '</reasoning>'
+    """
+
+    start: str = "<think>\n"
+    end: str = "</think>"
+    after: str = "\n\n"
+    max_tokens: int = 1024
+
+    def __post_init__(self) -> None:
+        if not self.end:
+            raise ValueError("the end mark of a reasoning must not be empty")
+        if not isinstance(self.max_tokens, int) or self.max_tokens < 0:
+            raise ValueError(f"max_tokens must be a whole number >= 0, not {self.max_tokens!r}")

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast
 
 import pydantic
 
@@ -19,19 +19,16 @@ from structgen.errors import (
     ValidationFailedError,
 )
 from structgen.generation.decoder import Decoder
-from structgen.generation.generator import Generator
 from structgen.generation.partial_json import Node, PartialReader
+from structgen.generation.pydantic_fields import bare, item_type, lists_at
 from structgen.generation.runs import Result, Run
-from structgen.generation.settings import GeneratorOptions
-from structgen.generation.snapshots import MISSING, PartialValues, bare, item_type, lists_at
-from structgen.limits import Limits
+from structgen.generation.snapshots import MISSING, PartialValues
 from structgen.schema import json_schema_to_rules
 
 if TYPE_CHECKING:
-    from structgen.models.base import AnyModel, Prompt
     from structgen.schema.sources import Source
 
-__all__ = ["AsyncStream", "Stream", "astream", "stream"]
+__all__ = ["AsyncStream", "Stream"]
 
 T = TypeVar("T")
 
@@ -303,51 +300,6 @@ async def _in_threads(iterator: Iterator[T]) -> AsyncIterator[T]:
         if value is MISSING:
             return
         yield cast(T, value)
-
-
-def stream(
-    model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
-) -> Stream[Any]:
-    """Runs a model on a prompt, and shows the value while it grows.
-
-    Args:
-        model: see `structgen.generate`.
-        prompt: a text or messages.
-        schema: of the answer.
-        limits: bounds on what the schema may cost.
-        options: as of `structgen.generate`.
-
-    Returns:
-        A context manager; see `Stream`.
-
-    Raises:
-        SchemaError, GrammarError: the schema cannot be used. What comes later is raised where it is iterated.
-
-    Example:
-        >>> with structgen.stream(model, "Alice Smith is a 34 year old nurse.", Person) as s:   # doctest: +SKIP
-        ...     for part in s:
-        ...         print(part)
-        ...     person = s.final()
-        Person(name=None, age=None)
-        Person(name='Alice', age=None)
-        Person(name='Alice Smith', age=None)
-        Person(name='Alice Smith', age=34)
-    """
-    generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
-    return generator.stream(prompt)
-
-
-def astream(
-    model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
-) -> AsyncStream[Any]:
-    """`stream` for asyncio: `async with structgen.astream(…) as s: async for part in s: …`.
-
-    Example:
-        >>> async with structgen.astream(model, text, Person) as s:                           # doctest: +SKIP
-        ...     async for part in s:
-        ...         await websocket.send_json(part.model_dump(mode="json"))
-    """
-    return AsyncStream(lambda: stream(model, prompt, schema, limits=limits, **options))
 
 
 def _may_have_list(source: Source | None, path: tuple[str, ...]) -> bool:

@@ -1,6 +1,6 @@
 """Logits processors for vLLM: structgen's masks in its batches, where a request asks for them.
 
-    LLM(model=…, logits_processors=["structgen.integrations.vllm:GrammarLogitsProcessor"])
+    LLM(model=…, logits_processors=["structgen.vllm:GrammarLogitsProcessor"])
     SamplingParams(extra_args={"structgen": {"schema": Person.model_json_schema()}})
 
 Written for vLLM 0.33, which has two interfaces: that of its model runner V2, the default, and that of V1, which
@@ -132,7 +132,7 @@ class _Grammars:
 
     def request(self, params: Any) -> _Request | None:
         """The state of a request, at the beginning of its output; None if it asks for nothing."""
-        from structgen.compilation.cache import compile
+        from structgen.compilation.compiler import compile
 
         asked = read_request(params.extra_args)
         if asked is None:

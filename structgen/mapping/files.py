@@ -18,9 +18,9 @@ import pydantic_core
 
 from structgen.errors import IncompleteOutputError, StructgenError, ValidationFailedError
 from structgen.generation.batches import run_batch, with_progress
-from structgen.generation.generator import BATCH_SIZE, Generator
+from structgen.generation.generator import Generator
 from structgen.generation.runs import Result
-from structgen.generation.settings import GeneratorOptions
+from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
 from structgen.limits import Limits
 from structgen.mapping.job import Job, digest, job_of
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.errors import ModelError
-from structgen.generation.generator import BATCH_SIZE, Generator
-from structgen.generation.settings import GeneratorOptions
+from structgen.generation.generator import Generator
+from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
 from structgen.mapping.files import MapSummary, Row, answered, map_rows
 from structgen.mapping.job import job_of
 

@@ -211,7 +211,7 @@ class Grammar:
             >>> Grammar.substring("The cat sat.", unit="word").kind
             'substring'
         """
-        from structgen.engine import regex as rx
+        from structgen.engine.regex import tree as rx
         from structgen.kbnf import ast
         from structgen.schema.reading.substrings import read_keyword, shortest_unit, substring_regex, units_of
 

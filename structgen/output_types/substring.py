@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from structgen.errors import SchemaError
-from structgen.schema.reading.substrings import SUBSTRING_OF, Unit, is_substring, read_keyword
+from structgen.schema.own_keywords import SUBSTRING_OF
+from structgen.schema.reading.substrings import Unit, is_substring, read_keyword
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler

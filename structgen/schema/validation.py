@@ -26,11 +26,12 @@ from structgen.limits import Limits
 from structgen.schema import formats
 from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
+from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
 from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.resources import Library
 from structgen.schema.reading.scopes import ROOT
-from structgen.schema.reading.substrings import SUBSTRING_OF, is_substring, read_keyword
+from structgen.schema.reading.substrings import is_substring, read_keyword
 
 __all__ = ["validator_for"]
 

@@ -21,7 +21,7 @@ import hashlib, json, random, sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/engine"]
 import numpy as np
 import structgen
-from structgen.engine import earley
+from structgen.engine.earley import item_sets as earley
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse

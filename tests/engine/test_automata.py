@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structgen.engine import automata
+from structgen.engine.automata import store as automata
 from structgen.engine.automata.finite_languages import count_texts, is_finite
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex.tree import (

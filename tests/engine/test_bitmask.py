@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as arrays
 
 import structgen
 from structgen import VocabularyError, allocate_token_bitmask, apply_token_bitmask
-from structgen.engine import bitmask
+from structgen.engine.vocabulary import bitmask
 from structgen.engine.vocabulary.bitmask import as_words
 from structgen.engine.vocabulary.bitmask_kernel import fill_refused
 

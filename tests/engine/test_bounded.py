@@ -8,10 +8,10 @@ import random
 import pytest
 from support.vocabularies import BYTES
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError

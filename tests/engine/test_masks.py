@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from support.vocabularies import accepted_tokens
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.masks.tables import TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
@@ -315,7 +315,7 @@ CONSTANTS = {
 SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
-from structgen.engine import counted_masks, terminal_masks, token_walks
+from structgen.engine.masks import counted_masks, terminal_masks, token_walks
 modules = (counted_masks, terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]

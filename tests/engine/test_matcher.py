@@ -25,7 +25,7 @@ from support.vocabularies import (
     token_ids,
 )
 
-from structgen.engine import matcher as matcher_module
+from structgen.engine.matching import matcher as matcher_module
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 from support.vocabularies import accepted_tokens
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
 from structgen.engine.masks.skippable_states import OpenStates
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast

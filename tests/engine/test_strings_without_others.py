@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.inclusion import is_spelled
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, EMPTY
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.schema.json_text.strings import quoted
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structgen import Vocabulary, VocabularyError
-from structgen.engine import vocabulary as module
+from structgen.engine.vocabulary import vocabulary as module
 
 
 @given(st.dictionaries(st.integers(0, 500), st.binary(min_size=1, max_size=5), min_size=1), st.integers(0, 500))

@@ -10,8 +10,8 @@ from support.texts import is_read
 from support.vocabularies import BYTES
 
 import structgen
-from structgen.engine import regex as rx
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize

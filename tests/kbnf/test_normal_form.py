@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast

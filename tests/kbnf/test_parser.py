@@ -2,8 +2,8 @@
 
 import pytest
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.reading.kbnf import parse

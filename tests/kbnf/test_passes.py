@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.flattening import flatten, group_rules

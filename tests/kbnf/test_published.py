@@ -9,8 +9,8 @@ import random
 
 import pytest
 
-from structgen.engine import regex as rx
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
 from structgen.kbnf import ast

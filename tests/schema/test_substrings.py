@@ -20,7 +20,8 @@ from structgen.compilation.cache import estimated_bytes
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.kbnf.normal_form.productions import _FACTS, _NUMBERS
 from structgen.schema.json_text.terminals import _quoted_once
-from structgen.schema.reading.substrings import SUBSTRING_OF, is_substring, units_of
+from structgen.schema.own_keywords import SUBSTRING_OF
+from structgen.schema.reading.substrings import is_substring, units_of
 
 NASTY = 'He said "hi\n" to \\me\t\x00\x7f. Ça e\u0301té 👩‍👩‍👧 don\'t'
 sources = st.text(st.sampled_from('ab "\\\n/é\u0301😀\x00'), min_size=1, max_size=12)

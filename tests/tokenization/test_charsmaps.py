@@ -4,7 +4,7 @@ import pytest
 from support.charsmaps import charsmap
 from tokenizers import normalizers
 
-from structgen.tokenization.charsmaps import replaced_together
+from structgen.tokenization.configuration.normalizers import replaced_together
 
 pytestmark = pytest.mark.slow  # none of this is ever compiled
 

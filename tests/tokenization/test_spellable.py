@@ -9,7 +9,7 @@ from support.reachable_texts import BYTES, texts_of
 from tokenizers import Regex, normalizers
 
 import structgen
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.errors import VocabularyError
 from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from structgen.tokenization.configuration.pre_tokenizers import read_splits
-from structgen.tokenization.pre_tokens.character_classes import Memberships
+from structgen.tokenization.pre_tokens.character_classes import ANY_SCRIPT, Memberships, scripts_of
 from structgen.tokenization.pre_tokens.split_guesses import Split, may_end, opened, options
 from structgen.tokenization.pre_tokens.split_patterns import union_of
-from structgen.tokenization.scripts import ANY_SCRIPT, scripts_of
 
 pytestmark = pytest.mark.slow  # none of this is ever compiled
 

@@ -22,9 +22,9 @@ from structgen.diagnostics.grammar_statistics.contexts import Contexts
 from structgen.diagnostics.grammar_statistics.legality import LegalSpans
 from structgen.diagnostics.grammar_statistics.spans import Spans
 from structgen.diagnostics.grammar_statistics.terminals import Terminals
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.garbage_collection import without_collector
+from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.dead_ends import possible_dead_ends, without_refused

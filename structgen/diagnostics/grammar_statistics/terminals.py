@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.grammar.tables import END, GrammarTables, terminal_number
+from structgen.engine.regex import tree as rx
 from structgen.kbnf.writing.regex_text import regex_to_rust
 from structgen.limits import Limits
 

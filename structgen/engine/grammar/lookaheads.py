@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.pair_table import PairTable
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 
 __all__ = ["Lookaheads"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from structgen.engine import regex as rx
 from structgen.engine.grammar.tables import terminal_number
+from structgen.engine.regex import tree as rx
 from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["possible_dead_ends", "without_refused"]

@@ -6,7 +6,7 @@ work list; a node that occurs several times in the tree as the same object becom
 
 from __future__ import annotations
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable

@@ -14,8 +14,8 @@ from array import array
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from structgen.engine import regex as rx
 from structgen.engine.grammar.tables import END, GrammarTables, Lazy, Lookahead, Spelling, Symbol, terminal_number
+from structgen.engine.regex import tree as rx
 from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["STEPS", "IndentedRules", "indented_tables"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["merge_adjacent_literals", "unite_literal_alternatives"]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from structgen.engine import regex as rx
 from structgen.engine.grammar.tables import terminal_number, terminal_symbol
+from structgen.engine.regex import tree as rx
 from structgen.kbnf.regex_facts import survey, text_units, without_empty
 
 __all__ = ["Body", "Mark", "Productions", "TerminalTable"]

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex.unicode_classes import ANY, difference_of, intersection_of, union_of
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast

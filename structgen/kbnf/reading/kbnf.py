@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast

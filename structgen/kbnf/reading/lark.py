@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import Literal, NoReturn, TypeAlias
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast

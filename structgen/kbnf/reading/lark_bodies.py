@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Generic, NoReturn, TypeVar
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex.unicode_classes import ANY, intersection_of
 from structgen.errors import LimitExceededError
 from structgen.kbnf.reading.kbnf_lexer import fail

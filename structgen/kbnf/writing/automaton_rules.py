@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.writing.regex_text import chars_to_rust

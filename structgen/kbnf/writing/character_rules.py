@@ -6,7 +6,7 @@ becomes right-linear rules, one for each state of its automaton.
 
 from __future__ import annotations
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.flattening import group_rules

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite, sequence
 from structgen.kbnf.validation import validate

@@ -8,27 +8,27 @@ last into single characters, which always can be told.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.lark_regex import lark_regex
 from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
-from structgen.kbnf.split_terminals import split_terminal
 from structgen.kbnf.validation import validate
 from structgen.kbnf.writing.character_rules import CharacterRules
 from structgen.kbnf.writing.infix import infix
 from structgen.kbnf.writing.longest_match import following_bytes, longer_terminals, widened
 from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
 from structgen.kbnf.writing.productive import without_unproductive
+from structgen.kbnf.writing.regex_text import regex_texts
 from structgen.limits import Limits
 
-__all__ = ["print_lark"]
+__all__ = ["lark_regex", "print_lark", "slashed", "split_terminal"]
 
 _TEXT = rx.star(rx.ANY_CHAR)
 _TERMINALS = (ast.Literal, ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
@@ -238,3 +238,92 @@ class _Writer:
 
 def _count(least: int, most: int | None) -> str:
     return f"{{{least},{'' if most is None else most}}}"
+
+
+def lark_regex(regex: rx.Regex) -> str | None:
+    """The body of a terminal; None where Lark has no words for the regex (multiples of a number, bytes).
+
+    llguidance's extensions are used: `&`, which binds less than a sequence, `~`, which binds most, `{m,n}`, and
+    `%regex` for substrings. What is not one regex of Rust's stands in parentheses.
+    """
+    texts = regex_texts(regex)
+    known: dict[int, str | None] = {}
+    for node in post_order(regex):
+        text = texts[id(node)]
+        known[id(node)] = _joined(node, known) if text is None else slashed(text)
+    return known[id(regex)]
+
+
+def slashed(pattern: str) -> str:
+    """A regex in Rust's syntax between slashes; no escape of that syntax ends in a slash."""
+    return f"/{pattern.replace('/', chr(92) + '/')}/" if pattern else '""'
+
+
+def _joined(node: rx.Regex, known: dict[int, str | None]) -> str | None:
+    """A node that is no regex of Rust's, out of its children's texts."""
+    if isinstance(node, rx.Substrings):
+        return _substrings(node)
+    if isinstance(node, (rx.Repeat, rx.Complement, rx.Early)):
+        parts = [known[id(node.body)]]
+    elif isinstance(node, (rx.Sequence, rx.Choice, rx.Intersection)):
+        parts = [known[id(part)] for part in node.parts]
+    else:
+        return None
+    written = [part for part in parts if part is not None]
+    if len(written) < len(parts):
+        return None
+    if isinstance(node, rx.Repeat):
+        if node.max == 0:  # llguidance reads `{0}` in a regex only
+            return '""'
+        return f"({written[0]}){_operator(node.min, node.max)}"
+    if isinstance(node, rx.Complement):
+        return f"~({written[0]})"
+    if isinstance(node, rx.Early):
+        return f"({written[0]} & ~({written[0]} /(?s:.)+/))"
+    mark = {rx.Sequence: " ", rx.Choice: " | ", rx.Intersection: " & "}[type(node)]
+    return f"({mark.join(written)})"
+
+
+def _operator(least: int, most: int | None) -> str:
+    simple = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
+    return simple or (f"{{{least},}}" if most is None else f"{{{least},{most}}}")
+
+
+def _substrings(node: rx.Substrings) -> str | None:
+    try:
+        chunks = [unit.decode() for unit in node.units]
+    except UnicodeDecodeError:
+        return None
+    return f'%regex {{ "substring_chunks": {json.dumps(chunks)} }}' if chunks else '""'
+
+
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)
+
+
+def split_terminal(regex: rx.Regex) -> ast.Expression | None:
+    """The same language out of smaller terminals; None where there is nothing to split."""
+    if isinstance(regex, rx.Literal):
+        pieces = _PIECES.findall(regex.data.decode())
+        if len(pieces) < 2:
+            return None
+        return ast.Sequence(tuple(ast.RegexTerminal(rx.Literal(piece.encode())) for piece in pieces))
+    if isinstance(regex, rx.LiteralSet):
+        return _split_choice(tuple(map(rx.Literal, regex.texts)))
+    if isinstance(regex, rx.Sequence):
+        return sequence((split_terminal(part) or ast.RegexTerminal(part)) for part in regex.parts)
+    return _split_choice(regex.parts) if isinstance(regex, rx.Choice) else None
+
+
+def _split_choice(parts: tuple[rx.Regex, ...]) -> ast.Expression | None:
+    """A choice, with what cannot be split in one terminal."""
+    whole: list[rx.Regex] = []
+    pieces: list[ast.Expression] = []
+    for part in parts:
+        found = split_terminal(part) if isinstance(part, (rx.Literal, rx.Sequence)) else None
+        if found is None:
+            whole.append(part)
+        else:
+            pieces.append(found)
+    if whole and pieces:
+        pieces.append(ast.RegexTerminal(rx.choice(*whole)))
+    return None if not pieces else pieces[0] if len(pieces) == 1 else ast.Choice(tuple(pieces))

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.rewriting import children_of, rewrite

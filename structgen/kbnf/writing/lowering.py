@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.kbnf import ast
 from structgen.kbnf.regex_facts import post_order

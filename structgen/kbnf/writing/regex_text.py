@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.kbnf.regex_facts import post_order
 
 __all__ = ["chars_to_rust", "regex_texts", "regex_to_rust"]

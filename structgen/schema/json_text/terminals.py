@@ -36,7 +36,7 @@ from structgen.schema.json_text.strings import (
     quoted,
     texts_regex,
 )
-from structgen.schema.reading.substrings import SUBSTRING_OF
+from structgen.schema.own_keywords import SUBSTRING_OF
 
 __all__ = [
     "INTEGER",

@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import to_jsonable_python
 
 from structgen.schema.formats import UNSUPPORTED, language
+from structgen.schema.own_keywords import REGEX_DIALECT
 from structgen.schema.pydantic.core_schemas import (
     FUNCTIONS,
     deep_names,
@@ -31,7 +32,6 @@ from structgen.schema.pydantic.core_schemas import (
     other_names,
     single_names,
 )
-from structgen.schema.reading.keywords import REGEX_DIALECT
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
 __all__ = ["ExactJsonSchema"]

@@ -34,23 +34,13 @@ from structgen.schema.algebra import (
 )
 from structgen.schema.algebra.numbers import ANY_FORM
 from structgen.schema.options import Formats, SchemaOptions
+from structgen.schema.own_keywords import REGEX_DIALECT, SUBSTRING_OF
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.reading.scopes import Place, pointer
-from structgen.schema.reading.substrings import SUBSTRING_OF, substring_language
+from structgen.schema.reading.substrings import substring_language
 
-__all__ = [
-    "OWN_KEYWORDS",
-    "REGEX_DIALECT",
-    "NodeOf",
-    "SchemaWarning",
-    "base_shape",
-    "language_of",
-    "unsupported",
-    "value_shape",
-]
+__all__ = ["OWN_KEYWORDS", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
 
-REGEX_DIALECT = "x-structgen-regex"
-"""The keyword by which `sources` says in which dialect a `pattern` is written; ECMA-262 without it."""
 
 OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF})
 """Keywords of no draft: those by which `sources` says what a type means, and `x-substring-of`."""

@@ -11,10 +11,10 @@ from typing import Any
 from structgen.schema import formats
 from structgen.schema.algebra import Shape
 from structgen.schema.options import Formats
+from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.keywords import OWN_KEYWORDS
 from structgen.schema.reading.refs import REFERENCES
-from structgen.schema.reading.substrings import SUBSTRING_OF
 
 __all__ = ["Content", "common_shapes", "flat_content", "remember"]
 

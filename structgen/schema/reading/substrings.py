@@ -19,21 +19,11 @@ from structgen.engine.regex.tree import Regex, Runs
 from structgen.errors import LimitExceededError, SchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import Language
+from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.scopes import ROOT, Place, pointer
 
-__all__ = [
-    "SUBSTRING_OF",
-    "Unit",
-    "is_substring",
-    "read_keyword",
-    "shortest_unit",
-    "substring_language",
-    "substring_regex",
-    "units_of",
-]
+__all__ = ["Unit", "is_substring", "read_keyword", "shortest_unit", "substring_language", "substring_regex", "units_of"]
 
-SUBSTRING_OF = "x-substring-of"
-"""The keyword: a text, or an object with a `text` and a `unit`."""
 
 Unit = Literal["character", "word"]
 

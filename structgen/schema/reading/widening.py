@@ -15,8 +15,8 @@ from typing import Any
 
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema.algebra import ALL_ARRAYS, ALL_NUMBERS, ALL_OBJECTS, ALL_STRINGS, EVERYTHING, Node, Shape
+from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.keywords import SchemaWarning
-from structgen.schema.reading.substrings import SUBSTRING_OF
 
 __all__ = ["Widening", "without_limits"]
 

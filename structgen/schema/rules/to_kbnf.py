@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from structgen.engine import regex as rx
 from structgen.engine.grammar.tables import Capture, Lazy, Symbol
+from structgen.engine.regex import tree as rx
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits

@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.errors import VocabularyError
-from structgen.tokenization.pre_tokens.character_classes import NUMERIC, PUNCTUATION, SPACE_MARK, SYMBOL, WORD
+from structgen.tokenization.pre_tokens.character_classes import (
+    NUMERIC,
+    PUNCTUATION,
+    SPACE_MARK,
+    SYMBOL,
+    WORD,
+    script_pattern,
+)
 from structgen.tokenization.pre_tokens.split_patterns import Program, compile_pattern, literal_pattern
-from structgen.tokenization.scripts import script_pattern
 
 __all__ = ["read_splits"]
 

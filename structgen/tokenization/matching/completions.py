@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.merges.merge_table import MergeTable
+from structgen.tokenization.pre_tokens.character_classes import composes
 from structgen.tokenization.pre_tokens.scanner import character_length, may_follow
 
-__all__ = ["Completion", "Completions", "composes"]
+__all__ = ["Completion", "Completions"]
 
 FEW = 16  # places that are looked at, once ways of two kinds are found
 MANY = 256  # and before
@@ -153,15 +153,6 @@ def unfinished(text: bytes) -> bytes:
         if lead < 0x80:
             return b""
     return b""
-
-
-def composes(character: str) -> bool:
-    """Whether a character may be composed with one before it, or change places with it."""
-    return bool(character) and (
-        unicodedata.combining(character) != 0
-        or unicodedata.category(character).startswith("M")
-        or "\u1161" <= character <= "\u11ff"
-    )
 
 
 def _is_text(data: bytes) -> bool:

@@ -20,12 +20,13 @@ from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
-from structgen.tokenization.matching.completions import Completions, composes
+from structgen.tokenization.matching.completions import Completions
 from structgen.tokenization.matching.cutting_texts import BEHIND_BORDERS, CUTS, CutterFinder
 from structgen.tokenization.matching.token_sets import ids
 from structgen.tokenization.matching.whole_words import OTHER, WholeWords
 from structgen.tokenization.merges.borders import Borders
 from structgen.tokenization.merges.merge_table import MergeTable
+from structgen.tokenization.pre_tokens.character_classes import composes
 from structgen.tokenization.pre_tokens.scanner import Scanner, TokenRows
 from structgen.tokenization.unspellable.checks import Spelling
 

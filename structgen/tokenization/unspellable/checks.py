@@ -13,7 +13,7 @@ from structgen.limits import Limits
 from structgen.schema.algebra import Language
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.tokenizer_parts import Parts
-from structgen.tokenization.matching.completions import composes
+from structgen.tokenization.pre_tokens.character_classes import composes
 from structgen.tokenization.pre_tokens.split_guesses import Split, opened, options
 from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 

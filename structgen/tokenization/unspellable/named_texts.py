@@ -12,7 +12,8 @@ from structgen.kbnf.rewriting import nodes_of
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.schema.algebra import Language
-from structgen.schema.reading.keywords import REGEX_DIALECT, language_of
+from structgen.schema.own_keywords import REGEX_DIALECT
+from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.scopes import ROOT
 from structgen.schema.sources import Source
 

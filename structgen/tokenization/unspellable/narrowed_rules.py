@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.grammar.composition import OWN, ComposedRules, composed, has_text, without_text
 from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Symbol
+from structgen.engine.regex import tree as rx
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 from structgen.tokenization.unspellable.special_texts import NONE_BEGUN, SpecialTexts

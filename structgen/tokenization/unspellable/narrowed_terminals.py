@@ -13,14 +13,14 @@ from dataclasses import replace
 from functools import reduce
 from operator import and_, or_
 
-from structgen.engine import regex as rx
 from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
-from structgen.tokenization.matching.completions import composes
+from structgen.tokenization.pre_tokens.character_classes import composes
 from structgen.tokenization.unspellable.narrowed_rules import spelled, terminals_of
 from structgen.tokenization.unspellable.special_texts import SpecialTexts
 

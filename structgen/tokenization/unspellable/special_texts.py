@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 
-from structgen.engine import regex as rx
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
 
 __all__ = ["NONE_BEGUN", "SpecialTexts"]
 
