@@ -18,7 +18,7 @@ CONSTRAINTS := requirements/constraints.txt
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
-UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/test_lazy_rules.py
+UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/rules/test_lazy_rules.py
 # No test and no demo fetches a model.
 export HF_HUB_OFFLINE := 1
 

@@ -4,7 +4,8 @@
     python benchmarks/_fixed_work.py --update   # writes that file
 
 The schemas and texts are those of `data/`; the vocabulary is made of their words, so that it needs no package. Each
-schema begins with empty tables. A test compares (`tests/test_work_counters.py`): times are noisy, and counts are not.
+schema begins with empty tables. `tests/repository/test_work_counters.py` compares: times are noisy, and
+counts are not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""TODO."""
+"""`compile`: from a schema, a type or a grammar to a `Constraint`. Compiled grammars are cached by content."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from structgen.compilation.cache import CompileCache, T, estimated_bytes, estimated_tables_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
-from structgen.compilation.inputs import Prepared, prepare
+from structgen.compilation.inputs import CompileInput, prepare
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -112,7 +112,7 @@ def compile(
 
 
 def compile_prepared(
-    prepared: Prepared, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
+    prepared: CompileInput, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
 ) -> CompiledGrammar:
     """What `compile` made ready, compiled for a vocabulary; from the cache if it is there.
 

@@ -10,7 +10,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from structgen.compilation.inputs import Prepared
+    from structgen.compilation.inputs import CompileInput
     from structgen.compilation.logits_processor import GrammarLogitsProcessor
     from structgen.schema.sources import Source
     from structgen.tokenization.matching.proper_tokenization import ProperTokenization
@@ -37,7 +37,7 @@ class Constraint(Generic[T]):
     __slots__ = ("_proper", "grammar", "is_json", "line", "prepared", "source")
 
     def __init__(
-        self, grammar: CompiledGrammar, prepared: Prepared, *, proper: ProperTokenization | None = None
+        self, grammar: CompiledGrammar, prepared: CompileInput, *, proper: ProperTokenization | None = None
     ) -> None:
         self.grammar = grammar
         self.is_json = prepared.is_json

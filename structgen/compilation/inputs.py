@@ -21,17 +21,17 @@ from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["IsEmpty", "Prepared", "Written", "prepare", "prepared_schema"]
+__all__ = ["CompileInput", "IsEmpty", "JsonValue", "prepare", "prepared_schema"]
 
 IsEmpty = Callable[[Regex], bool]
 """Whether a regex matches nothing."""
 
 MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None], GrammarTables]
-"""See `Prepared.tables`."""
+"""See `CompileInput.tables`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class JsonValue:
     """A value that stands in a text.
 
     Attributes:
@@ -44,7 +44,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class CompileInput:
     """A schema, a grammar or another format.
 
     Attributes:
@@ -64,7 +64,7 @@ class Prepared:
     key: Hashable
     tables: MakeTables
     parse: Callable[..., Any]
-    pieces: Callable[[Any], Sequence[str | Written]]
+    pieces: Callable[[Any], Sequence[str | JsonValue]]
     eager: bool = False
     is_json: bool = False
     source: Source | None = None
@@ -72,7 +72,7 @@ class Prepared:
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
 
 
-def prepare(given: Any, options: SchemaOptions, limits: Limits) -> Prepared:
+def prepare(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
     """Whatever a caller gives, ready to be compiled; nothing is translated yet.
 
     Args:
@@ -94,7 +94,7 @@ def prepare(given: Any, options: SchemaOptions, limits: Limits) -> Prepared:
     return prepared_schema(resolve(given, limits=limits, options=options), limits)
 
 
-def _grammar(grammar: Grammar) -> Prepared:
+def _grammar(grammar: Grammar) -> CompileInput:
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         from structgen.kbnf.normal_form.passes import normalize  # schemas do without
 
@@ -106,7 +106,7 @@ def _grammar(grammar: Grammar) -> Prepared:
 
     key = (grammar.kind, grammar.source, grammar.eager)
     origin = partial(_rules_of_terminals, grammar.source) if grammar.kind == "kbnf" else None
-    return Prepared(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
+    return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
 def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
@@ -115,7 +115,7 @@ def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
     return rules_of_terminals(source)
 
 
-def prepared_schema(source: Source, limits: Limits) -> Prepared:
+def prepared_schema(source: Source, limits: Limits) -> CompileInput:
     """A schema, ready to be compiled; see `prepare`."""
 
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
@@ -124,10 +124,10 @@ def prepared_schema(source: Source, limits: Limits) -> Prepared:
         )
 
     key = ("schema", _content(source, limits), source.options.without_registry())
-    return Prepared(key, tables, source.parse, lambda value: [Written(value)], is_json=True, source=source)
+    return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
 
 
-def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Prepared:
+def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
     if options.whitespace == "any":
         options = replace(options, whitespace="line")
     item = prepared_schema(resolve(lines.item, limits=limits, options=options), limits)
@@ -138,19 +138,19 @@ def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Pre
     def parse(text: str, context: Any = None) -> list[Any]:
         return [item.parse(line, context) for line in text.removesuffix("\n").split("\n")] if text else []
 
-    def pieces(value: Any) -> list[str | Written]:
+    def pieces(value: Any) -> list[str | JsonValue]:
         if isinstance(value, str):
             return [value]
         if not isinstance(value, Iterable):
             raise ValueError(f"JSON Lines are of a list, or their text, not of {value!r}")
-        found: list[str | Written] = []
+        found: list[str | JsonValue] = []
         for number, one in enumerate(value):
             found += ["\n"] if number else []
             found += item.pieces(one)
         return found
 
     key = ("json_lines", item.key, lines.min_items, lines.max_items)
-    return Prepared(key, tables, parse, pieces, line=item.source)
+    return CompileInput(key, tables, parse, pieces, line=item.source)
 
 
 def _content(source: Source, limits: Limits) -> str:

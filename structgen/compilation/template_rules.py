@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from structgen.compilation.inputs import IsEmpty, Prepared, Written, prepare, prepared_schema
+from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, prepare, prepared_schema
 from structgen.engine.grammar.composition import concatenation, has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.splitting import split
@@ -27,7 +27,7 @@ from structgen.schema.reading.writable import Narrowed
 __all__ = ["prepared_template"]
 
 
-def prepared_template(template: Template, options: SchemaOptions, limits: Limits) -> Prepared:
+def prepared_template(template: Template, options: SchemaOptions, limits: Limits) -> CompileInput:
     """A template, ready to be compiled.
 
     Args:
@@ -35,7 +35,7 @@ def prepared_template(template: Template, options: SchemaOptions, limits: Limits
         options: how the schemas of holes are read.
         limits: bounds on what they may cost.
     """
-    parts: list[bytes | Prepared] = []
+    parts: list[bytes | CompileInput] = []
     names: list[str] = []
     for number, part in enumerate(template.parts):
         if isinstance(part, str):
@@ -46,12 +46,12 @@ def prepared_template(template: Template, options: SchemaOptions, limits: Limits
         parts.append(_prepared_hole(part, after if isinstance(after, str) else "", options, limits))
     key = ("template", *(part if isinstance(part, bytes) else part.key for part in parts))
     reader = _Reader(names, parts, limits)
-    return Prepared(key, lambda *made: _tables(names, parts, *made), reader.read, reader.pieces)
+    return CompileInput(key, lambda *made: _tables(names, parts, *made), reader.read, reader.pieces)
 
 
 def _tables(
     names: list[str],
-    parts: list[bytes | Prepared],
+    parts: list[bytes | CompileInput],
     limits: Limits,
     deadline: Deadline,
     is_empty: IsEmpty,
@@ -80,7 +80,7 @@ class _Reader:
         limits: bounds on what tells them apart.
     """
 
-    def __init__(self, names: list[str], parts: list[bytes | Prepared], limits: Limits) -> None:
+    def __init__(self, names: list[str], parts: list[bytes | CompileInput], limits: Limits) -> None:
         self._names = names
         self._parts = parts
         self._limits = limits
@@ -108,8 +108,8 @@ class _Reader:
         ]
         return dict(zip(self._names, holes, strict=True))
 
-    def pieces(self, value: Any) -> list[str | Written]:
-        """See `Prepared`; the values of the holes are the items of a mapping, or attributes.
+    def pieces(self, value: Any) -> list[str | JsonValue]:
+        """See `CompileInput`; the values of the holes are the items of a mapping, or attributes.
 
         Raises:
             ValueError: a hole has no value, or a value no hole.
@@ -120,7 +120,7 @@ class _Reader:
         if unknown:
             raise ValueError(f"the template has no hole {unknown[0]!r}")
         names = iter(self._names)
-        found: list[str | Written] = []
+        found: list[str | JsonValue] = []
         for part in self._parts:
             found += [part.decode()] if isinstance(part, bytes) else part.pieces(_value_of(value, next(names)))
         return found
@@ -134,7 +134,7 @@ def _value_of(values: Any, name: str) -> Any:
         raise ValueError(f"nothing is said of the hole {name!r} by {values!r}") from error
 
 
-def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limits) -> Prepared:
+def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limits) -> CompileInput:
     """What may stand in a hole, before some text."""
     given = hole.schema
     if isinstance(given, Grammar):
@@ -144,7 +144,7 @@ def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limit
     source = resolve(given, limits=limits, options=options)
     written = _Written(source, after, limits)
     key = ("hole", after, prepared_schema(source, limits).key)
-    return Prepared(key, written.tables, written.read, written.pieces)
+    return CompileInput(key, written.tables, written.read, written.pieces)
 
 
 class _Written:
@@ -167,7 +167,7 @@ class _Written:
         return strings_of_schema(self._source.json_schema, self._source.options, limits=self._limits)
 
     def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
-        """See `Prepared`."""
+        """See `CompileInput`."""
         if not self._strings:
             return json_schema_to_rules(
                 self._source.json_schema, self._source.options, limits=limits, deadline=deadline, narrowed=narrowed
@@ -179,12 +179,12 @@ class _Written:
         return normalize(ast.Grammar.of_regex(regex), limits=limits, deadline=deadline, is_empty=is_empty)
 
     def read(self, text: str, context: Any = None) -> Any:
-        """See `Prepared`."""
+        """See `CompileInput`."""
         return self._source.parse(json.dumps(text) if self._strings else text, context)
 
-    def pieces(self, value: Any) -> list[Written]:
-        """See `Prepared`."""
-        return [Written(value, is_bare=bool(self._strings))]
+    def pieces(self, value: Any) -> list[JsonValue]:
+        """See `CompileInput`."""
+        return [JsonValue(value, is_bare=bool(self._strings))]
 
 
 def _bare(strings: StringSet, after: bytes) -> rx.Regex:

@@ -23,7 +23,7 @@ __all__ = ["CheckResult", "Checker", "Problem", "check"]
 
 _SPACE = b" \t\n\r"
 _AROUND = 60  # characters of a line on each side of a place that are shown
-_MOST_ERRORS = 20  # of a validator
+_MAX_ERRORS = 20  # of a validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +228,11 @@ class Checker:
         try:
             value = json.loads(text, parse_constant=_no_constant)
             errors = [(tuple(error.absolute_path), error.message) for error in self._validator.iter_errors(value)]
-            yield from errors[:_MOST_ERRORS]
+            yield from errors[:_MAX_ERRORS]
             if not errors:
                 self._source.parse(text)
         except pydantic.ValidationError as error:
-            for one in error.errors(include_url=False)[:_MOST_ERRORS]:
+            for one in error.errors(include_url=False)[:_MAX_ERRORS]:
                 yield _members(value, one["loc"]), one["msg"]
         except RecursionError as error:
             raise LimitExceededError(

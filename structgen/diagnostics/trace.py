@@ -27,16 +27,16 @@ from structgen.schema.json_text.lexemes import pointer_at
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
 
-__all__ = ["Step", "Trace", "Wanted", "trace"]
+__all__ = ["RefusedToken", "Step", "Trace", "trace"]
 
-LEAST_WANTED = 1e-4  # of a token's probability, to be told of
-MOST_EXPECTED = 20  # kinds of text that could have stood at a place
+MIN_REFUSED_PROBABILITY = 1e-4  # of a token's probability, to be told of
+MAX_EXPECTED = 20  # kinds of text that could have stood at a place
 TEMPLATE = "trace.html"
 DATA = '{"steps": []}'  # what the template holds in its place
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RefusedToken:
     """A token that the model wanted, and that was refused.
 
     Attributes:
@@ -69,7 +69,7 @@ class Step:
         expected: what may stand there, in words.
         open_rules: the rules, or places in the schema, that are under way, the outermost first.
         pointer: of JSON, the JSON pointer of the value that is under way; None for grammars.
-        taken_back: the texts of tokens that had been expected there, before the model chose otherwise.
+        rolled_back: the texts of tokens that had been expected there, before the model chose otherwise.
         seconds: since the token before; the pass of the model counts for its first token.
     """
 
@@ -81,11 +81,11 @@ class Step:
     masked_probability: float | None
     refused_mass: float | None
     allowed_tokens: int
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[RefusedToken, ...]
     expected: tuple[str, ...]
     open_rules: tuple[str, ...]
     pointer: str | None
-    taken_back: tuple[str, ...]
+    rolled_back: tuple[str, ...]
     seconds: float
 
 
@@ -171,11 +171,11 @@ class _Tracer:
         """The answer so far."""
         return bytes(self._written[self._prefix_bytes :])
 
-    def taken_back(self, token_ids: Sequence[int]) -> None:
+    def rolled_back(self, token_ids: Sequence[int]) -> None:
         """See `Observer`."""
         self._taken_back = tuple(map(self._text_of, token_ids))
 
-    def taken(
+    def accepted(
         self, token_id: int, logits: NDArray[np.float32] | None, mask: NDArray[np.uint32] | None, *, forced: bool
     ) -> None:
         """See `Observer`."""
@@ -186,7 +186,7 @@ class _Tracer:
             mask = self._mask[0]
         is_allowed = np.unpackbits(mask.view(np.uint8), bitorder="little", count=self._vocabulary.size).astype(bool)
         probability = masked = refused = None
-        wanted: tuple[Wanted, ...] = ()
+        wanted: tuple[RefusedToken, ...] = ()
         if logits is not None:
             odds = _probabilities(logits)
             mass = float(odds[is_allowed].sum())
@@ -205,7 +205,7 @@ class _Tracer:
                 refused,
                 int(is_allowed.sum()),
                 wanted,
-                tuple(map(str, self._matcher.expected()[:MOST_EXPECTED])),
+                tuple(map(str, self._matcher.expected()[:MAX_EXPECTED])),
                 self._matcher.open_rules(),
                 pointer_at(text, len(text)) if self._is_json else None,
                 self._taken_back,
@@ -217,14 +217,14 @@ class _Tracer:
         self._written += self._vocabulary.token_bytes(token_id) or b""
         self._resumed = time.perf_counter()
 
-    def _wanted(self, odds: NDArray[np.float64]) -> tuple[Wanted, ...]:
+    def _wanted(self, odds: NDArray[np.float64]) -> tuple[RefusedToken, ...]:
         """The likeliest tokens, of those that have odds."""
         best = np.argsort(-odds, kind="stable")[: self._most_wanted]
         found = []
-        for token_id in (int(token) for token in best if odds[token] >= LEAST_WANTED):
+        for token_id in (int(token) for token in best if odds[token] >= MIN_REFUSED_PROBABILITY):
             explanation = self._matcher.explain(token_id)
             text = self._text_of(token_id)
-            found.append(Wanted(token_id, text, float(odds[token_id]), str(explanation), explanation.rules))
+            found.append(RefusedToken(token_id, text, float(odds[token_id]), str(explanation), explanation.rules))
         return tuple(found)
 
     def _text_of(self, token_id: int) -> str:

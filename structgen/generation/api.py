@@ -1,18 +1,19 @@
-"""TODO."""
+"""The functions of the package: `generate`, `stream`, `batch` and their `async` twins, thin over `Generator`."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from structgen.compilation.constraint import Constraint
-from structgen.generation.batches import _Shows, _values
+from structgen.generation.batches import Beginning, run_batch, with_progress
 from structgen.generation.generator import Generator, T
-from structgen.generation.runs import in_thread
+from structgen.generation.runs import Result, in_thread
 from structgen.generation.settings import (
     BATCH_SIZE,
+    GenerationOptions,
     GeneratorOptions,
 )
 from structgen.generation.streams import AsyncStream, Stream
@@ -22,13 +23,6 @@ from structgen.models.base import AnyModel, Prompt
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
 
-
-if TYPE_CHECKING:
-    from structgen.models.base import AnyModel, Prompt
-
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["abatch", "agenerate", "astream", "batch", "generate", "stream"]
 
@@ -71,7 +65,7 @@ def generate(
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
             `json_lines(…)`, `template(…)`, or what `structgen.compile` gave.
         limits: bounds on what the schema may cost.
-        options: see `structgen.generation.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
+        options: see `structgen.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
             `stop`, `raw`, `system`, `examples`, `describe_schema`, `reasoning`, `max_retries`, `validate`, `context`;
             and `ConstraintOptions`: `tokenization`, and `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
             `registry`.
@@ -228,3 +222,41 @@ def astream(
         ...         await websocket.send_json(part.model_dump(mode="json"))
     """
     return AsyncStream(lambda: stream(model, prompt, schema, limits=limits, **options))
+
+
+class _Shows(NamedTuple):
+    """What a batch shows of its rows."""
+
+    exceptions: bool
+    progress: bool
+
+
+def _values(
+    model: AnyModel,
+    prompts: Iterable[Prompt],
+    schema: Any,
+    cancelled: threading.Event,
+    batch_size: int,
+    shows: _Shows,
+    limits: Limits | None,
+    options: GeneratorOptions,
+) -> list[Any]:
+    """See `batch`; what is there when it is cancelled."""
+    if isinstance(prompts, (str, bytes, Mapping)):
+        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
+    rows = list(prompts)
+    generators = _generators(model, schema, len(rows), limits, options)
+    seed = options.get("seed")
+
+    def beginning(index: int) -> Beginning:
+        own: GenerationOptions = {} if seed is None else {"seed": seed + index}
+        return lambda new_session: generators[index].begin(rows[index], new_session=new_session, **own)
+
+    found: list[Any] = [None] * len(rows)
+    jobs = ((index, beginning(index)) for index in range(len(rows)))
+    outcomes = run_batch(model, jobs, batch_size=batch_size, cancelled=cancelled)
+    for index, outcome in with_progress(outcomes, len(rows)) if shows.progress else outcomes:
+        if isinstance(outcome, Exception) and not shows.exceptions:
+            raise outcome
+        found[index] = outcome.value if isinstance(outcome, Result) else outcome
+    return found

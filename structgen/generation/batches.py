@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from structgen.generation.api import _generators
 from structgen.generation.runs import Result, Run
-from structgen.generation.settings import GenerationOptions, GeneratorOptions
-from structgen.limits import Limits
 from structgen.models.base import Server
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-    from structgen.models.base import AnyModel, Model, Prompt, Session, SessionBatch
+    from structgen.models.base import AnyModel, Model, Session, SessionBatch
 
 __all__ = ["run_batch", "with_progress"]
 
@@ -26,44 +23,6 @@ T = TypeVar("T")
 
 Beginning: TypeAlias = "Callable[[Callable[[], Session] | None], Run[Any]]"
 """Begins a run, with what makes it sessions; None for those of a server, which have their own."""
-
-
-class _Shows(NamedTuple):
-    """What a batch shows of its rows."""
-
-    exceptions: bool
-    progress: bool
-
-
-def _values(
-    model: AnyModel,
-    prompts: Iterable[Prompt],
-    schema: Any,
-    cancelled: threading.Event,
-    batch_size: int,
-    shows: _Shows,
-    limits: Limits | None,
-    options: GeneratorOptions,
-) -> list[Any]:
-    """See `batch`; what is there when it is cancelled."""
-    if isinstance(prompts, (str, bytes, Mapping)):
-        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
-    rows = list(prompts)
-    generators = _generators(model, schema, len(rows), limits, options)
-    seed = options.get("seed")
-
-    def beginning(index: int) -> Beginning:
-        own: GenerationOptions = {} if seed is None else {"seed": seed + index}
-        return lambda new_session: generators[index].begin(rows[index], new_session=new_session, **own)
-
-    found: list[Any] = [None] * len(rows)
-    jobs = ((index, beginning(index)) for index in range(len(rows)))
-    outcomes = run_batch(model, jobs, batch_size=batch_size, cancelled=cancelled)
-    for index, outcome in with_progress(outcomes, len(rows)) if shows.progress else outcomes:
-        if isinstance(outcome, Exception) and not shows.exceptions:
-            raise outcome
-        found[index] = outcome.value if isinstance(outcome, Result) else outcome
-    return found
 
 
 def run_batch(

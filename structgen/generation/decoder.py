@@ -34,13 +34,13 @@ __all__ = ["Decoder", "FinishReason", "Observer"]
 
 FinishReason = Literal["stop", "length"]
 
-MOST_HELD = 32  # tokens of forced text that are held; in a longer text those before them are taken as they are
+MAX_HELD = 32  # tokens of forced text that are held; in a longer text those before them are taken as they are
 
 
 class Observer(Protocol):
     """Is told of each step of a run, in the order of the text: for traces. The arrays are reused: copy what is kept."""
 
-    def taken(
+    def accepted(
         self,
         token_id: int,
         logits: NDArray[np.float32] | None,
@@ -57,7 +57,7 @@ class Observer(Protocol):
             forced: the grammar left no choice about its text.
         """
 
-    def taken_back(self, token_ids: Sequence[int]) -> None:
+    def rolled_back(self, token_ids: Sequence[int]) -> None:
         """Held tokens, of which the first stands where the model's choice comes next, were taken back."""
 
 
@@ -120,7 +120,7 @@ class Decoder:
         self._held: list[int] = []
         self._observer = observer
         # Row i: what may come before held token i; the row after the last held one: what may come then.
-        self._mask = allocate_token_bitmask(MOST_HELD + 1, self._vocabulary.size)
+        self._mask = allocate_token_bitmask(MAX_HELD + 1, self._vocabulary.size)
         self._text = bytearray()
 
     @property
@@ -196,7 +196,7 @@ class Decoder:
 
     def _tell(self, token_id: int, logits: Any, mask: Any, *, forced: bool) -> None:
         if self._observer is not None:
-            self._observer.taken(token_id, logits, mask, forced=forced)
+            self._observer.accepted(token_id, logits, mask, forced=forced)
 
     def _append_forced(self) -> list[int]:
         """Appends the tokens that the grammar forces; fills the mask's rows.
@@ -214,7 +214,7 @@ class Decoder:
         tokens = self._tokenize(matcher.forced_bytes())[: self._max_new_tokens - len(self.token_ids)]
         held: list[int] = []
         for index, token_id in enumerate(tokens):
-            if index >= len(tokens) - MOST_HELD:
+            if index >= len(tokens) - MAX_HELD:
                 matcher.fill_next_token_bitmask(mask, len(held))
                 if self._session.can_crop:
                     held.append(token_id)
@@ -251,7 +251,7 @@ class Decoder:
 
     def _take_back(self, token_ids: list[int]) -> None:
         if self._observer is not None:
-            self._observer.taken_back(token_ids)
+            self._observer.rolled_back(token_ids)
         count = len(token_ids)
         self._session.crop(count)
         self.matcher.rollback(count)

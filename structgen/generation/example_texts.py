@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, get_args
 import pydantic
 import pydantic_core
 
-from structgen.compilation.inputs import Written
+from structgen.compilation.inputs import JsonValue
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.errors import TokenRejectedError
@@ -28,7 +28,7 @@ from structgen.schema.json_text.lexemes import pointer_of
 __all__ = ["text_of"]
 
 _PUNCTUATION = ((", ", ": "), (",", ":"))
-_MOST_EXPECTED = 5
+_MAX_EXPECTED = 5
 _SHOWN = 60
 _SECRETS = (pydantic.SecretStr, pydantic.SecretBytes, pydantic.Secret)
 _ENCODINGS = (pydantic.EncodedBytes, pydantic.EncodedStr, pydantic.Json)
@@ -41,11 +41,11 @@ Place: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead to a value."""
 
 
-def text_of(pieces: Sequence[str | Written], grammar: CompiledGrammar) -> str:
+def text_of(pieces: Sequence[str | JsonValue], grammar: CompiledGrammar) -> str:
     """The text of a value, which is one of the grammar's language.
 
     Args:
-        pieces: what stands in it, in order; see `structgen.compilation.inputs.Prepared.pieces`.
+        pieces: what stands in it, in order; see `structgen.compilation.inputs.CompileInput.pieces`.
         grammar: says how it is written.
 
     Raises:
@@ -83,7 +83,7 @@ def _told(misfit: _MisfitError, grammar: CompiledGrammar) -> str:
     matcher = Matcher(grammar)
     matcher.accept_bytes(misfit.before)
     expected = [*map(str, matcher.expected())]
-    told = "; ".join([*expected[:_MOST_EXPECTED], *(["…"] if len(expected) > _MOST_EXPECTED else [])])
+    told = "; ".join([*expected[:_MAX_EXPECTED], *(["…"] if len(expected) > _MAX_EXPECTED else [])])
     where = f"at byte {len(misfit.before)}" + (f", in {pointer_of(misfit.place)}" if misfit.place else "")
     return f"{misfit.found} does not fit {where}; expected: {told}"
 
@@ -104,7 +104,7 @@ class _Writer:
         self._colon = colon
         self._written: list[bytes] = []  # one for each step of the matcher
 
-    def text(self, pieces: Sequence[str | Written]) -> str:
+    def text(self, pieces: Sequence[str | JsonValue]) -> str:
         """Writes all, to the end of the text.
 
         Raises:

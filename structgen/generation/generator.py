@@ -40,7 +40,7 @@ class Generator(Generic[T]):
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
             `json_lines(…)`, `template(…)`, or what `structgen.compile` gave for the model's vocabulary.
         limits: bounds on what the schema may cost.
-        options: see `structgen.generation.settings.GenerationOptions`, which each run may override, and `ConstraintOptions`.
+        options: see `structgen.settings.GenerationOptions`, which each run may override, and `ConstraintOptions`.
 
     Attributes:
         model: the model.

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Types of the fields, items and lists of a Pydantic model, dataclass, TypedDict or plain annotation."""
 
 from __future__ import annotations
 

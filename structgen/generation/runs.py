@@ -18,17 +18,12 @@ import pydantic_core
 from structgen.compilation.constraint import Constraint
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
 from structgen.generation.decoder import Decoder, FinishReason, Observer
-from structgen.generation.generator import T
 from structgen.generation.prompts import encode, with_errors
 from structgen.generation.reasoner import Reasoner
 from structgen.generation.settings import (
     Settings,
 )
-from structgen.models.base import Prompt, Request, Session
-
-if TYPE_CHECKING:
-    pass
-
+from structgen.models.base import Request
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -40,7 +35,7 @@ __all__ = ["LocalRun", "Result", "Run", "Usage", "in_thread", "partial_json"]
 
 T = TypeVar("T")
 
-_MOST_SHOWN = 120  # characters of an answer that breaks off, in its error
+_MAX_SHOWN = 120  # characters of an answer that breaks off, in its error
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +368,7 @@ def _check_room(model: Model, prompt_ids: list[int]) -> int:
 
 
 def _shorten(text: str) -> str:
-    return repr(text if len(text) <= _MOST_SHOWN else "…" + text[-_MOST_SHOWN:])
+    return repr(text if len(text) <= _MAX_SHOWN else "…" + text[-_MAX_SHOWN:])
 
 
 async def in_thread(work: Callable[[threading.Event], T]) -> T:

@@ -1,11 +1,11 @@
-"""TODO."""
+"""A run of a model behind a server: its answer is read in pieces, and validated."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from structgen.compilation.constraint import Constraint
 from structgen.engine.matching.matcher import Matcher
@@ -14,14 +14,16 @@ from structgen.generation.decoder import FinishReason
 from structgen.generation.prompts import conversation
 from structgen.generation.runs import Run, Usage
 from structgen.models.base import Request, as_messages
-from structgen.models.openai import OpenAIModel, T
 from structgen.models.response_format import VALUE, response_format
 
 if TYPE_CHECKING:
     from structgen.generation.settings import Settings
     from structgen.models.base import Prompt
+    from structgen.models.openai import OpenAIModel
 
 __all__ = ["ServerRun"]
+
+T = TypeVar("T")
 
 
 _WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')

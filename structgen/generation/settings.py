@@ -6,19 +6,11 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from structgen.compilation.constraint import Tokenization
 from structgen.generation.sampling import Sampler
 from structgen.schema.options import SchemaArguments
-
-if TYPE_CHECKING:
-    pass
-
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = [
     "BATCH_SIZE",

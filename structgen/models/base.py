@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from structgen.models.base import Model, Session
-
 
 if TYPE_CHECKING:
     from structgen.compilation.constraint import Constraint

@@ -12,10 +12,10 @@ import openai
 
 from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
-from structgen.generation.server_run import ServerRun
 from structgen.schema.options import SchemaArguments
 
 if TYPE_CHECKING:
+    from structgen.generation.server_run import ServerRun
     from structgen.generation.settings import Settings
     from structgen.models.base import Prompt
 
@@ -80,6 +80,8 @@ class OpenAIModel:
         Raises:
             ModelError: a grammar, or an option that the interface does not have.
         """
+        from structgen.generation.server_run import ServerRun
+
         return ServerRun(self, constraint, prompt, settings, streams=streams)
 
     def ask(self, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:

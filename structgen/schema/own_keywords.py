@@ -1,4 +1,4 @@
-"""TODO."""
+"""Keywords of structgen's own, which `sources` writes into a schema and the readers of keywords understand."""
 
 from __future__ import annotations
 

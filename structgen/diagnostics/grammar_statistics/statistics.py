@@ -39,7 +39,7 @@ from structgen.limits import Limits
 __all__ = ["Overlap", "Statistics", "describe", "short", "statistics"]
 
 MANY = 10**8  # entries, of which the first digits are enough
-_MOST_REACHED = 2000  # states, where a text of an overlap is looked for
+_MAX_REACHED = 2000  # states, where a text of an overlap is looked for
 _MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
 
 
@@ -208,7 +208,7 @@ def _shortest(automata: AutomatonStore, state: int) -> bytes | None:
     for source in (pending := [state]):
         if automata.accepting[source]:
             return reached[source]
-        if len(reached) > _MOST_REACHED:
+        if len(reached) > _MAX_REACHED:
             return None
         for byte in [*range(0x21, 0x7F), *range(0x21), *range(0x7F, 0x100)]:
             target = automata.next(source, byte)

@@ -6,7 +6,7 @@ from structgen.engine.automata.derivatives cimport DerivativeTable
 cdef int EMPTY, NOTHING
 cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_EARLY, K_INTERSECTION, K_REPEAT, K_UNION
 cdef long long FAR
-cdef int FEW_TERMS, MANY_TERMS
+cdef int MAX_TERMS, MANY_TERMS
 
 
 @cython.locals(found=int, most="long long", part=int, body=int, low="long long", high="long long", sequences=list)

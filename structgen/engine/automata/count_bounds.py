@@ -23,7 +23,7 @@ from structgen.engine.constants import (
 __all__ = ["least_count", "lessened", "most_counted"]
 
 # So many terms are looked through in one: to see whether it is worth while, and then to be sure.
-FEW_TERMS = 64
+MAX_TERMS = 64
 MANY_TERMS = 1000
 
 
@@ -31,7 +31,7 @@ def most_counted(table: DerivativeTable, term: int) -> int:
     """What has the greatest bound on how often it comes in the sequences of a term; NOTHING where nothing has one."""
     found = NOTHING
     most = 0
-    sequences = _sequences(table, term, FEW_TERMS)
+    sequences = _sequences(table, term, MAX_TERMS)
     if sequences is None:
         return NOTHING
     for part in sequences:

@@ -50,7 +50,7 @@ cdef class DerivativeTable(PartitionTable):
     @cython.locals(count=int, first=int, index=int)
     cdef int _later_union(self, list members) except? -1
     @cython.locals(target=int, made=int)
-    cpdef int forced(self, int at) except -1
+    cpdef int materialize(self, int at) except -1
     @cython.locals(first=int, at=int, target=int, number=int)
     cdef int _put_off(self, int term) except -1
     @cython.locals(number=int, made=int, term=int, at=int, members="int[::1]", index=int)

@@ -74,7 +74,7 @@ class DerivativeTable(PartitionTable):
         self.derive(term)
         first = self.targets_at[term]
         last = first + self._width_of[self.map_at[term]]
-        return [self.forced(at) for at in range(first, last)]
+        return [self.materialize(at) for at in range(first, last)]
 
     def derive(self, term: int) -> None:
         """Makes the derivatives of a term, if they are not made yet."""
@@ -89,7 +89,7 @@ class DerivativeTable(PartitionTable):
         self._push(NOTHING)
         self._push(self.literal(data[1:], self.tail[term]))
         self._keep(term, self._map_of(data[0]))
-        if self.hard[term]:
+        if self.may_be_empty[term]:
             self._put_off(term)
 
     def _derive(self, term: int) -> None:
@@ -107,7 +107,7 @@ class DerivativeTable(PartitionTable):
                 continue
             self._work_size = 0  # an error may have left something there
             self._keep(top, self._combine(heads))
-            if self.hard[top]:
+            if self.may_be_empty[top]:
                 self._put_off(top)
             self._later_depth[top] = self._depth_of(heads)
             if self._later_depth[top] > NESTED:
@@ -218,7 +218,7 @@ class DerivativeTable(PartitionTable):
         self._member_count = first + 1 + count
         return self._later(NOTHING, first)
 
-    def forced(self, at: int) -> int:
+    def materialize(self, at: int) -> int:
         """The target at a place of the pool, made if it is not yet.
 
         One that may match nothing stays a negative number in the pool: see `AutomatonStore.living`.
@@ -230,7 +230,7 @@ class DerivativeTable(PartitionTable):
         if target >= 0:
             return target
         made = self._made(target)
-        if not self.hard[made]:
+        if not self.may_be_empty[made]:
             self.target_pool[at] = made
         return made
 
@@ -241,7 +241,7 @@ class DerivativeTable(PartitionTable):
         first = self.targets_at[term]
         for at in range(first, first + self._width_of[self.map_at[term]]):
             target = self.target_pool[at]
-            if target >= 0 and self.hard[target]:
+            if target >= 0 and self.may_be_empty[target]:
                 number = self._later(NOTHING, NOT_MADE)
                 self._later_made[-1 - number] = target
                 self.target_pool[at] = number
@@ -268,7 +268,7 @@ class DerivativeTable(PartitionTable):
 
     def _target(self, term: int, byte: int) -> int:
         """What a byte leads to from a term with a partition."""
-        return self.forced(self._place_of(term, byte))
+        return self.materialize(self._place_of(term, byte))
 
     def _leads_nowhere(self, term: int, byte: int) -> bool:
         """Whether a byte leads to nothing from a term with a partition, as is known without making what it leads to."""

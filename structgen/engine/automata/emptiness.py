@@ -57,7 +57,7 @@ class LivingTerms(DerivativeTable):
 
     def _pruned(self, term: int) -> int:
         """The same language, without alternatives that match nothing; 0 if nothing is left."""
-        if not self.hard[term]:
+        if not self.may_be_empty[term]:
             return term
         if self.kind[term] == K_UNION:
             return self.union([part for part in self.payload[term] if self._is_alive(part)])
@@ -120,7 +120,7 @@ class LivingTerms(DerivativeTable):
         plain = NOTHING
         for part in self.payload[term]:
             if self.kind[part] != K_COMPLEMENT or self.tail[part] != EMPTY:
-                if plain != NOTHING or self.hard[part]:
+                if plain != NOTHING or self.may_be_empty[part]:
                     return False
                 plain = part
         text = self._short_text(plain) if plain != NOTHING else None
@@ -142,7 +142,7 @@ class LivingTerms(DerivativeTable):
                 self.derive(at)
                 first = self.targets_at[at]
                 for number in range(self._width_of[self.map_at[at]]):
-                    target = self.forced(first + number)
+                    target = self.materialize(first + number)
                     if target != NOTHING and (nearest == NOTHING or self.min_len[target] < self.min_len[nearest]):
                         nearest = target
                         byte = self._byte_of[self.map_at[at] * 256 + number]
@@ -164,7 +164,7 @@ class LivingTerms(DerivativeTable):
 
     def _is_known_alive(self, term: int) -> bool:
         """Whether it is known, without a search, that a term other than `NOTHING` matches something."""
-        return not self.hard[term] or bool(self.accepting[term]) or self._life[term] == ALIVE
+        return not self.may_be_empty[term] or bool(self.accepting[term]) or self._life[term] == ALIVE
 
     def _conclude(self, seen: dict[int, int], waiting: set[int]) -> None:
         """Remembers all that a search tells that met a living term; or the next searches would see the same again.
@@ -219,7 +219,7 @@ class LivingTerms(DerivativeTable):
             counting, most = self.payload[term]
             least = self.least_begun(counting)
             return self.tail[term] if least < NEVER and least <= most else NOTHING
-        return self.forced(self.targets_at[term] + index)
+        return self.materialize(self.targets_at[term] + index)
 
     def least_begun(self, term: int) -> int:
         """The least number of what a counting term counts that one of its texts begins; NEVER if it has no texts.

@@ -52,22 +52,22 @@ def is_finite(store: AutomatonStore, state: int) -> bool:
     Raises:
         LimitExceededError: automaton_states.
     """
-    open_states: set[int] = set()
+    skippable_states: set[int] = set()
     done: set[int] = {DEAD}
     stack = [state]
     while stack:
         top = stack[-1]
-        if top in open_states:
+        if top in skippable_states:
             stack.pop()
-            open_states.discard(top)
+            skippable_states.discard(top)
             done.add(top)
             continue
         if top in done:
             stack.pop()
             continue
-        open_states.add(top)
+        skippable_states.add(top)
         for target in store.successors(top):
-            if target in open_states:
+            if target in skippable_states:
                 return False
             if target not in done:
                 stack.append(target)

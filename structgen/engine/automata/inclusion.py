@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_made_of", "is_part_of", "is_spelled"]
 
-FEW_TERMS = 100
+MAX_TERMS = 100
 
 
 def is_spelled(
@@ -41,7 +41,7 @@ def is_spelled(
         if top == rest or known.get(top):
             continue
         following: Iterable[int] = ()
-        if top not in known and len(seen) <= FEW_TERMS:
+        if top not in known and len(seen) <= MAX_TERMS:
             if table.kind[top] == K_UNION:
                 following = table.payload[top]
             elif _has_head_of(table, top, body, cover, by_bytes):
@@ -119,7 +119,7 @@ def _after_one(table: RegularTerms, term: int, other: int) -> set[int]:
             following = [(part, right) for part in table.payload[left]]
         else:
             following = _after_first_byte(table, left, right)
-        if not following or len(seen) > FEW_TERMS:
+        if not following or len(seen) > MAX_TERMS:
             return set()
         waiting.extend([pair for pair in following if pair not in seen])
         seen.update(following)

@@ -35,7 +35,7 @@ cdef class RegularTerms(TermTable):
     @cython.locals(done=int)
     cdef int _union_of_two(self, int left, int right) except -1
     @cython.locals(repeats=int, heads=dict, tails=dict, shared_heads=bint, shared_tails=bint, term=int, kind=int,
-                   same=list, before=int, accepting=int, hard=int, least="long long")
+                   same=list, before=int, accepting=int, may_be_empty=int, least="long long")
     cpdef int _normal_union(self, set found) except -1
     @cython.locals(term=int, body=int, low="long long", high="long long", groups=dict, more="long long", most="long long", tail=int, counts=list)
     cpdef _merge_repeats(self, set found)

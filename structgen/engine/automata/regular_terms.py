@@ -63,11 +63,16 @@ class RegularTerms(TermTable):
         while size > CHUNK:
             size -= CHUNK
             tail = self._intern(
-                K_LITERAL, data[size : size + CHUNK], tail, 0, self.hard[tail], self._sum(CHUNK, self.min_len[tail])
+                K_LITERAL,
+                data[size : size + CHUNK],
+                tail,
+                0,
+                self.may_be_empty[tail],
+                self._sum(CHUNK, self.min_len[tail]),
             )
         if size < len(data):
             data = data[:size]
-        return self._intern(K_LITERAL, data, tail, 0, self.hard[tail], self._sum(size, self.min_len[tail]))
+        return self._intern(K_LITERAL, data, tail, 0, self.may_be_empty[tail], self._sum(size, self.min_len[tail]))
 
     def _sum(self, left: int, right: int) -> int:
         """Saturating addition of lengths."""
@@ -83,7 +88,7 @@ class RegularTerms(TermTable):
             body, low, high = self.payload[tail]
             if self.kind[body] == K_BYTES and self.payload[body] == mask and self.tail[body] == EMPTY:
                 return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.tail[tail])
-        return self._intern(K_BYTES, mask, tail, 0, self.hard[tail], self._sum(1, self.min_len[tail]))
+        return self._intern(K_BYTES, mask, tail, 0, self.may_be_empty[tail], self._sum(1, self.min_len[tail]))
 
     def chars(self, ranges: tuple[tuple[int, int], ...], tail: int) -> int:
         """One scalar value of sorted disjoint ranges, in UTF-8, then `tail`."""
@@ -114,7 +119,7 @@ class RegularTerms(TermTable):
             body, low, high = self.payload[tail]
             if self.kind[body] == K_CHARS and self.payload[body] == number and self.tail[body] == EMPTY:
                 return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.tail[tail])
-        return self._intern(K_CHARS, number, tail, 0, self.hard[tail], self._sum(1, self.min_len[tail]))
+        return self._intern(K_CHARS, number, tail, 0, self.may_be_empty[tail], self._sum(1, self.min_len[tail]))
 
     def byte_sequence_set(self, sequences: tuple[ByteRanges, ...]) -> int:
         """Any of the byte sequences: what is left of a character after its first byte. All have one length."""
@@ -147,7 +152,7 @@ class RegularTerms(TermTable):
             if merged is None:
                 break
             body, low, high = merged
-        if self.kind[tail] == K_REPEAT and not self.hard[body]:
+        if self.kind[tail] == K_REPEAT and not self.may_be_empty[body]:
             follows, more, most = self.payload[tail]
             if more == 0 and most < 0 and follows != body and self.is_made_of(body, follows):
                 # What stands before any number of C is one of them: how often it may come says nothing.
@@ -170,7 +175,7 @@ class RegularTerms(TermTable):
             (body, low, high),
             tail,
             1 if low == 0 and self.accepting[tail] else 0,
-            1 if self.hard[body] or self.hard[tail] else 0,
+            1 if self.may_be_empty[body] or self.may_be_empty[tail] else 0,
             self._sum(least, self.min_len[tail]),
         )
 
@@ -304,13 +309,13 @@ class RegularTerms(TermTable):
             found.discard(EMPTY)
         if len(found) != before or self._count_unions(found) > 0:
             return self.union(list(found))
-        accepting = hard = 0
+        accepting = may_be_empty = 0
         least = FAR
         for term in found:
             accepting |= self.accepting[term]
-            hard |= self.hard[term]
+            may_be_empty |= self.may_be_empty[term]
             least = min(least, self.min_len[term])
-        return self._intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, hard, least)
+        return self._intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, may_be_empty, least)
 
     def _absorb_into_stars(self, found: set[int]) -> None:
         """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats, and end as it does."""

@@ -30,7 +30,7 @@ cdef class AutomatonStore(LivingTerms):
     @cython.locals(target=int, class_map=int, start=int, live=int, alive=int, number=int)
     cdef int _expand_others(self, int state) except -1
     @cython.locals(target=int)
-    cpdef int living(self, int at) except -1
+    cpdef int live_target(self, int at) except -1
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     @cython.locals(only=int)

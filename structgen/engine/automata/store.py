@@ -146,7 +146,7 @@ class AutomatonStore(LivingTerms):
     def _expand_literal(self, state: int) -> None:
         self.derive(state)
         data = self.payload[state]
-        target = self.living(self._place_of(state, data[0]))
+        target = self.live_target(self._place_of(state, data[0]))
         self.only_target[state] = target
         self.only_byte[state] = data[0] if target else NO_BYTE
 
@@ -158,20 +158,22 @@ class AutomatonStore(LivingTerms):
         alive = 0
         for number in range(self._width_of[class_map]):
             target = self.target_pool[start + number]
-            if target < 0 and self.hard[state] and live < 2:  # that more than one leads on is all that must be known
-                target = self.living(start + number)
+            if (
+                target < 0 and self.may_be_empty[state] and live < 2
+            ):  # that more than one leads on is all that must be known
+                target = self.live_target(start + number)
             if target != DEAD:
                 live += 1
                 alive = number
         if live == 0:
             self.only_byte[state] = NO_BYTE
         elif live == 1 and self._has_one_byte(class_map, alive):
-            self.only_target[state] = self.living(start + alive)
+            self.only_target[state] = self.live_target(start + alive)
             self.only_byte[state] = self._byte_of[class_map * 256 + alive]
         else:
             self.only_byte[state] = MANY_BYTES
 
-    def living(self, at: int) -> int:
+    def live_target(self, at: int) -> int:
         """The state at a place of the pool, 0 if nothing is matched from it.
 
         Raises:
@@ -180,7 +182,7 @@ class AutomatonStore(LivingTerms):
         target = self.target_pool[at]
         if target < 0:
             # The language stays the same, so the term may keep this for its derivatives too.
-            target = self._pruned(self.forced(at))
+            target = self._pruned(self.materialize(at))
             self.target_pool[at] = target
         return target
 
@@ -196,7 +198,7 @@ class AutomatonStore(LivingTerms):
         if only >= 0:
             return self.only_target[state] if only == byte else DEAD
         self.derive(state)
-        return self.living(self._place_of(state, byte))
+        return self.live_target(self._place_of(state, byte))
 
     def leads_on(self, state: int, byte: int) -> bool:
         """Whether a byte leads on from a state; costs less than to find out where.
@@ -206,7 +208,7 @@ class AutomatonStore(LivingTerms):
         """
         self.derive(state)
         at = self._place_of(state, byte)
-        return (self.living(at) if self.hard[state] else self.target_pool[at]) != DEAD
+        return (self.live_target(at) if self.may_be_empty[state] else self.target_pool[at]) != DEAD
 
     def first_bytes(self, state: int) -> int:
         """The bytes that lead on from a state, as bits of a number.
@@ -219,7 +221,9 @@ class AutomatonStore(LivingTerms):
         start = self.targets_at[state]
         found = 0
         for number in range(len(classes)):
-            if (self.living(start + number) if self.hard[state] else self.target_pool[start + number]) != DEAD:
+            if (
+                self.live_target(start + number) if self.may_be_empty[state] else self.target_pool[start + number]
+            ) != DEAD:
                 found |= classes[number]
         return found
 
@@ -245,7 +249,7 @@ class AutomatonStore(LivingTerms):
         classes = self._class_bytes(self.map_at[state])
         found: dict[int, int] = {}
         for number in range(len(classes)):
-            target = self.living(self.targets_at[state] + number)
+            target = self.live_target(self.targets_at[state] + number)
             if target != DEAD:
                 found[target] = found.get(target, 0) | classes[number]
         return found
@@ -282,7 +286,7 @@ class AutomatonStore(LivingTerms):
         if self.kind[state] != K_REPEAT:
             return None
         body, low, high = self.payload[state]
-        if self.hard[body]:
+        if self.may_be_empty[body]:
             body = self._pruned(body)
         return (body, low, high, self.tail[state]) if body != DEAD else None
 
@@ -406,7 +410,7 @@ class AutomatonStore(LivingTerms):
             self.derive(top)
             class_map = self.map_at[top]
             for number in range(self._width_of[class_map]):
-                target = self.living(self.targets_at[top] + number)
+                target = self.live_target(self.targets_at[top] + number)
                 if target == DEAD or length.get(target, FAR) <= length[top] + 1:
                     continue
                 length[target] = length[top] + 1
@@ -491,7 +495,7 @@ class AutomatonStore(LivingTerms):
         if self.kind[state] != K_INTERSECTION or self.tail[state] != EMPTY:
             return False
         kept = [part for part in self.payload[state] if self.kind[part] != K_COMPLEMENT or self.tail[part] != EMPTY]
-        if len(kept) != 1 or self.hard[kept[0]] or not self.is_ever_endless(kept[0]):
+        if len(kept) != 1 or self.may_be_empty[kept[0]] or not self.is_ever_endless(kept[0]):
             return False
         others = [self.payload[part] for part in self.payload[state] if part != kept[0]]
         if all(map(self._holds_few, others)):

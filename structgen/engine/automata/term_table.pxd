@@ -22,7 +22,7 @@ cdef class TermTable:
     cdef public int _capacity                # length of the arrays by term
     cdef public unsigned char[::1] accepting # by term: the empty text is in its language
     cdef public unsigned char[::1] kind      # its head's kind
-    cdef public unsigned char[::1] hard      # holds an intersection or a complement
+    cdef public unsigned char[::1] may_be_empty      # holds an intersection or a complement
     cdef public unsigned char[::1] counted   # holds a bound on how often something comes
     cdef public int[::1] tail                # the term after its head
     cdef public long long[::1] min_len       # a lower bound of the length of its texts, in bytes
@@ -44,7 +44,7 @@ cdef class TermTable:
     @cython.locals(term=int, at=int, mask=int)
     cdef int _rehash(self) except -1
     @cython.locals(mark=int, table="int[::1]", mask=int, at=int, found=int, term=int)
-    cpdef int _intern(self, int kind, object payload, int tail, int accepting, int hard, long long min_len) except -1
+    cpdef int _intern(self, int kind, object payload, int tail, int accepting, int may_be_empty, long long min_len) except -1
     cdef int _count_pairs(self, int count) except -1
     @cython.locals(part=int)
     cdef bint _holds_count(self, int kind, payload, int tail) except -1

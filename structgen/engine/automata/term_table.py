@@ -71,7 +71,7 @@ class TermTable:
         accepting: uint8, the empty text is in the language (nullable).
         kind: uint8, one of the `K_` numbers.
         tail: int32, the term after the head.
-        hard: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
+        may_be_empty: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
         count: terms made.
         pairs: pairs of terms of which something is remembered that is no term. They may come to be the square of the
             terms, so they count as terms do where there is a limit.
@@ -93,7 +93,7 @@ class TermTable:
         self._capacity = capacity
         self.accepting = enlarged(array("B"), "B", capacity)
         self.kind = enlarged(array("B"), "B", capacity)
-        self.hard = enlarged(array("B"), "B", capacity)
+        self.may_be_empty = enlarged(array("B"), "B", capacity)
         self.tail = enlarged(array("i"), "i", capacity)
         self.min_len = enlarged(array("q"), "q", capacity)
         self.counted = enlarged(array("B"), "B", capacity)
@@ -122,7 +122,7 @@ class TermTable:
         for name, code in (
             ("accepting", "B"),
             ("kind", "B"),
-            ("hard", "B"),
+            ("may_be_empty", "B"),
             ("counted", "B"),
             ("tail", "i"),
             ("min_len", "q"),
@@ -130,7 +130,7 @@ class TermTable:
             setattr(self, name, enlarged(getattr(self, name), code, self._capacity))
         self._mark_of = grown(self._mark_of, len(self._mark_of))
 
-    def _intern(self, kind: int, payload: Any, tail: int, accepting: int, hard: int, min_len: int) -> int:
+    def _intern(self, kind: int, payload: Any, tail: int, accepting: int, may_be_empty: int, min_len: int) -> int:
         """The number of a term in normal form; a new one if it was not seen before."""
         mark = _mix(hash(payload), kind, tail)
         table = self._table
@@ -153,7 +153,7 @@ class TermTable:
             self._grow()
         self.accepting[term] = accepting
         self.kind[term] = kind
-        self.hard[term] = hard
+        self.may_be_empty[term] = may_be_empty
         self.tail[term] = tail
         self.min_len[term] = min_len
         self.counted[term] = self._holds_count(kind, payload, tail)

@@ -302,7 +302,7 @@ class Terms(RegularTerms):
             result = tail
         else:
             result = self._intern(
-                K_EARLY, term, tail, 0, 1 if self.hard[term] or self.hard[tail] else 0,
+                K_EARLY, term, tail, 0, 1 if self.may_be_empty[term] or self.may_be_empty[tail] else 0,
                 self._sum(self.min_len[term], self.min_len[tail]),
             )  # fmt: skip
         while prefix:
@@ -323,7 +323,7 @@ class Terms(RegularTerms):
             (number, low, high, depth),
             tail,
             accepting,
-            self.hard[tail],
+            self.may_be_empty[tail],
             self._sum(0 if ends else 1, self.min_len[tail]),
         )
 
@@ -332,7 +332,7 @@ class Terms(RegularTerms):
         if tail == NOTHING:
             return NOTHING
         return self._intern(
-            K_SUBSTRINGS, (number, state), tail, self.accepting[tail], self.hard[tail], self.min_len[tail]
+            K_SUBSTRINGS, (number, state), tail, self.accepting[tail], self.may_be_empty[tail], self.min_len[tail]
         )
 
     def multiple(self, divisor: int, remainder: int, tail: int) -> int:
@@ -344,7 +344,7 @@ class Terms(RegularTerms):
             (divisor, remainder),
             tail,
             self.accepting[tail] if remainder == 0 else 0,
-            self.hard[tail],
+            self.may_be_empty[tail],
             self._sum(1 if remainder else 0, self.min_len[tail]),
         )
 

@@ -5,7 +5,7 @@ from structgen.engine.arrays cimport grown_pool, zeros
 cdef int EMPTY_TEXT, FREE
 
 
-cdef class Texts:
+cdef class CapturedTexts:
     cdef readonly int count
     cdef int[::1] _parent
     cdef int[::1] _byte

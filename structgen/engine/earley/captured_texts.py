@@ -1,4 +1,4 @@
-"""Texts as hash-consed lists of bytes: a number for each text, one byte longer than another's.
+"""CapturedTexts as hash-consed lists of bytes: a number for each text, one byte longer than another's.
 
 Earley sets inside of a captured symbol (`engine/rules.py`) carry the text since the capture began; equal texts have
 equal numbers, so that sets stay values.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import EMPTY_TEXT
 
-__all__ = ["Texts"]
+__all__ = ["CapturedTexts"]
 
 FREE = -1
 
 
-class Texts:
+class CapturedTexts:
     """A table of texts.
 
     Attributes:

@@ -7,7 +7,7 @@ from structgen.engine.pair_table cimport PairTable
 cdef int LEAST, ROOT, UNKNOWN
 
 
-cdef class ItemPools:
+cdef class ItemColumns:
     cdef readonly int set_count
     cdef public int[::1] accepting      # by set: 1 where the text so far is whole
     cdef public int[::1] first_scan     # by set: its scannable items; -1 until closed

@@ -9,7 +9,7 @@ from __future__ import annotations
 from structgen.engine.arrays import block, column, zeros
 from structgen.engine.pair_table import PairTable
 
-__all__ = ["ItemPools"]
+__all__ = ["ItemColumns"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 LEAST = 64
@@ -17,7 +17,7 @@ ROOT = 0  # the group that stands for the end of the whole text
 UNKNOWN = -1
 
 
-class ItemPools:
+class ItemColumns:
     """What item sets are made of; `ItemSetStore` says more of what is in there.
 
     Attributes:

@@ -3,14 +3,14 @@ cimport cython
 from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.earley.kernels cimport Kernels
-from structgen.engine.earley.captured_texts cimport Texts
+from structgen.engine.earley.captured_texts cimport CapturedTexts
 
 
-cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, NO_TEXT, ROOT, SUSPECT, TOLD_BITS, UNKNOWN, UNKNOWN_TEXT
+cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, NO_TEXT, ROOT, NEEDS_CHECK, TOLD_BITS, UNKNOWN, UNKNOWN_TEXT
 
 
 cdef class ItemSetStore(Kernels):
-    cdef readonly Texts texts
+    cdef readonly CapturedTexts texts
     cdef readonly int start_set
     cdef bint _accepts_empty
     cdef readonly long long steps

@@ -15,8 +15,8 @@ them here); the compaction of finished sets follows the `kbnf` crate.
 
 A set inside of a captured symbol (`engine/rules.py`) has a *text* besides its kernel: the bytes since the outermost
 capture began. While masks are made, the text of what has just ended is not known (many tokens end it); such sets have
-one of three kinds of no text: UNKNOWN, AFTER a capture whose text does not matter yet, and SUSPECT where it may have
-mattered, so that tokens that lead there have to be looked at one by one.
+one of three kinds of no text: UNKNOWN, AFTER a capture whose text does not matter yet, and NEEDS_CHECK where it may
+have mattered, so that tokens that lead there have to be looked at one by one.
 
 Here are the steps: scanning and completion. `closures.py` predicts, `kernels.py` numbers the sets, `item_pools.py` has
 the arrays.
@@ -27,8 +27,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.constants import AFTER, EMPTY_TEXT, NO_BYTE, NO_TEXT, SUSPECT, UNKNOWN_TEXT
-from structgen.engine.earley.captured_texts import Texts
+from structgen.engine.constants import AFTER, EMPTY_TEXT, NEEDS_CHECK, NO_BYTE, NO_TEXT, UNKNOWN_TEXT
+from structgen.engine.earley.captured_texts import CapturedTexts
 from structgen.engine.earley.kernels import Kernels
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import CAPTURES, END, Spelling
@@ -47,7 +47,7 @@ TOLD_BITS = 31  # of an int32 without its sign
 class ItemSetStore(Kernels):
     """All Earley sets of one grammar that have been reached, and the steps between them.
 
-    Attributes, besides those of `Closures`:
+    Attributes, besides those of `Predictor`:
         texts: what was read inside of captures.
         start_set: the set before the first byte.
         steps: how many steps were computed rather than remembered (a work counter for benchmarks).
@@ -55,7 +55,7 @@ class ItemSetStore(Kernels):
 
     def __init__(self, rules: Rules, limits: Limits, *, accepts_empty: bool) -> None:
         super().__init__(rules, limits)
-        self.texts = Texts()
+        self.texts = CapturedTexts()
         self._stack = zeros(64)
         self.steps = 0
         self._new_set_from_work()  # number 0: the dead set, an empty kernel
@@ -142,7 +142,7 @@ class ItemSetStore(Kernels):
         if self.first_scan[set_id] < 0:
             self._close(set_id)
         text = self.text[set_id]
-        if self.captures[set_id] and text not in (AFTER, SUSPECT):
+        if self.captures[set_id] and text not in (AFTER, NEEDS_CHECK):
             text = UNKNOWN_TEXT
         self._begin(text)
         self._skips = True
@@ -275,7 +275,7 @@ class ItemSetStore(Kernels):
             is_known = text == UNKNOWN_TEXT and self.rules.is_endless(capture)
             if is_known and not self._skips and self.rules.refuses(capture):
                 is_known = False
-            self._work_kind = AFTER if is_known and self._work_kind != SUSPECT else SUSPECT
+            self._work_kind = AFTER if is_known and self._work_kind != NEEDS_CHECK else NEEDS_CHECK
             position = self.rules.continuation(capture, None)
         self._load_rules()
         return position

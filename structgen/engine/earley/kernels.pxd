@@ -1,19 +1,19 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown_pool, zeros
-from structgen.engine.earley.predictor cimport Closures
+from structgen.engine.earley.predictor cimport Predictor
 
 
-cdef int AFTER, DEAD_SET, FRESH, NO_TEXT, SUSPECT, UNKNOWN
+cdef int AFTER, DEAD_SET, FRESH, NO_TEXT, NEEDS_CHECK, UNKNOWN
 
 
-cdef class Kernels(Closures):
+cdef class Kernels(Predictor):
     cdef int _max_sets
     cdef int[::1] _work
     cdef int _work_size
     cdef int _work_accepting
     cdef int _work_text                 # text after the byte of this step
-    cdef int _work_kind                 # AFTER or SUSPECT once that is known of the set in the making
+    cdef int _work_kind                 # AFTER or NEEDS_CHECK once that is known of the set in the making
     cdef bint _skips                    # the step is over bytes that are not known
 
     cdef void _begin(self, int text) noexcept

@@ -7,8 +7,8 @@ far is whole; equal ones are one set. `earley.py` says why that is enough.
 from __future__ import annotations
 
 from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.constants import AFTER, NO_TEXT, SUSPECT
-from structgen.engine.earley.predictor import Closures
+from structgen.engine.constants import AFTER, NEEDS_CHECK, NO_TEXT
+from structgen.engine.earley.predictor import Predictor
 from structgen.engine.grammar.rules import Rules
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
@@ -21,7 +21,7 @@ UNKNOWN = -1  # as in `engine/item_pools.py`
 FRESH = 2  # as in `engine/closures.py`
 
 
-class Kernels(Closures):
+class Kernels(Predictor):
     """The sets of one grammar, and the kernel in the making."""
 
     def __init__(self, rules: Rules, limits: Limits) -> None:
@@ -40,7 +40,7 @@ class Kernels(Closures):
         self._work_size = 0
         self._work_accepting = 0
         self._work_text = text
-        self._work_kind = text if text in (AFTER, SUSPECT) else NO_TEXT
+        self._work_kind = text if text in (AFTER, NEEDS_CHECK) else NO_TEXT
         self._skips = False
 
     def _add_item(self, position: int, state: int, group: int) -> None:
@@ -132,7 +132,7 @@ class Kernels(Closures):
         if kind == NO_TEXT:
             self._work_text = text if captures else NO_TEXT
         elif text == AFTER and captures & FRESH and not self._goes_on_endless():
-            self._work_text = SUSPECT  # a byte of the next capture, which may have to differ from the last
+            self._work_text = NEEDS_CHECK  # a byte of the next capture, which may have to differ from the last
         else:
             self._work_text = kind
 

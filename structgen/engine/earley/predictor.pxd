@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, grown_pool, zeros
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.earley.item_columns cimport ItemPools
+from structgen.engine.earley.item_columns cimport ItemColumns
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 from structgen.engine.grammar.rules cimport Rules
 
@@ -10,7 +10,7 @@ from structgen.engine.grammar.rules cimport Rules
 cdef int AFTER, CAPTURED, CAPTURES, EMPTY_TEXT, FRESH, NO_BYTE, NO_TEXT, REFUSING, UNKNOWN
 
 
-cdef class Closures(ItemPools):
+cdef class Predictor(ItemColumns):
     cdef public AutomatonStore automata
     cdef readonly Rules rules
 

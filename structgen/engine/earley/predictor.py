@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.constants import AFTER, EMPTY_TEXT, NO_BYTE, NO_TEXT
-from structgen.engine.earley.item_columns import ItemPools
+from structgen.engine.earley.item_columns import ItemColumns
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import CAPTURES
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["Closures"]
+__all__ = ["Predictor"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1  # as in `engine/item_pools.py`
@@ -24,10 +24,10 @@ FRESH = 2  # and the capture began after another had ended, of which the text is
 REFUSING = 4  # it is captured itself, and some texts are refused where they end
 
 
-class Closures(ItemPools):
+class Predictor(ItemColumns):
     """The sets of one grammar, as far as they follow from their kernels.
 
-    Attributes, besides those of `ItemPools`:
+    Attributes, besides those of `ItemColumns`:
         automata: the store that the terminals' states belong to.
         rules: the grammar; other stores may use the same object.
     """

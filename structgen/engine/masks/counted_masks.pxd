@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.arrays cimport zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.counted_walks cimport CountedWalks
-from structgen.engine.masks.tables cimport ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
+from structgen.engine.masks.tables cimport ByCount, CountedTerminal, DenseMask, RemainderNodes, TerminalMask, Trie
 
 cdef int DEAD, MERGED_NODES, PAIRS, RECORD_BYTES, REMOVED_TOKENS, SPARSE_TOKENS
 cdef unsigned int ALL_BITS
@@ -24,11 +24,11 @@ cdef class CountedMasks(CountedWalks):
     cdef dict _merged
 
     cpdef int keep_dense(self, mask) except -1
-    cdef int _add_exits(self, TerminalMask table, Exits exits) except -1
+    cdef int _add_exits(self, TerminalMask table, RemainderNodes exits) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef _meant(self, TerminalMask part)
     @cython.locals(first=int)
-    cdef Exits _exits_found(self, Trie trie, int least, int most, removed)
+    cdef RemainderNodes _exits_found(self, Trie trie, int least, int most, removed)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _record(self)
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)

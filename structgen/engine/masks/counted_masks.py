@@ -18,7 +18,7 @@ from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
 from structgen.engine.masks.counted_walks import CountedWalks
-from structgen.engine.masks.tables import ByCount, CountedTerminal, DenseMask, Exits, TerminalMask, Trie
+from structgen.engine.masks.tables import ByCount, CountedTerminal, DenseMask, RemainderNodes, TerminalMask, Trie
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
@@ -52,7 +52,7 @@ class CountedMasks(CountedWalks):
         self.words = (vocabulary.size + 31) // 32
         self.empty = np.zeros(self.words, dtype=np.uint32)
         self.dense: list[DenseMask] = []
-        self.exits: list[Exits] = []
+        self.exits: list[RemainderNodes] = []
         self._sorted = zeros(4096)
         self._starts = zeros(64)
         self._next_at = zeros(64)
@@ -71,7 +71,7 @@ class CountedMasks(CountedWalks):
         self.dense.pop()
         self.bytes_used -= 4 * self.words
 
-    def _add_exits(self, table: TerminalMask, exits: Exits) -> None:
+    def _add_exits(self, table: TerminalMask, exits: RemainderNodes) -> None:
         """Gives a table exits, which must be the last that were given to any, or its first."""
         if table.first_exit == table.last_exit:
             table.first_exit = len(self.exits)
@@ -91,10 +91,10 @@ class CountedMasks(CountedWalks):
             words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         return mask
 
-    def _exits_found(self, trie: Trie, least: int, most: int, removed: frozenset[int] | None) -> Exits:
+    def _exits_found(self, trie: Trie, least: int, most: int, removed: frozenset[int] | None) -> RemainderNodes:
         """The exits that the last walk has found."""
         first = self._keep(self._exits, self._exit_size)
-        return Exits(trie, first, first + self._exit_size, least, most, removed)
+        return RemainderNodes(trie, first, first + self._exit_size, least, most, removed)
 
     def _record(self) -> TerminalMask:
         """Tables with the tokens inside that the last walk has found."""
@@ -320,7 +320,7 @@ class CountedMasks(CountedWalks):
                 if least <= self.pool[counted.exit_counts + index] <= most:
                     self._add_exit(self.pool[counted.exit_nodes + index], 0)
             if self._exit_size and counted.remainders is not None:
-                self.exits.append(Exits(counted.remainders, 0, 1, least, most, None))
+                self.exits.append(RemainderNodes(counted.remainders, 0, 1, least, most, None))
             elif self._exit_size:
                 self.exits.append(self._exits_found(self.trie, 0, 0, None))
             found = counted.exits[key] = (begin, len(self.exits))

@@ -60,14 +60,14 @@ class CountedWalks(TokenWalks):
             at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]
             state = targets[at]
             if state < 0:
-                state = automata.living(at)
+                state = automata.live_target(at)
                 targets = automata.target_pool
             rest = DEAD
             if phase == 0:
                 at = self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]
                 rest = targets[at]
                 if rest < 0:
-                    rest = automata.living(at)
+                    rest = automata.live_target(at)
                     targets = automata.target_pool
                 if state_at[depth - 1] == char_state:
                     if state and rest and not absorbs:
@@ -106,10 +106,10 @@ class CountedWalks(TokenWalks):
                     node = end_of[node]
                     continue
                 if phase:
-                    number = self.open_states.find(state)
+                    number = self.skippable_states.find(state)
                     if automata.pools != pools:
                         class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
-                    if self.open_states.holds(number, behind[node], trie.height[node]):
+                    if self.skippable_states.holds(number, behind[node], trie.height[node]):
                         self._add_rest(token_start[node + 1], token_start[end_of[node]], count)
                         node = end_of[node]
                         continue
@@ -166,7 +166,7 @@ class CountedWalks(TokenWalks):
             state = targets[at]
             visited += 1
             if state < 0:
-                state = automata.living(at)
+                state = automata.live_target(at)
                 targets = automata.target_pool
             if state == 0:
                 node = end_of[node]

@@ -22,17 +22,17 @@ from typing import Any
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
 from structgen.engine.masks.left_corners import Corner, LeftCorners
-from structgen.engine.masks.tables import ByteSet, Exits, TerminalMask
+from structgen.engine.masks.tables import ByteSet, RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
 
-__all__ = ["Place", "PlaceMasks"]
+__all__ = ["DottedRule", "DottedRuleMasks"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 KEPT = 100_000  # places; past it all are dropped, and found anew as they are needed
 ROOT = 0  # as in `engine/earley.py`
 
 
-class Place:
+class DottedRule:
     """What was found from a place on.
 
     Attributes:
@@ -46,7 +46,7 @@ class Place:
     def __init__(self, waiting: Waiting) -> None:
         self.tables: list[TerminalMask] = []
         self.escapes: list[Any] = []
-        self.parts: list[Place] = []
+        self.parts: list[DottedRule] = []
         self.open: Waiting | None = waiting
         self.round = 0
 
@@ -65,7 +65,7 @@ class Waiting:
     def __init__(self, corner: Corner) -> None:
         self.corner = corner
         self.positions: list[int] = []
-        self.places: list[Place] = []
+        self.places: list[DottedRule] = []
         self.nodes: list[int] = []
         self.escaped: set[int] = set()
         self.met: set[int] = set()
@@ -88,7 +88,7 @@ class GroupClimb:
         self.is_whole = False
 
 
-class PlaceMasks:
+class DottedRuleMasks:
     """The places of one grammar that have been looked at.
 
     Args:
@@ -102,26 +102,26 @@ class PlaceMasks:
         self._lookaheads = sets.rules.lookaheads
         self._terminals = terminals
         self.corners = LeftCorners(sets)
-        self._rests: dict[int, Place] = {}
-        self._nonterminals: dict[int, Place] = {}
+        self._rests: dict[int, DottedRule] = {}
+        self._nonterminals: dict[int, DottedRule] = {}
         self._climbs: dict[int, GroupClimb] = {}
-        self._ends: dict[int, Exits] = {}  # by the identity of tables, which they keep alive
+        self._ends: dict[int, RemainderNodes] = {}  # by the identity of tables, which they keep alive
         self._agenda: list[Any] = []
-        self._opened: list[Place] = []
+        self._opened: list[DottedRule] = []
         self._round = 0
 
-    def begins_with_any(self, position: int, exits: Exits) -> bool:
+    def begins_with_any(self, position: int, exits: RemainderNodes) -> bool:
         """Whether what stands at a position may begin with something that is left behind exits."""
         return self.corners.first_at(position).meets(self.bytes_of(exits))
 
-    def bytes_of(self, exits: Exits) -> ByteSet:
+    def bytes_of(self, exits: RemainderNodes) -> ByteSet:
         """The bytes that something begins with that is left behind exits."""
         found = exits.bytes
         if found is None:
             found = exits.bytes = self.corners.byte_set(self._terminals.bytes_of(exits))
         return found
 
-    def rest(self, position: int, ahead: int, exits: Exits) -> Place:
+    def rest(self, position: int, ahead: int, exits: RemainderNodes) -> DottedRule:
         """What may stand behind exits from a position to the end of its body, where a look-ahead holds."""
         if not exits.number:
             self._terminals.give_number(exits)
@@ -183,8 +183,8 @@ class PlaceMasks:
                     pending.append(above)
         return climb
 
-    def _new_place(self, corner: Corner) -> Place:
-        place = Place(Waiting(corner))
+    def _new_place(self, corner: Corner) -> DottedRule:
+        place = DottedRule(Waiting(corner))
         self._opened.append(place)
         return place
 
@@ -204,7 +204,7 @@ class PlaceMasks:
             position = agenda.pop()
             self._go_on(position, ahead, exits, place, node)
 
-    def _go_on(self, position: int, ahead: int, exits: Exits, place: Place, node: int) -> None:
+    def _go_on(self, position: int, ahead: int, exits: RemainderNodes, place: DottedRule, node: int) -> None:
         """Goes on from a position behind some exits, for a place, in the body of a node of its left corner."""
         rules = self._rules
         if rules.before[position]:
@@ -230,7 +230,7 @@ class PlaceMasks:
             for index in range(0, len(inner.escapes), 2):
                 self._put(position + 1, inner.escapes[index + 1], inner.escapes[index], place, node)
 
-    def _complete(self, place: Place, node: int, exits: Exits, ahead: int) -> None:
+    def _complete(self, place: DottedRule, node: int, exits: RemainderNodes, ahead: int) -> None:
         """Goes on behind a node of a place's left corner with what is left: once for the same position."""
         waiting = place.open
         if waiting is None:
@@ -253,7 +253,7 @@ class PlaceMasks:
                 waiting.met.add(key)
                 self._put(corner.kernel_positions[kernel], ahead, exits, place, corner.kernel_nodes[kernel])
 
-    def _read(self, position: int, state: int, exits: Exits, place: Place, node: int) -> None:
+    def _read(self, position: int, state: int, exits: RemainderNodes, place: DottedRule, node: int) -> None:
         """Reads the terminal at a position."""
         if not state:
             return
@@ -274,14 +274,14 @@ class PlaceMasks:
         for index in range(table.first_exit, table.last_exit):
             self._put(position + 1, 0, self._terminals.exits[index], place, node)
 
-    def _put(self, position: int, ahead: int, exits: Exits, place: Place, node: int) -> None:
+    def _put(self, position: int, ahead: int, exits: RemainderNodes, place: DottedRule, node: int) -> None:
         self._agenda.append(position)
         self._agenda.append(ahead)
         self._agenda.append(exits)
         self._agenda.append(place)
         self._agenda.append(node)
 
-    def _escape(self, place: Place, exits: Exits, ahead: int) -> None:
+    def _escape(self, place: DottedRule, exits: RemainderNodes, ahead: int) -> None:
         """Something is left at the end of a place; once for the same exits and look-ahead."""
         if not exits.number:
             self._terminals.give_number(exits)
@@ -296,7 +296,7 @@ class PlaceMasks:
             at = waiting.positions[index]
             self._put(at + 1, ahead, exits, waiting.places[index], waiting.nodes[index])
 
-    def _predicted(self, nonterminal: int, ahead: int, exits: Exits) -> Place:
+    def _predicted(self, nonterminal: int, ahead: int, exits: RemainderNodes) -> DottedRule:
         """The place of a nonterminal's bodies."""
         if not exits.number:
             self._terminals.give_number(exits)
@@ -312,16 +312,16 @@ class PlaceMasks:
                     self._read(corner.positions[index], corner.states[index], exits, found, corner.nodes[index])
         return found
 
-    def _ended(self, table: TerminalMask) -> Exits:
-        """Exits that stand for the end of tokens."""
+    def _ended(self, table: TerminalMask) -> RemainderNodes:
+        """RemainderNodes that stand for the end of tokens."""
         found = self._ends.get(id(table))
         if found is None:
-            found = Exits(self._terminals.trie, 0, 0, 0, 0, None)
+            found = RemainderNodes(self._terminals.trie, 0, 0, 0, 0, None)
             found.ended = table
             self._ends[id(table)] = found
         return found
 
-    def _gather(self, place: Place) -> None:
+    def _gather(self, place: DottedRule) -> None:
         """Collects the tables of all that a finished place is made of."""
         self._round += 1
         of_round = self._round

@@ -6,8 +6,8 @@ it, and so on until no token is left:
 
     mask(S) = union over the states q of S:  inside(q)  and  behind(exits(q), S after q)
 
-Tokens that end a capture and then enter another one (`engine/earley.py` calls their sets SUSPECT) are looked at one by
-one: what they may be depends on what has just been captured.
+Tokens that end a capture and then enter another one (`engine/earley.py` calls their sets NEEDS_CHECK) are looked at one
+by one: what they may be depends on what has just been captured.
 
 A set in which very many states come next is walked byte by byte instead, all of them at once. A mask is kept as
 the dense parts it shares with other sets and a list of the other tokens.
@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.constants import AFTER, EMPTY_TEXT, SUSPECT
+from structgen.engine.constants import AFTER, EMPTY_TEXT, NEEDS_CHECK
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END, Spelling
-from structgen.engine.masks.dotted_rule_masks import PlaceMasks
-from structgen.engine.masks.tables import Exits, TerminalMask, Trie
+from structgen.engine.masks.dotted_rule_masks import DottedRuleMasks
+from structgen.engine.masks.tables import RemainderNodes, TerminalMask, Trie
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.vocabulary.bitmask import tokens_of
 
@@ -100,7 +100,7 @@ class SetMasks:
         self._met: set[int] = set()
         self._agenda: list[Any] = []
         self._round = 0
-        self.places = PlaceMasks(sets, terminals)
+        self.places = DottedRuleMasks(sets, terminals)
 
     def get(self, set_id: int) -> SetMask:
         """The mask of a set."""
@@ -229,7 +229,7 @@ class SetMasks:
 
     # -- texts that are refused -------------------------------------------------------------------------------------
 
-    def _refuse(self, exits: Exits, set_id: int, state: int, before: int, before_ranges: int) -> None:
+    def _refuse(self, exits: RemainderNodes, set_id: int, state: int, before: int, before_ranges: int) -> None:
         """Takes back the tokens that complete a text which is refused to the items in `state`.
 
         Args:
@@ -271,7 +271,7 @@ class SetMasks:
         refused = self.terminals.refused_tokens
         refused.begin()
         for node in ends:
-            sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, SUSPECT)
+            sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, NEEDS_CHECK)
             self._take_back(trie, trie.token_start[node], trie.token_start[node + 1], False)
             self._take_back(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
         for index in range(before_ranges, self._range_size, 2):
@@ -285,7 +285,7 @@ class SetMasks:
                 kept += 1
         self._found_size = kept
 
-    def _ends_of(self, exits: Exits, spellings: Sequence[Spelling]) -> tuple[int, ...]:
+    def _ends_of(self, exits: RemainderNodes, spellings: Sequence[Spelling]) -> tuple[int, ...]:
         """The nodes that spellings lead to from behind some exits, remembered."""
         key = (id(exits), id(spellings))
         known = self._ends.get(key)
@@ -296,7 +296,7 @@ class SetMasks:
             self._spellings[id(spellings)] = spellings
         return known
 
-    def _find_spellings(self, exits: Exits, spellings: Sequence[Spelling], found: set[int]) -> None:
+    def _find_spellings(self, exits: RemainderNodes, spellings: Sequence[Spelling], found: set[int]) -> None:
         for spelling in spellings:
             for index in range(exits.first, exits.last):
                 self._find_spelling(exits.trie, self.terminals.pool[index], spelling, 0, found)
@@ -328,7 +328,7 @@ class SetMasks:
             else:
                 self._find_spelling(trie, child, spelling, at + 1, found)
 
-    def _find_ends(self, exits: Exits, start: int, found: set[int]) -> None:
+    def _find_ends(self, exits: RemainderNodes, start: int, found: set[int]) -> None:
         """Finds the nodes at which a terminal may end behind some exits."""
         automata = self.terminals.automata
         trie = exits.trie
@@ -402,8 +402,8 @@ class SetMasks:
             self._copy(terminal.dense, terminal.first_removed, terminal.last_removed, words)
             self._suspects.update(tokens_of(words).tolist())
 
-    def _follow_from(self, exits: Exits, set_id: int, state: int) -> None:
-        """Adds the tokens behind some exits that may follow the terminals in `state`: see `engine/place_masks.py`."""
+    def _follow_from(self, exits: RemainderNodes, set_id: int, state: int) -> None:
+        """Adds the tokens behind some exits that may follow the terminals in `state`; see `dotted_rule_masks.py`."""
         sets = self.sets
         agenda = self._agenda
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
@@ -415,7 +415,7 @@ class SetMasks:
             exits = agenda.pop()
             self._go_on_behind(group, ahead, exits)
 
-    def _go_on_behind(self, group: int, ahead: int, exits: Exits) -> None:
+    def _go_on_behind(self, group: int, ahead: int, exits: RemainderNodes) -> None:
         """Adds the tokens that go on behind what waits in a group, and in those that end with it."""
         climb = self.places.climb(group)
         if exits.ended is not None:
@@ -434,7 +434,7 @@ class SetMasks:
             if first.meets(left):
                 self._add_rest(climb.positions[index], ahead, exits, climb.groups[index])
 
-    def _add_rest(self, position: int, ahead: int, exits: Exits, group: int) -> None:
+    def _add_rest(self, position: int, ahead: int, exits: RemainderNodes, group: int) -> None:
         """Adds the tokens within the rest of a body; what escapes goes on behind what waits in the group."""
         rules = self.sets.rules
         if rules.symbols[position] == END:
@@ -451,7 +451,7 @@ class SetMasks:
             for index in range(0, len(rest.escapes), 2):
                 self._escape(rest.escapes[index], rest.escapes[index + 1], group)
 
-    def _escape(self, exits: Exits, ahead: int, group: int) -> None:
+    def _escape(self, exits: RemainderNodes, ahead: int, group: int) -> None:
         """Goes on behind what waits in a group with what is left, once for a mask."""
         if exits.ended is not None and exits.ended.round == self._round:
             return
@@ -471,7 +471,7 @@ class SetMasks:
             table.round = self._round
             self._add_all(table)
 
-    def _follow(self, exits: Exits, set_id: int) -> None:
+    def _follow(self, exits: RemainderNodes, set_id: int) -> None:
         """Adds the tokens behind some exits that the grammar allows from `set_id` on."""
         sets = self.sets
         if not set_id:
@@ -517,14 +517,14 @@ class SetMasks:
         sets = self.sets
         text = sets.text[set_id]
         if text != AFTER or not sets.group_captures[sets.scan_group[scan]] & FRESH:
-            return text == SUSPECT
+            return text == NEEDS_CHECK
         return not sets.rules.goes_on_endless(sets.scan_position[scan])
 
     def _may_end_too_soon(self, set_id: int, scan: int, state: int) -> bool:
         """Whether tokens that end the terminal of a scannable item may depend on what was captured just before."""
         sets = self.sets
         captures = sets.group_captures[sets.scan_group[scan]]
-        if sets.text[set_id] == SUSPECT:
+        if sets.text[set_id] == NEEDS_CHECK:
             return captures & REFUSING != 0
         if sets.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
             return False
@@ -535,7 +535,7 @@ class SetMasks:
                 return False  # whatever this item may not become, that one may
         return True
 
-    def _walk(self, exits: Exits, set_id: int) -> None:
+    def _walk(self, exits: RemainderNodes, set_id: int) -> None:
         """The same for a set with many items: byte by byte, all items at once."""
         sets = self.sets
         trie = exits.trie
@@ -557,11 +557,11 @@ class SetMasks:
                     node = trie.end[node]
                     continue
                 for index in range(trie.token_start[node], trie.token_start[node + 1]):
-                    self._add_meant(exits, index, sets.text[target] == SUSPECT)
+                    self._add_meant(exits, index, sets.text[target] == NEEDS_CHECK)
                 places[depth] = target
                 node += 1
 
-    def _add_meant(self, exits: Exits, index: int, is_suspect: bool) -> None:
+    def _add_meant(self, exits: RemainderNodes, index: int, is_suspect: bool) -> None:
         """Adds a token of the trie, if the exits mean it."""
         trie = exits.trie
         if trie.has_counts:

@@ -4,11 +4,11 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of, kinds_in
 
-cdef int CUT_OFF, DEEPEST, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MOST_PARTS, NOTHING, NO_LIMIT
+cdef int CUT_OFF, DEEPEST, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT
 cdef unsigned long long ALL_KINDS
 
 
-cdef class OpenStates:
+cdef class SkippableStates:
     cdef readonly AutomatonStore automata
     cdef readonly CharacterKinds characters
     cdef readonly unsigned long long[::1] kinds

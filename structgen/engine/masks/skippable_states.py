@@ -35,17 +35,17 @@ from structgen.engine.constants import (
 )
 from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
 
-__all__ = ["OpenStates"]
+__all__ = ["SkippableStates"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 ALL_KINDS = 2**64 - 1  # also of bytes that are no characters, which no state stays open for
 NO_LIMIT = 2**31 - 1
-MOST_PARTS = 64  # of an intersection that is looked at
+MAX_PARTS = 64  # of an intersection that is looked at
 DEEPEST = 200  # terms inside of terms, in looking for characters that are needed
 CUT_OFF = 3  # bytes that a token may lack of its last character
 
 
-class OpenStates:
+class SkippableStates:
     """Which tokens a walk need not look at, by the state it is in.
 
     Attributes, by the number that `find` gives a state:
@@ -125,7 +125,7 @@ class OpenStates:
         if kind == K_INTERSECTION and automata.tail[state] != EMPTY:
             return False
         parts = automata.payload[state] if kind == K_INTERSECTION else (state,)
-        if len(parts) > MOST_PARTS:
+        if len(parts) > MAX_PARTS:
             return False
         searches: list[int] = []
         refused: list[int] = []
@@ -145,7 +145,7 @@ class OpenStates:
         if not kinds or not ends_behind:
             return False
         self.kinds[number] = kinds
-        if not refused and len(searches) == 1 and not automata.hard[searches[0]]:
+        if not refused and len(searches) == 1 and not automata.may_be_empty[searches[0]]:
             return True
         text = self._common_text(tuple(searches))
         return text is not None and (not refused or self._is_never_refused(number, refused, text))
@@ -154,7 +154,7 @@ class OpenStates:
         """Whether a state C{m,n}·R stays open; keeps how long texts may be."""
         automata = self.automata
         body, _, most = automata.payload[state]
-        if automata.kind[automata.tail[state]] != K_LITERAL or automata.hard[body]:
+        if automata.kind[automata.tail[state]] != K_LITERAL or automata.may_be_empty[body]:
             return False
         if not automata.ends_behind(state, body, automata.last_of(state)):
             return False
@@ -204,7 +204,7 @@ class OpenStates:
         for part in automata.payload[term] if automata.kind[term] == K_UNION else (term,):
             if automata.kind[part] == K_REPEAT and automata.payload[part][2] < 0:
                 body = automata.payload[part][0]
-                if automata.tail[part] != EMPTY and not automata.hard[body] and self._kinds_of(body):
+                if automata.tail[part] != EMPTY and not automata.may_be_empty[body] and self._kinds_of(body):
                     return int(part)
         return NOTHING
 

@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 
-cdef int MOST_NODES, MOST_ROUNDS
+cdef int MAX_NODES, MAX_ROUNDS
 
 
 cdef class Marks:
@@ -55,7 +55,7 @@ cdef class Trie:
 cdef class TerminalMask
 
 
-cdef class Exits:
+cdef class RemainderNodes:
     cdef public Trie trie
     cdef public int first
     cdef public int last

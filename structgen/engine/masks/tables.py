@@ -11,11 +11,11 @@ from structgen.engine.masks.character_kinds import Contents
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
-__all__ = ["ByCount", "ByteSet", "CountedTerminal", "DenseMask", "Exits", "Marks", "TerminalMask", "Trie"]
+__all__ = ["ByCount", "ByteSet", "CountedTerminal", "DenseMask", "Marks", "RemainderNodes", "TerminalMask", "Trie"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-MOST_ROUNDS = 2**31 - 1
-MOST_NODES = 2**23  # of a trie; their numbers share 32 bits with a byte
+MAX_ROUNDS = 2**31 - 1
+MAX_NODES = 2**23  # of a trie; their numbers share 32 bits with a byte
 ALL_64_BITS = 2**64 - 1
 NO_CONTENTS = array("Q", [0])
 
@@ -34,7 +34,7 @@ class Marks:
 
     def begin(self) -> int:
         """Begins a round; returns its number."""
-        if self.round == MOST_ROUNDS:
+        if self.round == MAX_ROUNDS:
             self.round_of = zeros(len(self.round_of))
             self.round = 0
         self.round += 1
@@ -124,8 +124,8 @@ class Trie:
                 self.token_count[index] = self.characters[node]
 
     def _index_children(self) -> None:
-        if self.size > MOST_NODES:
-            raise VocabularyError(f"{self.size} trie nodes are more than {MOST_NODES}")
+        if self.size > MAX_NODES:
+            raise VocabularyError(f"{self.size} trie nodes are more than {MAX_NODES}")
         path = zeros(self.max_depth + 1)
         first_child = self.first_child = zeros(self.size + 2)
         children = self.children = zeros(self.size + 1)
@@ -162,7 +162,7 @@ class Trie:
         return -1
 
 
-class Exits:
+class RemainderNodes:
     """Where a terminal may end within a token: places in a trie, behind which what is left of the tokens stands.
 
     Attributes:

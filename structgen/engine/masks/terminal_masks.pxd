@@ -4,10 +4,10 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.automata.count_bounds cimport least_count, lessened, most_counted
-from structgen.engine.masks.tables cimport CountedTerminal, Exits, Marks, TerminalMask, Trie
+from structgen.engine.masks.tables cimport CountedTerminal, RemainderNodes, Marks, TerminalMask, Trie
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, FEW_BYTES, K_BYTES, K_LITERAL, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MOST_ROOM, MOST_ROUNDS, ROOT_NODE, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
+cdef int EMPTY, MAX_BYTES, K_BYTES, K_LITERAL, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MAX_ROOM, MAX_ROUNDS, ROOT_NODE, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
 
 
 cdef class TerminalMasks(CountedMasks):
@@ -44,15 +44,15 @@ cdef class TerminalMasks(CountedMasks):
     cpdef TerminalMask get(self, int state)
     @cython.locals(made=TerminalMask, record=int)
     @cython.locals(trie=Trie, at=int, node=int, stop=int)
-    cdef object bytes_of(self, Exits exits)
+    cdef object bytes_of(self, RemainderNodes exits)
     cdef int new_round(self) noexcept
-    cdef void give_number(self, Exits exits) noexcept
-    cpdef TerminalMask behind(self, Exits exits, int state)
+    cdef void give_number(self, RemainderNodes exits) noexcept
+    cpdef TerminalMask behind(self, RemainderNodes exits, int state)
     @cython.locals(made=TerminalMask, part=TerminalMask)
     cpdef TerminalMask united(self, list parts)
     @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
     cdef bint _resembles(self, int state, int like) except -1
-    @cython.locals(base=TerminalMask, made=TerminalMask, old=Exits)
+    @cython.locals(base=TerminalMask, made=TerminalMask, old=RemainderNodes)
     cpdef TerminalMask _difference(self, int state, int like)
     @cython.locals(trie=Trie, nodes=int, byte=int, node=int)
     cdef bint _is_wide(self, int state) except -1

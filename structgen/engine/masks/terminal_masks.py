@@ -28,7 +28,7 @@ from structgen.engine.automata.count_bounds import least_count, lessened, most_c
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import EMPTY, K_BYTES, K_LITERAL
 from structgen.engine.masks.counted_masks import CountedMasks
-from structgen.engine.masks.tables import CountedTerminal, Exits, Marks, TerminalMask
+from structgen.engine.masks.tables import CountedTerminal, Marks, RemainderNodes, TerminalMask
 from structgen.engine.pair_table import PairTable
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
@@ -39,16 +39,16 @@ ONE = 1  # an object: sets of bytes have 256 bits
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
 ROOT_NODE = -1  # as in `engine/masks.py`
-MOST_ROUNDS = 2**31 - 1
+MAX_ROUNDS = 2**31 - 1
 MERGED_EXITS = 48
 MERGED_TOKENS = 8192  # what is left after narrower terminals, such as numbers, is not looked at often enough
 MODELS = 8  # wide states that were walked last, from which others may be told apart
 WIDE = 4  # a wide state may begin with that part of the vocabulary's trie at least
-FEW_BYTES = 8  # of white space, say: what is repeated before many things
+MAX_BYTES = 8  # of white space, say: what is repeated before many things
 LISTED = 64  # more tokens of it are a mask that all share
 # So much is left of a bound on words, or other things that are counted: few tokens begin more.
 ROOM = 4
-MOST_ROOM = 16
+MAX_ROOM = 16
 PLACES_BEHIND = 1 << 19  # for what the exits and states of some thousand schemas need; memory comes as it is used
 NOTHING_BEHIND = 0  # which of the tables are empty
 RECORD_BYTES = 500  # about what the tables of a state take besides their lists
@@ -155,14 +155,14 @@ class TerminalMasks(CountedMasks):
             remainders = self._merge(self.trie, self._exits[: self._exit_size], None)
         made = self._record()
         if remainders is not None:
-            self._add_exits(made, Exits(remainders, 0, 1, 0, 0, None))
+            self._add_exits(made, RemainderNodes(remainders, 0, 1, 0, 0, None))
         elif self._exit_size:
             self._add_exits(made, self._exits_found(self.trie, 0, 0, None))
         return made
 
     def _is_narrow(self, char_state: int) -> bool:
         """Whether a state matches single bytes, and few of them: white space, say."""
-        return self.automata.kind[char_state] == K_BYTES and self.automata.payload[char_state].bit_count() <= FEW_BYTES
+        return self.automata.kind[char_state] == K_BYTES and self.automata.payload[char_state].bit_count() <= MAX_BYTES
 
     def _behind_repeated(self, repeated: int, rest_state: int) -> TerminalMask:
         """The tables of C{m,n} R, by way of those of C{m,n}, which many R share. R begins with certain bytes: it is no
@@ -253,7 +253,7 @@ class TerminalMasks(CountedMasks):
             self._roomy.add(state)
         else:
             room = self._rooms.get(body, ROOM)
-            self._rooms[body] = 4 * room if room < MOST_ROOM else 0
+            self._rooms[body] = 4 * room if room < MAX_ROOM else 0
 
     def _joined(self, parts: list[TerminalMask]) -> TerminalMask:
         """The tables of a union."""
@@ -267,7 +267,7 @@ class TerminalMasks(CountedMasks):
             self._append(self.pool, part.first_token, part.last_token)
         made.first_token = self._keep(self._tokens, self._token_size)
         made.last_token = made.first_token + self._token_size
-        found: list[Exits] = []
+        found: list[RemainderNodes] = []
         for part in parts:
             for exits in self.exits[part.first_exit : part.last_exit]:
                 if exits not in found:
@@ -277,7 +277,7 @@ class TerminalMasks(CountedMasks):
         self.bytes_used += RECORD_BYTES
         return made
 
-    def bytes_of(self, exits: Exits) -> int:
+    def bytes_of(self, exits: RemainderNodes) -> int:
         """A bit for each byte that some of what is left behind exits begins with."""
         trie = exits.trie
         found = 0
@@ -292,15 +292,15 @@ class TerminalMasks(CountedMasks):
 
     def new_round(self) -> int:
         """The number of a mask in the making."""
-        self._rounds = 1 if self._rounds == MOST_ROUNDS else self._rounds + 1
+        self._rounds = 1 if self._rounds == MAX_ROUNDS else self._rounds + 1
         return self._rounds
 
-    def give_number(self, exits: Exits) -> None:
+    def give_number(self, exits: RemainderNodes) -> None:
         """Gives exits a number of their own."""
         self._exits_numbered += 1
         exits.number = self._exits_numbered
 
-    def behind(self, exits: Exits, state: int) -> TerminalMask:
+    def behind(self, exits: RemainderNodes, state: int) -> TerminalMask:
         """The tables of what stands behind some exits when a terminal in `state` comes next."""
         if not exits.number:
             self.give_number(exits)
@@ -364,7 +364,7 @@ class TerminalMasks(CountedMasks):
             return None
         if base.last_exit - base.first_exit > 1:
             return None
-        old: Exits | None = None
+        old: RemainderNodes | None = None
         if base.last_exit > base.first_exit:
             old = self.exits[base.first_exit]
             if not old.trie.has_counts or old.trie.has_duplicates:
@@ -379,7 +379,7 @@ class TerminalMasks(CountedMasks):
         made.last_token = made.first_token + self._token_size
         if old is not None and self._gone_size:
             gone = frozenset(self._gone[: self._gone_size]) | (old.removed or frozenset())
-            self._add_exits(made, Exits(old.trie, old.first, old.last, old.min_count, old.max_count, gone))
+            self._add_exits(made, RemainderNodes(old.trie, old.first, old.last, old.min_count, old.max_count, gone))
         elif old is not None:
             self._add_exits(made, old)
         if self._exit_size:

@@ -3,8 +3,8 @@ cimport cython
 from structgen.engine.arrays cimport grown, room, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.character_kinds cimport CharacterKinds
-from structgen.engine.masks.tables cimport Exits, Marks, Trie
-from structgen.engine.masks.skippable_states cimport OpenStates
+from structgen.engine.masks.tables cimport RemainderNodes, Marks, Trie
+from structgen.engine.masks.skippable_states cimport SkippableStates
 
 cdef int DIFFERENCE_NODES, K_LITERAL, LARGE_SUBTREE, MANY_PLACES, NO_MAP, NOT_ENTERED, NO_BYTE, POOL, ROOT_NODE
 
@@ -13,10 +13,10 @@ cdef class TokenWalks:
     cdef public AutomatonStore automata
     cdef public Trie trie
     cdef readonly CharacterKinds kinds
-    cdef readonly OpenStates open_states
+    cdef readonly SkippableStates skippable_states
     cdef public long long bytes_used
     cdef public long long nodes_visited
-    cdef readonly Exits whole               # the root of the vocabulary's trie
+    cdef readonly RemainderNodes whole               # the root of the vocabulary's trie
     cdef int[::1] _state_at         # by depth, while walking: automaton state,
     cdef int[::1] _open_at          # its number among the open states,
     cdef int[::1] _map_at           # where its class map begins,
@@ -54,16 +54,16 @@ cdef class TokenWalks:
     cdef void _enter(self, int depth, int state) noexcept
     @cython.locals(automata=AutomatonStore)
     cdef void _enter_other(self, int depth, int state) noexcept
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int, end=int, size=int, number=int, state_at="int[::1]", open_at="int[::1]", height="int[::1]", open_states=OpenStates)
-    cdef void _walk(self, Exits exits, int start) except *
+    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited="long long", may_repeat=bint, only=int, index=int, stop=int, behind="unsigned long long[::1]", token_start="int[::1]", token_at="int[::1]", tokens="int[::1]", first=int, last=int, at=int, end=int, size=int, number=int, state_at="int[::1]", open_at="int[::1]", height="int[::1]", skippable_states=SkippableStates)
+    cdef void _walk(self, RemainderNodes exits, int start) except *
     @cython.locals(index=int)
     cdef int _begin_at(self, int first, int last) except -1
     @cython.locals(trie=Trie, stop=int, at=int, byte=int, index=int, kept=int, node=int)
-    cdef int _along(self, Exits exits, int literal) except -1
+    cdef int _along(self, RemainderNodes exits, int literal) except -1
     @cython.locals(index=int)
-    cdef int _step_from_all(self, Exits exits, int byte) except -1
+    cdef int _step_from_all(self, RemainderNodes exits, int byte) except -1
     @cython.locals(trie=Trie, index=int, token=int)
-    cdef int _add_meant(self, Exits exits, int node) except -1
+    cdef int _add_meant(self, RemainderNodes exits, int node) except -1
     cdef int _grow_tokens(self, int more) except -1
     @cython.locals(trie=Trie, index=int)
     cdef int _add_tokens(self, int node, int count) except -1

@@ -13,8 +13,8 @@ from structgen.engine.arrays import grown, room, zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import K_LITERAL, NO_BYTE
 from structgen.engine.masks.character_kinds import CharacterKinds
-from structgen.engine.masks.skippable_states import OpenStates
-from structgen.engine.masks.tables import Exits, Marks, Trie
+from structgen.engine.masks.skippable_states import SkippableStates
+from structgen.engine.masks.tables import Marks, RemainderNodes, Trie
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["TokenWalks"]
@@ -37,7 +37,7 @@ class TokenWalks:
         automata: the store.
         trie: the vocabulary's trie.
         kinds: which characters change nothing in a state.
-        open_states: which tokens a walk need not look at.
+        skippable_states: which tokens a walk need not look at.
         whole: stands before every token.
         pool: int32, tokens and nodes that tables refer to, one list after another.
         bytes_used: memory in masks and lists, about.
@@ -50,11 +50,11 @@ class TokenWalks:
         self.bytes_used = 0
         self.nodes_visited = 0
         self.kinds = CharacterKinds(automata)
-        self.open_states = OpenStates(automata, self.kinds)
+        self.skippable_states = SkippableStates(automata, self.kinds)
         self.pool = room(POOL)
         self._pool_size = 1
         self.pool[0] = ROOT_NODE
-        self.whole = Exits(self.trie, 0, 1, 0, 0, None)
+        self.whole = RemainderNodes(self.trie, 0, 1, 0, 0, None)
         depth = self.trie.max_depth + 2
         self._state_at = zeros(depth)
         self._open_at = zeros(depth)
@@ -126,7 +126,7 @@ class TokenWalks:
         self._other_map_at[depth] = automata.map_at[state] * 256
         self._other_targets_at[depth] = automata.targets_at[state]
 
-    def _walk(self, exits: Exits, start: int) -> None:
+    def _walk(self, exits: RemainderNodes, start: int) -> None:
         """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`.
 
         A hot loop, as those below: what is read at each node lies in local variables.
@@ -154,7 +154,7 @@ class TokenWalks:
             trie.tokens,
         )
         state_at, open_at, behind, height = self._state_at, self._open_at, trie.behind, trie.height
-        open_states = self.open_states
+        skippable_states = self.skippable_states
         tokens, size = self._tokens, self._token_size
         visited = 0
         for index in range(self._place_count):
@@ -179,7 +179,7 @@ class TokenWalks:
                 state = targets[at]
                 visited += 1
                 if state < 0:
-                    state = automata.living(at)
+                    state = automata.live_target(at)
                     targets = automata.target_pool
                 end = end_of[node]
                 if state == 0:
@@ -204,16 +204,16 @@ class TokenWalks:
                     if end == node + 1:
                         node = end
                         continue
-                    number = open_at[depth - 1] if state == state_at[depth - 1] else open_states.known(state)
+                    number = open_at[depth - 1] if state == state_at[depth - 1] else skippable_states.known(state)
                     if number < 0 and end - node >= LARGE_SUBTREE:
-                        number = open_states.find(state)
+                        number = skippable_states.find(state)
                         if automata.pools != pools:
                             class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
                     open_at[depth] = number
                     if (
                         number >= 0
-                        and open_states.holds(number, behind[node], height[node])
-                        and not (self._keeps_entered and open_states.moves[number])
+                        and skippable_states.holds(number, behind[node], height[node])
+                        and not (self._keeps_entered and skippable_states.moves[number])
                     ):
                         first = last
                         last = token_start[end]
@@ -258,7 +258,7 @@ class TokenWalks:
             self._places[index - first] = self.pool[index]
         self._place_count = last - first
 
-    def _along(self, exits: Exits, literal: int) -> int:
+    def _along(self, exits: RemainderNodes, literal: int) -> int:
         """Goes from the places along a literal to its last byte, whatever else stands there; returns the state there.
 
         The states between are not made, for no text has gone there yet.
@@ -285,7 +285,7 @@ class TokenWalks:
                 self._add_meant(exits, self._places[index])
         return self.automata.literal(data[stop:], self.automata.tail[literal]) if stop else literal
 
-    def _step_from_all(self, exits: Exits, byte: int) -> None:
+    def _step_from_all(self, exits: RemainderNodes, byte: int) -> None:
         """Goes one byte on from the places of exits. Where they are many it is remembered: all keys begin alike."""
         found = exits.after_byte.get(byte)
         if found is None:
@@ -302,7 +302,7 @@ class TokenWalks:
             self._tokens = grown(self._tokens, self._token_size)
             self._token_counts = grown(self._token_counts, self._token_size)
 
-    def _add_meant(self, exits: Exits, node: int) -> None:
+    def _add_meant(self, exits: RemainderNodes, node: int) -> None:
         """Adds the tokens at a node, those that the exits mean, each once."""
         trie = exits.trie
         for index in range(trie.token_start[node], trie.token_start[node + 1]):
@@ -381,7 +381,7 @@ class TokenWalks:
             other_at = other_targets_at[depth - 1] + class_of[other_map_at[depth - 1] + byte]
             mine, other = targets[at], targets[other_at]
             if mine < 0 or other < 0:
-                mine, other = automata.living(at), automata.living(other_at)
+                mine, other = automata.live_target(at), automata.live_target(other_at)
                 targets = automata.target_pool
             if mine == other:
                 node = end_of[node]

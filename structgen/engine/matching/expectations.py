@@ -18,16 +18,16 @@ from structgen.engine.regex.tree import Literal, LiteralSet
 if TYPE_CHECKING:
     from structgen.engine.matching.compiled import CompiledGrammar
 
-__all__ = ["THE_END", "Expected", "Outlook", "joined", "shown"]
+__all__ = ["THE_END", "ExpectationFinder", "Expected", "joined", "shown"]
 
-MOST_SHOWN = 8  # texts of one kind
+MAX_SHOWN = 8  # texts of one kind
 LONGEST_SHOWN = 60  # bytes of one text
-MOST_ITEMS = 2_000  # of a set are looked at
+MAX_ITEMS = 2_000  # of a set are looked at
 LINKS = 1_000  # of a chain of rules, each of which waits for the one before
-FEW_BYTES = 20
-FEW_RULES = 3
+MAX_BYTES = 20
+MAX_RULES = 3
 IN_ANY_CASE = " in any case"
-FEW_STATES = 200  # in a search for an example
+MAX_STATES = 200  # in a search for an example
 SPACES = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 WHITE_SPACE = "white space"
 
@@ -63,7 +63,7 @@ class _Told(NamedTuple):
     example: bytes
 
 
-class Outlook:
+class ExpectationFinder:
     """What the sets of a compiled grammar lead to. Made for one question, or a few: it keeps what it looked up."""
 
     def __init__(self, compiled: CompiledGrammar) -> None:
@@ -86,7 +86,7 @@ class Outlook:
         sets.close(set_id)
         told: dict[_Told, None] = {}
         first, last = sets.first_scan[set_id], sets.last_scan[set_id]
-        for scan in range(first, min(last, first + MOST_ITEMS)):
+        for scan in range(first, min(last, first + MAX_ITEMS)):
             told[self._told(sets.scan_position[scan], sets.scan_state[scan], sets.scan_group[scan])] = None
         found = _grouped(told)
         if len(found) > 1:
@@ -104,7 +104,7 @@ class Outlook:
         sets.close(set_id)
         first, last = sets.first_scan[set_id], sets.last_scan[set_id]
         found: list[str] = []
-        for scan in range(first, min(last, first + MOST_SHOWN)):
+        for scan in range(first, min(last, first + MAX_SHOWN)):
             chain = self._chain(sets.scan_position[scan], sets.scan_group[scan])
             found = chain if len(chain) > len(found) else found
         return tuple(reversed(found))
@@ -123,7 +123,7 @@ class Outlook:
             position, group = waiting[0]
         return found
 
-    def is_taken(self, set_id: int, byte: int) -> bool:
+    def is_accepted(self, set_id: int, byte: int) -> bool:
         """Whether a terminal may go on by a byte that the set refuses: it would end a text that must not come again."""
         sets, automata = self._sets, self._automata
         items = range(sets.first_scan[set_id], sets.last_scan[set_id])
@@ -135,7 +135,7 @@ class Outlook:
         place = self._place(position, group)
         place = self._origin_of(position, place) or place
         what, text = self._words(position, group)
-        example = self._automata.shortest_text(state, FEW_STATES) or b""
+        example = self._automata.shortest_text(state, MAX_STATES) or b""
         if self._is_white_space(state):
             return _Told(WHITE_SPACE, "", "", example)
         if state == self._rules.start_state[position] and (what or text):
@@ -146,7 +146,7 @@ class Outlook:
             return _Told("", shown(forced) + (IN_ANY_CASE if is_free else "") + purpose, place, example)
         if what and not text:
             some = self._automata.first_bytes(state)
-            detail = f" ({class_words(some)})" if some.bit_count() <= FEW_BYTES else ""
+            detail = f" ({class_words(some)})" if some.bit_count() <= MAX_BYTES else ""
             return _Told(f"more of {what}{detail}", "", place, example)
         return _Told(*self._by_automaton(state), place, example)
 
@@ -174,7 +174,7 @@ class Outlook:
         known = self._origin()
         texts = [Literal(text) for text in regex.texts] if isinstance(regex, LiteralSet) else [regex]
         names = [name for name in known.get(texts[0], ()) if all(name in known.get(text, ()) for text in texts)]
-        return "" if place in names or len(names) > FEW_RULES else joined(names)
+        return "" if place in names or len(names) > MAX_RULES else joined(names)
 
     def _place(self, position: int, group: int) -> str:
         """The rule, or the place in the schema, that a position belongs to; that of what waits for it, if it has none
@@ -246,7 +246,7 @@ class Outlook:
         without_space = some & ~SPACES
         if some & SPACES and without_space.bit_count() == 1:
             return "", shown(bytes([without_space.bit_length() - 1]))
-        example = self._automata.shortest_text(state, FEW_STATES)
+        example = self._automata.shortest_text(state, MAX_STATES)
         such_as = f", such as {shown(example)}" if example and len(example) > 1 else ""
         return f"{class_words(some)}{such_as}", ""
 
@@ -254,14 +254,14 @@ class Outlook:
         """All texts of a terminal from a state; None where they are more than a few, or long."""
         found: list[bytes] = []
         work = [(state, b"")]
-        for _ in range(MOST_SHOWN * LONGEST_SHOWN):
+        for _ in range(MAX_SHOWN * LONGEST_SHOWN):
             if not work:
                 return sorted(found)
             state, text = work.pop()
             if self._automata.accepting[state]:
                 found.append(text)
             some = self._automata.first_bytes(state)
-            if len(found) > MOST_SHOWN or len(text) >= LONGEST_SHOWN or len(work) + some.bit_count() > MOST_SHOWN:
+            if len(found) > MAX_SHOWN or len(text) >= LONGEST_SHOWN or len(work) + some.bit_count() > MAX_SHOWN:
                 return None
             work.extend(
                 (self._automata.next(state, byte), text + bytes([byte])) for byte in range(256) if some >> byte & 1
@@ -287,8 +287,8 @@ def _grouped(told: Iterable[_Told]) -> list[Expected]:
 def joined(texts: Iterable[str]) -> str:
     """Some texts in one: `a, b or c`; of many the first few, and how many more there are."""
     listed = list(texts)
-    if len(listed) > MOST_SHOWN:
-        return f"{', '.join(listed[:MOST_SHOWN])} or {len(listed) - MOST_SHOWN} more"
+    if len(listed) > MAX_SHOWN:
+        return f"{', '.join(listed[:MAX_SHOWN])} or {len(listed) - MAX_SHOWN} more"
     return " or ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from structgen.engine.matching.expectations import THE_END, Expected, Outlook, shown
+from structgen.engine.matching.expectations import THE_END, ExpectationFinder, Expected, shown
 
 if TYPE_CHECKING:
     from structgen.engine.matching.compiled import CompiledGrammar
@@ -26,7 +26,7 @@ no token    an id that the vocabulary does not have
 """
 
 _BEHIND = 40  # bytes of the text so far that are shown
-_MOST_EXPECTED = 12
+_MAX_EXPECTED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class Explanation:
     def _alternatives(self) -> str:
         if not self.expected or self.reason == "tokenizer":
             return ""
-        listed = [str(one) for one in self.expected[:_MOST_EXPECTED]]
-        listed += [f"{len(self.expected) - _MOST_EXPECTED} more"] * (len(self.expected) > _MOST_EXPECTED)
+        listed = [str(one) for one in self.expected[:_MAX_EXPECTED]]
+        listed += [f"{len(self.expected) - _MAX_EXPECTED} more"] * (len(self.expected) > _MAX_EXPECTED)
         return f" Expected there: {'; '.join(listed)}."
 
 
@@ -112,7 +112,7 @@ def explain(
     if token_id in vocabulary.eos_token_ids:
         if has_ended or compiled.sets.accepting[set_id]:
             return Explanation(token_id, None, True, "allowed")
-        expected = Outlook(compiled).expected(set_id)
+        expected = ExpectationFinder(compiled).expected(set_id)
         return Explanation(token_id, None, False, "unfinished", None, read, expected)
     if text is None:
         return Explanation(token_id, None, False, "no text")
@@ -122,9 +122,9 @@ def explain(
     for position, byte in enumerate(text):
         after = compiled.sets.goto(place, byte)
         if not after:
-            outlook = Outlook(compiled)
+            outlook = ExpectationFinder(compiled)
             expected = outlook.expected(place)
-            reason: Reason = "taken" if outlook.is_taken(place, byte) else "grammar"
+            reason: Reason = "taken" if outlook.is_accepted(place, byte) else "grammar"
             return Explanation(token_id, text, False, reason, position, read + text[:position], expected)
         place = after
     return Explanation(token_id, text, True, "allowed", None, read + text)

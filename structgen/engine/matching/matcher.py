@@ -234,19 +234,19 @@ class Matcher:
             >>> print(*matcher.expected())
             an integer from 0 up (#/properties/age)
         """
-        from structgen.engine.matching.expectations import THE_END, Outlook
+        from structgen.engine.matching.expectations import THE_END, ExpectationFinder
 
         if self._has_ended():
             return (THE_END,)
-        return self._ask(lambda: Outlook(self._compiled).expected(self._set))
+        return self._ask(lambda: ExpectationFinder(self._compiled).expected(self._set))
 
     def open_rules(self) -> tuple[str, ...]:
         """The rules of the grammar, or the places in the schema, that are under way, the outermost first."""
-        from structgen.engine.matching.expectations import Outlook
+        from structgen.engine.matching.expectations import ExpectationFinder
 
         if self._has_ended():
             return ()
-        return self._ask(lambda: Outlook(self._compiled).open_rules(self._set))
+        return self._ask(lambda: ExpectationFinder(self._compiled).open_rules(self._set))
 
     # -- moving -----------------------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ from structgen.errors import GrammarError
 
 __all__ = ["CannotRepeat", "resolve"]
 
-MOST_ROUNDS = 16  # that are written out
+MAX_ROUNDS = 16  # that are written out
 
 
 class CannotRepeat(Exception):
@@ -229,7 +229,7 @@ def _rounds_before(part: Asserting, rest: Regex) -> Regex:
     if is_nullable(plain):
         raise CannotRepeat("if it may be empty", part)
     store = AutomatonStore()
-    if part.min <= MOST_ROUNDS and store.is_empty(difference(sequence(plain, rest), rest)):
+    if part.min <= MAX_ROUNDS and store.is_empty(difference(sequence(plain, rest), rest)):
         for _ in range(part.min):  # more rounds match nothing that fewer do not
             rest = _before(body, rest)
         return rest

@@ -26,7 +26,7 @@ from structgen.engine.regex_syntax.assertion_tree import Asserting, Pattern, alt
 from structgen.engine.regex_syntax.edges import ANY_TEXT, edges, ending_with, is_nullable
 from structgen.engine.regex_syntax.look_behind_conditions import (
     ALWAYS,
-    MOST_OPTIONS,
+    MAX_OPTIONS,
     Condition,
     Conditions,
     Options,
@@ -39,8 +39,8 @@ from structgen.errors import GrammarError
 
 __all__ = ["without_behind"]
 
-MOST_COPIES = 6  # of a repeated group with assertions at its edges
-MOST_STEPS = 20_000
+MAX_COPIES = 6  # of a repeated group with assertions at its edges
+MAX_STEPS = 20_000
 
 
 def without_behind(pattern: Pattern) -> Pattern:
@@ -70,7 +70,7 @@ class _Resolver:
 
     def _step(self) -> None:
         self._steps += 1
-        if self._steps > MOST_STEPS:
+        if self._steps > MAX_STEPS:
             raise GrammarError("regex: the look-behinds and word boundaries are too much work")
 
     def options(self, part: Pattern, *, at_begin: bool) -> Options:
@@ -145,9 +145,9 @@ class _Resolver:
         found = rounds(inner, low, high)
         if found is not None:
             return found
-        if max(low, high or 0) > MOST_COPIES:
+        if max(low, high or 0) > MAX_COPIES:
             raise GrammarError(
-                f"regex: a group with assertions at its edges cannot be repeated more than {MOST_COPIES} times here"
+                f"regex: a group with assertions at its edges cannot be repeated more than {MAX_COPIES} times here"
             )
         rest: Pattern = EMPTY
         if high is None:
@@ -169,7 +169,7 @@ def _looked(inner: Options) -> Options:
 def _refused(inner: Options) -> Options:
     """Of a negative look-ahead: for each way its conditions may turn out, it refuses what these let through."""
     conditions = list({replace(c, negative=False) for asked in inner for c in asked})
-    if 2 ** len(conditions) > MOST_OPTIONS:
+    if 2 ** len(conditions) > MAX_OPTIONS:
         raise GrammarError("regex: too many look-behinds or word boundaries in one negative look-ahead")
     found: Options = {}
     for number in range(2 ** len(conditions)):
@@ -201,7 +201,7 @@ def _narrow_far(regex: Regex, condition: Condition) -> list[tuple[Conditions, Pa
     seen = edges(regex)
     texts = [Chars(ranges) for ranges in condition.characters]
     may_end_so = bool(texts) and bool(intersection_of(seen.last, condition.characters[-1]))
-    # Texts that are as long as what is asked, or longer; shorter ones leave something to ask.
+    # CapturedTexts that are as long as what is asked, or longer; shorter ones leave something to ask.
     decided = NOTHING if condition.anchored or not may_end_so else sequence(ANY_TEXT, *texts)
     found: list[tuple[Conditions, Pattern]] = []
     undecided: list[Regex] = []

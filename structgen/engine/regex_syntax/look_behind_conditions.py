@@ -13,7 +13,7 @@ from structgen.errors import GrammarError
 
 __all__ = [
     "ALWAYS",
-    "MOST_OPTIONS",
+    "MAX_OPTIONS",
     "Condition",
     "Conditions",
     "Options",
@@ -23,10 +23,10 @@ __all__ = [
     "merged",
 ]
 
-MOST_TEXTS = 64  # alternatives of a look-behind
+MAX_TEXTS = 64  # alternatives of a look-behind
 LONGEST_TEXT = 64  # characters that a look-behind looks at
-MOST_OPTIONS = 64
-MOST_NODES = 10_000  # of a pattern
+MAX_OPTIONS = 64
+MAX_NODES = 10_000  # of a pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def add_option(table: Options, asked: Conditions, part: Pattern) -> None:
         return
     found = alternatives(table[asked], part) if asked in table else part
     table[asked] = found
-    if len(table) > MOST_OPTIONS or (isinstance(found, Asserting) and found.size > MOST_NODES):
+    if len(table) > MAX_OPTIONS or (isinstance(found, Asserting) and found.size > MAX_NODES):
         raise GrammarError("regex: too many look-behinds or word boundaries depend on one another")
 
 
@@ -171,7 +171,7 @@ def _texts(regex: Regex, *, leading: bool) -> list[tuple[Ranges, ...]] | None:
                 found += inner
         case _:
             return None
-    return found if len(found) <= MOST_TEXTS and all(len(t) <= LONGEST_TEXT for t in found) else None
+    return found if len(found) <= MAX_TEXTS and all(len(t) <= LONGEST_TEXT for t in found) else None
 
 
 def _texts_of_sequence(parts: tuple[Regex, ...], leading: bool) -> list[tuple[Ranges, ...]] | None:
@@ -182,6 +182,6 @@ def _texts_of_sequence(parts: tuple[Regex, ...], leading: bool) -> list[tuple[Ra
         if inner is None:
             return None
         found = [(*before, *after) for before in found for after in inner]
-        if len(found) > MOST_TEXTS or any(len(text) > LONGEST_TEXT for text in found):
+        if len(found) > MAX_TEXTS or any(len(text) > LONGEST_TEXT for text in found):
             return None
     return found

@@ -27,8 +27,8 @@ from structgen.errors import GrammarError
 
 __all__ = ["rounds"]
 
-MOST_KINDS = 10
-MOST_NODES = 2_000  # of the regex of one repeated group
+MAX_KINDS = 10
+MAX_NODES = 2_000  # of the regex of one repeated group
 
 # What may follow: for each set of characters whether the next must be (True), or must not be in it.
 Following = frozenset[tuple[Ranges, bool]]
@@ -169,7 +169,7 @@ def _kinds(found: list[tuple[Conditions, Regex, Following]]) -> Table:
                 if ended != NOTHING:
                     kind = _Kind(asked, first[0][0], last[0][0], following)
                     kinds[kind] = choice(kinds.get(kind, NOTHING), ended)
-    if len(kinds) > MOST_KINDS:
+    if len(kinds) > MAX_KINDS:
         raise GrammarError("regex: the assertions at the edges of a repeated group are too many")
     return kinds
 
@@ -213,7 +213,7 @@ def _paths(kinds: Table) -> Options:
     for asked, edges in graph.items():
         for node, regex in edges.items():
             if isinstance(asked, frozenset) and isinstance(node, _End):
-                if has_more_nodes(regex, MOST_NODES):
+                if has_more_nodes(regex, MAX_NODES):
                     raise GrammarError("regex: the assertions at the edges of a repeated group are too many")
                 add_option(result, asked, join(regex, _looking(node.following)))
     return result

@@ -35,7 +35,7 @@ _COUNTS = re.compile(r"\{[ \t]*([0-9]+)[ \t]*(?:(,)[ \t]*([0-9]+)?[ \t]*)?\}")
 _TOKEN = re.compile(r"!?<[^>\r\n]*>?")
 _ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93, "-": 45}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
-_MOST_COUNT_DIGITS = 9
+_MAX_COUNT_DIGITS = 9
 _POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
     "?": ast.Option,
     "*": ast.ZeroOrMore,
@@ -179,8 +179,8 @@ class _Parser:
         if counts is None:
             self._fail("expected a repetition such as '{2}', '{2,}' or '{2,4}'", begin)
         low, comma, high = counts.groups()
-        if max(len(low), len(high or "")) > _MOST_COUNT_DIGITS:
-            self._fail(f"a count has more than {_MOST_COUNT_DIGITS} digits", begin)
+        if max(len(low), len(high or "")) > _MAX_COUNT_DIGITS:
+            self._fail(f"a count has more than {_MAX_COUNT_DIGITS} digits", begin)
         least = int(low)
         most = (int(high) if high else None) if comma else least
         if most is not None and most < least:

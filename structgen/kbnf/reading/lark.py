@@ -33,7 +33,7 @@ LarkDialect: TypeAlias = Literal["llguidance", "lark"]
 
 _REACHES_OUT = re.compile(r"(?P<out>[\^$]|\\[AzZbB]|\(\?<?[=!])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
 _CAPTURES = re.compile(r'capture(?:="[^"]*")?')
-_MOST_INSTANCES = 10_000  # of templates
+_MAX_INSTANCES = 10_000  # of templates
 
 
 def parse_lark(text: str, *, dialect: LarkDialect = "llguidance", limits: Limits | None = None) -> ast.Grammar:
@@ -302,8 +302,8 @@ class _Reader:
         arguments = tuple(map(self._argument, arguments))
         name = self._instances.get((token.text, arguments))
         if name is None:
-            if len(self._instances) >= _MOST_INSTANCES:
-                self.fail(token, f"there are more than {_MOST_INSTANCES} instances of templates")
+            if len(self._instances) >= _MAX_INSTANCES:
+                self.fail(token, f"there are more than {_MAX_INSTANCES} instances of templates")
             name = f"{token.text}{{{len(self._instances) + 1}}}"
             self._instances[token.text, arguments] = name
             self._pending.append((name, definition, dict(zip(definition.parameters, arguments))))

@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _COUNTS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
-_MOST_COUNT_DIGITS = 9
+_MAX_COUNT_DIGITS = 9
 
 
 class Body(ABC, Generic[V]):
@@ -208,8 +208,8 @@ class _BodyReader(Generic[V]):
 
     def _count(self) -> int:
         token = self._next()
-        if token.kind != "number" or len(token.text) > _MOST_COUNT_DIGITS:
-            self._fail(token, f"expected a count of at most {_MOST_COUNT_DIGITS} digits")
+        if token.kind != "number" or len(token.text) > _MAX_COUNT_DIGITS:
+            self._fail(token, f"expected a count of at most {_MAX_COUNT_DIGITS} digits")
         return int(token.text)
 
     def _repeated(self, token: LarkToken, value: V, least: int, most: int | None) -> V:

@@ -14,7 +14,7 @@ from structgen.limits import Limits
 __all__ = ["automaton_rules"]
 
 _TEXT = rx.star(rx.ANY_CHAR)
-_MOST_STATES = 20_000  # a rule each: megabytes of text, and seconds to write it
+_MAX_STATES = 20_000  # a rule each: megabytes of text, and seconds to write it
 
 # Code points whose UTF-8 form begins with a byte of each group: first byte, last byte, continuation bytes, first bits.
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))
@@ -54,9 +54,9 @@ def automaton_rules(
     walk = _CharacterWalk(store)
     names = {start: new_name()}
     for state in (order := [start]):
-        if len(order) > _MOST_STATES:
+        if len(order) > _MAX_STATES:
             limit = limits.grammar_symbols
-            message = f"a regex needs more than {_MOST_STATES} rules to be written down"
+            message = f"a regex needs more than {_MAX_STATES} rules to be written down"
             raise LimitExceededError("grammar_symbols", limit, message=message, hint="loosen its conditions")
         alternatives: list[ast.Expression] = []
         for target, ranges in walk.edges(state).items():

@@ -21,7 +21,7 @@ from structgen.kbnf.rewriting import children_of, rewrite
 
 __all__ = ["following_bytes", "longer_terminals", "widened"]
 
-_MOST_CONFIGURATIONS = 20_000
+_MAX_CONFIGURATIONS = 20_000
 _LARGE_COUNT = 8
 
 Configuration = frozenset[tuple[int, int]]
@@ -172,7 +172,7 @@ def longer_terminals(following: Mapping[int, int], store: AutomatonStore, wide: 
     for configuration in queue:
         if configuration is not start:
             found |= _longer(configuration, following, store)
-        if len(seen) > _MOST_CONFIGURATIONS:
+        if len(seen) > _MAX_CONFIGURATIONS:
             return {state for state in following if store.inner_bytes(state)}
         for successor in _successors(configuration, rows, store):
             if successor not in seen:

@@ -35,7 +35,7 @@ from structgen.schema.reading.evaluation import Evaluated, Evaluation
 from structgen.schema.reading.keywords import base_shape, value_shape
 from structgen.schema.reading.number_keywords import written_in
 from structgen.schema.reading.refs import REFERENCES
-from structgen.schema.reading.scopes import Place, pointer
+from structgen.schema.reading.scopes import Location, pointer
 
 if TYPE_CHECKING:
     from structgen.schema.reading.space import Space
@@ -46,7 +46,7 @@ _DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 
-def accepted(space: Space, key: str, schema: dict[str, Any], place: Place) -> Shape:
+def accepted(space: Space, key: str, schema: dict[str, Any], place: Location) -> Shape:
     """The values that satisfy a keyword.
 
     Args:
@@ -58,7 +58,7 @@ def accepted(space: Space, key: str, schema: dict[str, Any], place: Place) -> Sh
     return _ACCEPTED[key](space, key, schema, place)
 
 
-def refused(space: Space, key: str, schema: dict[str, Any], place: Place) -> Shape:
+def refused(space: Space, key: str, schema: dict[str, Any], place: Location) -> Shape:
     """The values that a keyword refuses; the arguments are those of `accepted`."""
     if key in REFERENCES:
         return space.union(complements(space.target(key, schema, place)))
@@ -80,7 +80,7 @@ def refused(space: Space, key: str, schema: dict[str, Any], place: Place) -> Sha
     return space.all_but(lambda: accepted(space, key, schema, place))
 
 
-def _branches(space: Space, schema: dict[str, Any], keyword: str, place: Place) -> list[Node]:
+def _branches(space: Space, schema: dict[str, Any], keyword: str, place: Location) -> list[Node]:
     branches = schema[keyword]
     if not isinstance(branches, list) or not branches:
         raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(place), keyword=keyword)
@@ -88,27 +88,27 @@ def _branches(space: Space, schema: dict[str, Any], keyword: str, place: Place) 
     return [space.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
 
 
-def _referred(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _referred(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     return space.shape(space.target(keyword, schema, place))
 
 
-def _all_of(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _all_of(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     result = ANY
     for node in _branches(space, schema, keyword, place):
         result = meet(result, node)
     return space.shape(result)
 
 
-def _any_of(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _any_of(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     return space.union(_branches(space, schema, keyword, place))
 
 
-def _one_of(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _one_of(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     nodes = _branches(space, schema, keyword, place)
     return space.union(_exclusive(space, nodes, place))
 
 
-def _exclusive(space: Space, nodes: list[Node], place: Place) -> list[Node]:
+def _exclusive(space: Space, nodes: list[Node], place: Location) -> list[Node]:
     """Nodes for "this and none of the others"; branches that have nothing in common need no complement."""
     out: list[Node] = []
     apart: set[tuple[int, int]] = set()
@@ -128,18 +128,18 @@ def _exclusive(space: Space, nodes: list[Node], place: Place) -> list[Node]:
     return out
 
 
-def _not(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _not(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     return space.union(complements(space.node(schema[keyword], (place, keyword))))
 
 
-def _conditional(space: Space, schema: dict[str, Any], place: Place) -> tuple[Node, Node, Node]:
+def _conditional(space: Space, schema: dict[str, Any], place: Location) -> tuple[Node, Node, Node]:
     """`if`, `then` and `else`."""
     condition = space.node(schema["if"], (place, "if"))
     then = space.node(schema.get("then", True), (place, "then"))
     return condition, then, space.node(schema.get("else", True), (place, "else"))
 
 
-def _if(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _if(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     condition, then, otherwise = _conditional(space, schema, place)
     if then == ANY and otherwise == ANY:
         return EVERYTHING
@@ -165,18 +165,18 @@ def _not_one_of(space: Space, nodes: list[Node]) -> list[Node]:
     return out
 
 
-def _enum(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _enum(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     values = schema[keyword]
     if not isinstance(values, list):
         raise SchemaError("enum must be a list", pointer=pointer(place), keyword=keyword)
     return value_shape(values, place, keyword, space.node, written_in(schema))
 
 
-def _const(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _const(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     return value_shape([schema[keyword]], place, keyword, space.node, written_in(schema))
 
 
-def _property_names(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Shape:
+def _property_names(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
     strings = space.shape(space.node(schema[keyword], (place, keyword))).strings
     if strings == ALL_STRINGS:
         return EVERYTHING
@@ -185,7 +185,7 @@ def _property_names(space: Space, keyword: str, schema: dict[str, Any], place: P
     return EVERYTHING if objects is None else _objects(objects)
 
 
-def _dependent(space: Space, keyword: str, schema: dict[str, Any], place: Place) -> Iterable[tuple[str, Node]]:
+def _dependent(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Iterable[tuple[str, Node]]:
     """The keys that ask for something when they are there, and for what."""
     rules = schema[keyword]
     if not isinstance(rules, dict):
@@ -197,7 +197,9 @@ def _dependent(space: Space, keyword: str, schema: dict[str, Any], place: Place)
             yield key, node
 
 
-def _dependencies(space: Space, keyword: str, schema: dict[str, Any], place: Place, *, negated: bool = False) -> Shape:
+def _dependencies(
+    space: Space, keyword: str, schema: dict[str, Any], place: Location, *, negated: bool = False
+) -> Shape:
     """The values in which each key that is there has what it asks for, or one has not."""
     result = NOTHING if negated else EVERYTHING
     for key, node in _dependent(space, keyword, schema, place):
@@ -211,7 +213,9 @@ def _dependencies(space: Space, keyword: str, schema: dict[str, Any], place: Pla
     return result
 
 
-def _unevaluated(space: Space, keyword: str, schema: dict[str, Any], place: Place, *, negated: bool = False) -> Shape:
+def _unevaluated(
+    space: Space, keyword: str, schema: dict[str, Any], place: Location, *, negated: bool = False
+) -> Shape:
     """By the cases of what is evaluated: the values in which the rest is as it must be, or is not.
 
     The negation is meant for the values that satisfy the keywords beside it: the others are refused anyway.
@@ -236,7 +240,7 @@ def _unevaluated(space: Space, keyword: str, schema: dict[str, Any], place: Plac
     return space.spend(NOTHING.unite(*found))
 
 
-def _only_evaluated(space: Space, evaluated: Evaluated, allowed: Node, place: Place) -> Shape:
+def _only_evaluated(space: Space, evaluated: Evaluated, allowed: Node, place: Location) -> Shape:
     """Objects whose other properties are in a node; and every value that is no object."""
     names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
     schema = {
@@ -264,7 +268,7 @@ def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
     return StringSet(within=(Language(repr(strings), regex, None if widest == regex else widest),))
 
 
-_ACCEPTED: dict[str, Callable[[Space, str, dict[str, Any], Place], Shape]] = {
+_ACCEPTED: dict[str, Callable[[Space, str, dict[str, Any], Location], Shape]] = {
     **dict.fromkeys(REFERENCES, _referred),
     "allOf": _all_of,
     "anyOf": _any_of,

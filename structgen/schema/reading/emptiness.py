@@ -17,8 +17,8 @@ __all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "hold
 
 _EXPLICIT = 64
 _DEPTH = 16
-_MOST_ASKED = 8
-_MOST_NAMES = 256
+_MAX_ASKED = 8
+_MAX_NAMES = 256
 _STEPS = 5_000
 
 _Part = NumberSet | StringSet | ArraySet | ObjectSet
@@ -233,13 +233,13 @@ def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
 
 def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
     """How many keys it takes to have what `somewhere` asks and what is required; None where it cannot be had."""
-    if len(part.somewhere) > _MOST_ASKED:
+    if len(part.somewhere) > _MAX_ASKED:
         possible = all(any(node in productive for node in witnesses(part, asked)) for asked in part.somewhere)
         return len(part.required) if possible else None
     everything = frozenset(range(len(part.somewhere)))
     fewest: dict[frozenset[int], int] = {frozenset(): 0}
     asked = [key for keys, _ in part.somewhere for key in keys.texts or ()]
-    if len(asked) > _MOST_NAMES:
+    if len(asked) > _MAX_NAMES:
         asked = []
     named = tuple(dict.fromkeys((*part.required, *part.properties, *asked)))  # each can be there once
     for key in named:

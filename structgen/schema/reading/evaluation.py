@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, meet
-from structgen.schema.reading.scopes import Place
+from structgen.schema.reading.scopes import Location
 
 __all__ = ["REFERENCES", "Case", "Evaluated", "Evaluation", "Kind"]
 
@@ -24,7 +24,7 @@ REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 Kind = Literal["properties", "items"]
 
-_MOST_CASES = 1024
+_MAX_CASES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class Schemas(Protocol):
 
     limits: Limits
 
-    def node(self, schema: Any, place: Place) -> Node:
+    def node(self, schema: Any, place: Location) -> Node:
         """The node of a subschema."""
 
-    def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
+    def target(self, keyword: str, schema: dict[str, Any], place: Location) -> Node:
         """The node to which a reference leads."""
 
-    def inside(self, atom: int) -> AbstractContextManager[tuple[dict[str, Any], Place]]:
+    def inside(self, atom: int) -> AbstractContextManager[tuple[dict[str, Any], Location]]:
         """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
 
     def may_hold(self, node: Node) -> bool:
@@ -102,7 +102,7 @@ class Evaluation:
         self._depth = 0
         self._with_key: dict[str, Node] = {}
 
-    def cases(self, known: dict[str, Any], place: Place, *, own: bool = False) -> list[Case]:
+    def cases(self, known: dict[str, Any], place: Location, *, own: bool = False) -> list[Case]:
         """Cases of the values of a schema, which are disjoint among its values.
 
         Args:
@@ -144,10 +144,10 @@ class Evaluation:
         self._depth -= 1
         return found
 
-    def _branches(self, known: dict[str, Any], key: str, place: Place) -> list[Node]:
+    def _branches(self, known: dict[str, Any], key: str, place: Location) -> list[Node]:
         return [self._space.node(branch, ((place, key), str(i))) for i, branch in enumerate(known[key])]
 
-    def _has(self, name: str, place: Place) -> Node:
+    def _has(self, name: str, place: Location) -> Node:
         """The values that have a property, if they are objects."""
         node = self._with_key.get(name)
         if node is None:
@@ -166,7 +166,7 @@ class Evaluation:
         found = [(meet(node, mine), evaluated) for node in nodes for mine, evaluated in self._of(node)]
         return self._grouped(found) if any(evaluated != _NOTHING for _, evaluated in found) else _NO_CASES
 
-    def _conditional(self, known: dict[str, Any], place: Place) -> list[Case]:
+    def _conditional(self, known: dict[str, Any], place: Location) -> list[Case]:
         condition = self._space.node(known["if"], (place, "if"))
         then = self._of(self._space.node(known.get("then", True), (place, "then")))
         otherwise = self._of(self._space.node(known.get("else", True), (place, "else")))
@@ -181,7 +181,7 @@ class Evaluation:
         """The cases of values that are in a case of each."""
         if right == _NO_CASES:
             return left
-        if len(left) * len(right) > _MOST_CASES:
+        if len(left) * len(right) > _MAX_CASES:
             raise LimitExceededError(
                 "schema_nodes", self._space.limits.schema_nodes, message=f"too many cases of evaluated {self._kind}"
             )
@@ -197,7 +197,7 @@ class Evaluation:
                 found.setdefault(evaluated, []).append(node)
         return [(any_of(nodes), evaluated) for evaluated, nodes in found.items()]
 
-    def _own(self, known: dict[str, Any], place: Place, own: bool) -> Evaluated:
+    def _own(self, known: dict[str, Any], place: Location, own: bool) -> Evaluated:
         """What the keywords of one schema evaluate of their own."""
         if self._kind == "properties":
             if "additionalProperties" in known or ("unevaluatedProperties" in known and not own):

@@ -36,7 +36,7 @@ from structgen.schema.algebra.numbers import ANY_FORM
 from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.own_keywords import REGEX_DIALECT, SUBSTRING_OF
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
-from structgen.schema.reading.scopes import Place, pointer
+from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
 
 __all__ = ["OWN_KEYWORDS", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
@@ -65,24 +65,24 @@ _OBJECT_KEYS = frozenset(
     }
 )  # fmt: skip
 
-NodeOf = Callable[[Any, Place], Node]
+NodeOf = Callable[[Any, Location], Node]
 
 
 class SchemaWarning(UserWarning):
     """Something in a schema that asserts nothing, and may have been meant to: an unknown `format`."""
 
 
-def _fail(message: str, place: Place, keyword: str) -> SchemaError:
+def _fail(message: str, place: Location, keyword: str) -> SchemaError:
     return SchemaError(message, pointer=pointer(place), keyword=keyword)
 
 
-def unsupported(message: str, place: Place, keyword: str) -> UnsupportedSchemaError:
+def unsupported(message: str, place: Location, keyword: str) -> UnsupportedSchemaError:
     """The error for what this release cannot express exactly."""
     return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword)
 
 
 def base_shape(
-    schema: dict[str, Any], place: Place, node_of: NodeOf, options: SchemaOptions, limits: Limits, deadline: Deadline
+    schema: dict[str, Any], place: Location, node_of: NodeOf, options: SchemaOptions, limits: Limits, deadline: Deadline
 ) -> Shape:
     """The values that satisfy `type` and the keywords about single types.
 
@@ -113,7 +113,7 @@ def base_shape(
     return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
 
 
-def _types(value: Any, place: Place) -> int:
+def _types(value: Any, place: Location) -> int:
     names = value if isinstance(value, list) else (value,)
     types = 0
     for name in names:
@@ -127,7 +127,7 @@ def _types(value: Any, place: Place) -> int:
 # --- strings ---------------------------------------------------------------------------------------------------------
 
 
-def _count(schema: dict[str, Any], keyword: str, place: Place) -> int | None:
+def _count(schema: dict[str, Any], keyword: str, place: Location) -> int | None:
     value = schema.get(keyword)
     if value is None and keyword not in schema:
         return None
@@ -142,7 +142,7 @@ _LANGUAGES: dict[tuple[str, str, Limits], Language] = {}
 _LANGUAGES_KEPT = 1024
 
 
-def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: Limits) -> Language:
+def language_of(pattern: Any, dialect: str, place: Location, keyword: str, limits: Limits) -> Language:
     """The texts in which a pattern matches somewhere.
 
     Raises:
@@ -166,7 +166,7 @@ def language_of(pattern: Any, dialect: str, place: Place, keyword: str, limits: 
     return found
 
 
-def _strings(schema: dict[str, Any], place: Place, options: SchemaOptions, limits: Limits) -> tuple[StringSet, ...]:
+def _strings(schema: dict[str, Any], place: Location, options: SchemaOptions, limits: Limits) -> tuple[StringSet, ...]:
     low, high = _count(schema, "minLength", place) or 0, _count(schema, "maxLength", place)
     within: list[Language] = []
     if "pattern" in schema:
@@ -182,7 +182,7 @@ def _strings(schema: dict[str, Any], place: Place, options: SchemaOptions, limit
     return () if found.is_empty() else (found,)
 
 
-def _format(name: Any, place: Place, reading: Formats) -> Language | None:
+def _format(name: Any, place: Location, reading: Formats) -> Language | None:
     """The language of a format; None where it is a comment."""
     if not isinstance(name, str):
         raise _fail("format must be a string", place, "format")
@@ -206,14 +206,14 @@ def _format(name: Any, place: Place, reading: Formats) -> Language | None:
 # --- arrays ----------------------------------------------------------------------------------------------------------
 
 
-def _children(value: Any, keyword: str, place: Place, node_of: NodeOf) -> tuple[Node, ...]:
+def _children(value: Any, keyword: str, place: Location, node_of: NodeOf) -> tuple[Node, ...]:
     if not isinstance(value, list):
         raise _fail(f"{keyword} must be a list of schemas", place, keyword)
     inside = (place, keyword)
     return tuple(node_of(schema, (inside, str(i))) for i, schema in enumerate(value))
 
 
-def _arrays(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[ArraySet, ...]:
+def _arrays(schema: dict[str, Any], place: Location, node_of: NodeOf) -> tuple[ArraySet, ...]:
     prefix: tuple[Node, ...] = ()
     rest = ANY
     items = schema.get("items")
@@ -234,7 +234,7 @@ def _arrays(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Arra
     return () if found is None else (found,)
 
 
-def _contains(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Contains, ...]:
+def _contains(schema: dict[str, Any], place: Location, node_of: NodeOf) -> tuple[Contains, ...]:
     """What `contains` counts, which `minContains` and `maxContains` bound, in the drafts that know them."""
     if "contains" not in schema:
         return ()
@@ -246,14 +246,14 @@ def _contains(schema: dict[str, Any], place: Place, node_of: NodeOf) -> tuple[Co
 # --- objects ---------------------------------------------------------------------------------------------------------
 
 
-def _names(value: Any, keyword: str, place: Place) -> tuple[str, ...]:
+def _names(value: Any, keyword: str, place: Location) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise _fail(f"{keyword} must be a list of strings", place, keyword)
     return tuple(value)
 
 
 def _objects(
-    schema: dict[str, Any], place: Place, node_of: NodeOf, limits: Limits, deadline: Deadline
+    schema: dict[str, Any], place: Location, node_of: NodeOf, limits: Limits, deadline: Deadline
 ) -> tuple[ObjectSet, ...]:
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
@@ -274,7 +274,7 @@ def _objects(
 
 def _patterned(
     patterns: Any,
-    place: Place,
+    place: Location,
     nodes: dict[str, Node],
     rest: tuple[KeyClass, ...],
     node_of: NodeOf,
@@ -328,7 +328,7 @@ def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[S
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def value_shape(values: list[Any], place: Place, keyword: str, node_of: NodeOf, written: int = ANY_FORM) -> Shape:
+def value_shape(values: list[Any], place: Location, keyword: str, node_of: NodeOf, written: int = ANY_FORM) -> Shape:
     """Exactly these JSON values, numbers in some forms."""
     texts: dict[str, None] = {}
     numbers: list[Number] = []

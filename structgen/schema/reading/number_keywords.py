@@ -7,7 +7,7 @@ from typing import Any
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.algebra.numbers import ALL_NUMBERS, ANY_FORM, DIGITS, INTEGERS, OTHER_FORMS, Number, NumberSet
 from structgen.schema.json_text.numbers import exact, read_as_doubles
-from structgen.schema.reading.scopes import Place, pointer
+from structgen.schema.reading.scopes import Location, pointer
 
 __all__ = ["DOUBLE", "INTEGER_DIGITS_ONLY", "NUMBER_FORM", "SHORT_DOUBLE", "number_of", "number_sets", "written_in"]
 
@@ -32,7 +32,7 @@ def written_in(schema: dict[str, Any]) -> int:
     return DIGITS if schema.get(NUMBER_FORM) == INTEGER_DIGITS_ONLY else ANY_FORM
 
 
-def number_of(value: Any, place: Place, keyword: str) -> Number:
+def number_of(value: Any, place: Location, keyword: str) -> Number:
     """The number that a value of `enum` or `const` is.
 
     Raises:
@@ -44,7 +44,7 @@ def number_of(value: Any, place: Place, keyword: str) -> Number:
         raise SchemaError(f"{value!r} is no JSON value", pointer=pointer(place), keyword=keyword) from error
 
 
-def number_sets(schema: dict[str, Any], place: Place, *, integer: bool) -> tuple[NumberSet, ...]:
+def number_sets(schema: dict[str, Any], place: Location, *, integer: bool) -> tuple[NumberSet, ...]:
     """The numbers, or integers, that satisfy the keywords about numbers.
 
     Raises:
@@ -82,7 +82,7 @@ def _as_doubles(numbers: NumberSet) -> NumberSet | None:
     return None if bounds is None else NumberSet(*bounds, numbers.multiple).reduced()
 
 
-def _bound(schema: dict[str, Any], keyword: str, place: Place) -> Number | None:
+def _bound(schema: dict[str, Any], keyword: str, place: Location) -> Number | None:
     value = schema.get(keyword)
     if value is None or isinstance(value, bool):
         if keyword in schema and not (isinstance(value, bool) and keyword.startswith("exclusive")):

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.reading.dialects import Dialect, dialect_of, dialect_within, says
 from structgen.schema.reading.resources import Library
-from structgen.schema.reading.scopes import ROOT, Place, Resource, Scope, Subschema, pointer
+from structgen.schema.reading.scopes import ROOT, Location, Resource, Scope, Subschema, pointer
 
 if TYPE_CHECKING:
     from referencing import Registry
@@ -44,7 +44,7 @@ def bare_reference(schema: dict[str, Any], dialect: Dialect) -> str | None:
     return asserting[0] if len(asserting) == 1 and asserting[0] in REFERENCES else None
 
 
-def check_forms(schema: dict[str, Any], dialect: Dialect, place: Place) -> None:
+def check_forms(schema: dict[str, Any], dialect: Dialect, place: Location) -> None:
     """Refuses the forms of keywords that other drafts have, and the schema's own does not.
 
     Raises:
@@ -59,7 +59,7 @@ def check_forms(schema: dict[str, Any], dialect: Dialect, place: Place) -> None:
         raise _wrong_form("items must be a schema", dialect, place, "items")
 
 
-def _wrong_form(message: str, dialect: Dialect, place: Place, keyword: str) -> SchemaError:
+def _wrong_form(message: str, dialect: Dialect, place: Location, keyword: str) -> SchemaError:
     return SchemaError(f"{message} in {dialect.name}", pointer=pointer(place), keyword=keyword)
 
 
@@ -108,7 +108,7 @@ class Document:
         """The scope of the root."""
         return self._entering(Scope(self._root, self.dialect), self._root)
 
-    def enter(self, schema: dict[str, Any], place: Place, scope: Scope) -> Scope:
+    def enter(self, schema: dict[str, Any], place: Location, scope: Scope) -> Scope:
         """The scope inside of a subschema that may have a URI or a draft of its own."""
         resource, dialect = self._inside(schema, place, scope.resource, scope.dialect)
         if resource is scope.resource:
@@ -116,7 +116,7 @@ class Document:
         return self._entering(scope, resource)
 
     def _inside(
-        self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect
+        self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect
     ) -> tuple[Resource, Dialect]:
         """The resource and the draft that hold inside of a schema, given those around it."""
         if schema is resource.contents:
@@ -136,7 +136,7 @@ class Document:
         self.is_dynamic = True
         self._memo.clear()
 
-    def resolve(self, keyword: str, schema: dict[str, Any], place: Place, scope: Scope) -> Subschema:
+    def resolve(self, keyword: str, schema: dict[str, Any], place: Location, scope: Scope) -> Subschema:
         """The schema that a reference names, its place, and the scope around it.
 
         Args:
@@ -161,7 +161,7 @@ class Document:
 
     # --- finding -----------------------------------------------------------------------------------------------------
 
-    def _find(self, keyword: str, reference: str, place: Place, scope: Scope) -> Subschema:
+    def _find(self, keyword: str, reference: str, place: Location, scope: Scope) -> Subschema:
         failure = _Failure(keyword, reference, place)
         if keyword == "$recursiveRef" and reference != "#":
             raise SchemaError('$recursiveRef must be "#"', pointer=pointer(place), keyword=keyword)
@@ -195,7 +195,7 @@ class Document:
         contents = self.library.contents(uri)
         if contents is None:
             return None
-        place: Place = ((), uri)
+        place: Location = ((), uri)
         if isinstance(contents, dict):
             dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(place))
         own = _own_uri(contents, uri, dialect)
@@ -297,7 +297,7 @@ class Document:
     def _scan(self, root: Resource) -> None:
         """Notes the resources and anchors of a document, those below keywords that hold subschemas."""
         self._resources[root.uri] = root
-        stack: list[tuple[Any, Place, Resource, Dialect, bool]] = [
+        stack: list[tuple[Any, Location, Resource, Dialect, bool]] = [
             (root.contents, root.place, root, root.dialect, True)
         ]
         while stack:
@@ -317,14 +317,14 @@ class Document:
                     stack.append((child, (place, key), resource, dialect, not are_names))
 
     def _register(
-        self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect
+        self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect
     ) -> tuple[Resource, Dialect]:
         inner, dialect = self._inside(schema, place, resource, dialect)
         if self._resources.setdefault(inner.uri, inner).contents != inner.contents:
             self._ambiguous["", inner.uri] = None
         return inner, dialect
 
-    def _note_anchors(self, schema: dict[str, Any], place: Place, resource: Resource, dialect: Dialect) -> None:
+    def _note_anchors(self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect) -> None:
         names = [schema.get("$anchor"), schema.get("$dynamicAnchor")] if dialect.name not in _OLD else []
         own = schema.get(dialect.id_keyword)
         if isinstance(own, str) and own.startswith("#") and (dialect.name in _OLD or not dialect.name):
@@ -345,7 +345,7 @@ class _Failure:
 
     keyword: str
     reference: str
-    place: Place
+    place: Location
 
     def error(self, what: str) -> SchemaError:
         message = f"{self.keyword} {self.reference!r} {what}"

@@ -12,14 +12,14 @@ from typing import Any
 
 from structgen.schema.reading.dialects import Dialect
 
-__all__ = ["ROOT", "Place", "Resource", "Scope", "Subschema", "pointer"]
+__all__ = ["ROOT", "Location", "Resource", "Scope", "Subschema", "pointer"]
 
 
-Place = tuple[Any, str] | None
+Location = tuple[Any, str] | None
 """A place in a document, as a linked list from the end of its JSON pointer; None is the root, and `((), uri)` that of
 another document. It may be as long as a schema is deep, and tuples are freed without recursion."""
 
-ROOT: Place = None
+ROOT: Location = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Resource:
 
     uri: str
     contents: Any
-    place: Place
+    place: Location
     dialect: Dialect
 
 
@@ -68,11 +68,11 @@ class Subschema:
     """
 
     schema: Any
-    place: Place
+    place: Location
     scope: Scope
 
 
-def pointer(place: Place) -> str:
+def pointer(place: Location) -> str:
     """The JSON pointer of a place, without `#`; in another document, behind its URI and `#`."""
     tokens: list[str] = []
     document = ""

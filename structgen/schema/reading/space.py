@@ -38,7 +38,7 @@ from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
-from structgen.schema.reading.scopes import ROOT, Place, Scope, Subschema, pointer
+from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, common_shapes, flat_content, remember
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
@@ -112,11 +112,11 @@ class Space:
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
-    def node(self, schema: Any, place: Place) -> Node:
+    def node(self, schema: Any, place: Location) -> Node:
         """The node of a subschema. Flat subschemas of equal content are one node; so is a `$ref` and its target."""
         return self._node(schema, place, self._scope)
 
-    def _node(self, schema: Any, place: Place, scope: Scope) -> Node:
+    def _node(self, schema: Any, place: Location, scope: Scope) -> Node:
         for _ in range(self.limits.schema_depth):
             if schema is True:
                 return ANY
@@ -139,12 +139,12 @@ class Space:
             schema, place, scope = target.schema, target.place, target.scope
         raise self._too_deep(place)
 
-    def target(self, keyword: str, schema: dict[str, Any], place: Place) -> Node:
+    def target(self, keyword: str, schema: dict[str, Any], place: Location) -> Node:
         """The node to which a reference leads."""
         target = self.document.resolve(keyword, schema, place, self._scope)
         return self._node(target.schema, target.place, target.scope)
 
-    def _number(self, schema: dict[str, Any], place: Place, scope: Scope) -> Node:
+    def _number(self, schema: dict[str, Any], place: Location, scope: Scope) -> Node:
         content = flat_content(schema, scope.dialect)
         if content is not None:
             if not content:
@@ -162,7 +162,7 @@ class Space:
         node = self._numbers[number_key] = self._new_atom(schema, place, scope)
         return node
 
-    def _new_atom(self, schema: dict[str, Any], place: Place, scope: Scope, content: Content | None = None) -> Node:
+    def _new_atom(self, schema: dict[str, Any], place: Location, scope: Scope, content: Content | None = None) -> Node:
         number = len(self._atoms)
         if number > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
@@ -173,7 +173,7 @@ class Space:
             self._contents[number] = content
         return (number,)
 
-    def place(self, node: Node) -> Place:
+    def place(self, node: Node) -> Location:
         """Where the first subschema of a node is."""
         while node:
             atom = node[0]
@@ -216,7 +216,7 @@ class Space:
         self._shapes[node] = self.spend(found)
         return found
 
-    def _too_deep(self, place: Place) -> LimitExceededError:
+    def _too_deep(self, place: Location) -> LimitExceededError:
         limit = self.limits.schema_depth
         return LimitExceededError(
             "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(place)})"
@@ -257,7 +257,7 @@ class Space:
             remember(self._common, content, shape, known)
         return shape
 
-    def _accepted_by(self, known: dict[str, Any], place: Place) -> Shape:
+    def _accepted_by(self, known: dict[str, Any], place: Location) -> Shape:
         """The values that satisfy a subschema's keywords."""
         if APPLICATORS.isdisjoint(known):
             return self._base(known, place)
@@ -268,7 +268,7 @@ class Space:
             result = found if result is EVERYTHING else self.both(result, found)
         return result
 
-    def _refused_by(self, known: dict[str, Any], place: Place) -> Shape:
+    def _refused_by(self, known: dict[str, Any], place: Location) -> Shape:
         """All other values."""
         combining = [key for key in known if key in APPLICATORS]
         result = NOTHING
@@ -279,13 +279,13 @@ class Space:
             result = self.spend(result.unite(found))
         return result
 
-    def _base(self, known: dict[str, Any], place: Place) -> Shape:
+    def _base(self, known: dict[str, Any], place: Location) -> Shape:
         """The values that satisfy the keywords about single types, of those that may be asked for."""
         if self.options.lenient:
             return self._widening.base(lambda kept: self._typed(kept, place), known)
         return self._typed(known, place)
 
-    def _typed(self, known: dict[str, Any], place: Place) -> Shape:
+    def _typed(self, known: dict[str, Any], place: Location) -> Shape:
         options = self.options
         if options.formats == "annotate" and self._scope.dialect.asserts_formats:
             options = replace(options, formats="assert")
@@ -297,7 +297,7 @@ class Space:
         self._shapes[node] = without_limits(self._shapes[node], error.keyword)
 
     @contextmanager
-    def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Place]]:
+    def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Location]]:
         """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
         outer = self._scope
         subschema = self._atoms[abs(atom)]
@@ -307,7 +307,7 @@ class Space:
         finally:
             self._scope = outer
 
-    def _asserting(self, schema: dict[str, Any], place: Place) -> dict[str, Any]:
+    def _asserting(self, schema: dict[str, Any], place: Location) -> dict[str, Any]:
         """The keywords of a subschema that its dialect knows."""
         dialect = self._scope.dialect
         if dialect.ref_overrides and "$ref" in schema:

@@ -20,7 +20,7 @@ from structgen.errors import LimitExceededError, SchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import Language
 from structgen.schema.own_keywords import SUBSTRING_OF
-from structgen.schema.reading.scopes import ROOT, Place, pointer
+from structgen.schema.reading.scopes import ROOT, Location, pointer
 
 __all__ = ["Unit", "is_substring", "read_keyword", "shortest_unit", "substring_language", "substring_regex", "units_of"]
 
@@ -151,7 +151,7 @@ def _borders(text: str) -> tuple[set[int], set[int]]:
     return starts, ends
 
 
-def read_keyword(value: Any, place: Place = ROOT) -> tuple[str, Unit]:
+def read_keyword(value: Any, place: Location = ROOT) -> tuple[str, Unit]:
     """The text and the unit that the keyword's value names.
 
     Raises:
@@ -173,11 +173,11 @@ def read_keyword(value: Any, place: Place = ROOT) -> tuple[str, Unit]:
     return text, unit
 
 
-def _fail(message: str, place: Place) -> SchemaError:
+def _fail(message: str, place: Location) -> SchemaError:
     return SchemaError(message, pointer=pointer(place), keyword=SUBSTRING_OF)
 
 
-def substring_language(value: Any, place: Place, limits: Limits) -> Language:
+def substring_language(value: Any, place: Location, limits: Limits) -> Language:
     """The texts that satisfy the keyword.
 
     Raises:

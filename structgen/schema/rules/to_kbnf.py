@@ -27,7 +27,7 @@ __all__ = ["json_schema_to_kbnf"]
 
 _START = "start"
 _ANY_VALUE = "json"
-_MOST_RULES = 50_000
+_MAX_RULES = 50_000
 
 
 def json_schema_to_kbnf(
@@ -94,7 +94,7 @@ class _Writer:
             position = len(self.rules)
             body = expressed(lambda key=key: self._body(key), self.lazy.space, self._node_of[key])  # type: ignore[misc]
             self.rules.insert(position, ast.Rule(self._rule_of[key], body))  # before those that it uses, for the reader
-            if len(self.rules) > _MOST_RULES:
+            if len(self.rules) > _MAX_RULES:
                 limit = self.lazy.space.limits.grammar_symbols
                 raise LimitExceededError("grammar_symbols", limit, message="too many rules to be written down")
             if not len(self.rules) & 255:

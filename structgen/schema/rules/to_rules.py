@@ -20,7 +20,7 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
 from structgen.schema.reading.refs import Document, DynamicScopeNeeded
-from structgen.schema.reading.scopes import ROOT, Place, pointer
+from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayPlaces
@@ -203,7 +203,7 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
         raise _Widened from error
 
 
-def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Place, str]:
+def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Location, str]:
     """The place of the innermost required part without a value, and a keyword that asks for it."""
     seen: set[Node] = set()
     place, keyword = space.place(node), ""

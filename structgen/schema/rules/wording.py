@@ -14,7 +14,7 @@ from structgen.engine.regex.tree import Sequence as RegexSequence
 from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.nodes import AnyOf
 from structgen.schema.json_text.numbers import decimal_text
-from structgen.schema.reading.scopes import Place, Subschema, pointer
+from structgen.schema.reading.scopes import Location, Subschema, pointer
 from structgen.schema.rules.arrays import ArrayPlaces
 from structgen.schema.rules.objects import ObjectPlaces
 from structgen.schema.rules.states import ArrayState
@@ -185,7 +185,7 @@ def _item_place(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str 
     return _shown(subschemas[0].place) if subschemas else None
 
 
-def _shown(place: Place) -> str:
+def _shown(place: Location) -> str:
     found = pointer(place)
     return found if found and not found.startswith("/") else f"#{found}"
 

@@ -5,7 +5,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
-cdef int KEPT, LONGEST_ENDING, MOST_BYTES, MOST_ENDINGS
+cdef int KEPT, LONGEST_ENDING, MAX_BYTES, MAX_ENDINGS
 
 
 cdef class Endings:

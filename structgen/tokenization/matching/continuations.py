@@ -19,9 +19,9 @@ IN_TERMINAL = 1
 IN_CAPTURE = 2
 # Declared as C integers in the .pxd, so not importable from here.
 KEPT = 65_536  # answers of each kind
-MOST_ENDINGS = 64  # of a pre-token, in characters of all of them
+MAX_ENDINGS = 64  # of a pre-token, in characters of all of them
 LONGEST_ENDING = 64
-MOST_BYTES = 16  # of more that may come next they are not followed
+MAX_BYTES = 16  # of more that may come next they are not followed
 ASCII = 2**128 - 1
 _BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -132,7 +132,7 @@ class Continuations:
         while waiting:
             at, state, partial, text = waiting.pop()
             count += 1
-            if count > MOST_ENDINGS or len(text) > LONGEST_ENDING:
+            if count > MAX_ENDINGS or len(text) > LONGEST_ENDING:
                 endings.are_all = False
                 break
             if kind != IN_SET and automata.accepting[at]:
@@ -148,7 +148,7 @@ class Continuations:
             elif cutting:
                 endings.are_all = False
             following &= ~cutting
-            if following.bit_count() > MOST_BYTES:
+            if following.bit_count() > MAX_BYTES:
                 endings.are_all = False  # they are not looked at
                 continue
             while following:

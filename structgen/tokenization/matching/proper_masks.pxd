@@ -15,7 +15,7 @@ cdef unsigned int ALL_BITS
 cdef int BAD, GOOD, KEPT, KEPT_ROWS, UNKNOWN
 
 
-cdef class Unsure:
+cdef class UndecidedTokens:
     cdef readonly int[::1] tokens
     cdef readonly int[::1] verdicts
     cdef set proven
@@ -32,7 +32,7 @@ cdef class ProperMasks:
     cdef ItemSetStore _sets
     cdef list _cut_masks
     cdef tuple _spellings
-    cdef dict _unsure           # by set and state: see `_unsure_of`
+    cdef dict _undecided           # by set and state: see `_undecided_of`
     cdef dict _best_cutters
     cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
     cdef Continuations _ahead
@@ -50,11 +50,11 @@ cdef class ProperMasks:
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, place) except -1
     @cython.locals(rows=TokenRows)
     cdef int _allow(self, int set_id, place, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
-    @cython.locals(joins=Unsure, begins=Unsure, unsure=Unsure, index="Py_ssize_t", token=int, one="unsigned int")
+    @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, index="Py_ssize_t", token=int, one="unsigned int")
     cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, place, bint joined) except -1
-    cdef tuple _unsure_of(self, int set_id, branch, place)
+    cdef tuple _undecided_of(self, int set_id, branch, place)
     @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int, word=int, verdict=int)
-    cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token, Unsure unsure) except -1
+    cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token, UndecidedTokens undecided) except -1
     cdef bint _can_be_completed(self, int token) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
     cdef bint _is_good_within(self, int set_id, int state, int partial, int word, int token, added) except -1
@@ -71,7 +71,7 @@ cdef class ProperMasks:
     @cython.locals(scanner=Scanner, following=object, other=int, text=bytes, after=int, begun=int, behind=int, partial=int)
     cdef bint _is_good_behind_bridge(self, int set_id, int state, int token) except -1
     cdef bint _has_sure_way(self, int set_id, int state, int word, int token) except -1
-    @cython.locals(unsure=Unsure)
+    @cython.locals(undecided=UndecidedTokens)
     cdef object _find_surely_first(self, int set_id, int state)
     cdef bint _may_stop(self, int set_id, int state) except -1
     cdef bint _may_be_left(self, int set_id, cutting) except -1

@@ -28,7 +28,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.completions import unfinished
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
-from structgen.tokenization.matching.proper_tokenization import Branch, Place, ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import Branch, ProperTokenization, TokenizerState
 from structgen.tokenization.matching.token_sets import count, ids, intersect, ints, remove, unite, without
 from structgen.tokenization.matching.whole_words import OTHER
 
@@ -43,7 +43,7 @@ KEPT = 65_536  # answers of each kind
 KEPT_ROWS = 256  # of 32 kB each
 
 
-class Unsure:
+class UndecidedTokens:
     """Tokens that fit a set and a state, and of which is looked at one by one whether they lead to an end.
 
     Attributes:
@@ -77,7 +77,7 @@ class ProperMasks:
         self._sets = compiled.sets
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
         self._spellings = compiled.vocabulary.spellings
-        self._unsure: dict[tuple[int, int, int, int, frozenset[int]], tuple[Unsure, Unsure]] = {}
+        self._undecided: dict[tuple[int, int, int, int, frozenset[int]], tuple[UndecidedTokens, UndecidedTokens]] = {}
         self._best_cutters: dict[int, int] = {}  # by the scanner's state
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._ahead = Continuations(compiled, tokenization)
@@ -85,7 +85,7 @@ class ProperMasks:
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._depends_on_tail = False
         self._quick: dict[tuple[int, int], bool] = {}
-        self._found: dict[tuple[int, Place], bool] = {}
+        self._found: dict[tuple[int, TokenizerState], bool] = {}
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
@@ -99,7 +99,7 @@ class ProperMasks:
             known = compiled.proper = cls(compiled, tokenization)
         return known
 
-    def narrow(self, words: Any, set_id: int, place: Place) -> None:
+    def narrow(self, words: Any, set_id: int, place: TokenizerState) -> None:
         """Takes away the tokens that are not proper, or lead nowhere.
 
         Args:
@@ -116,7 +116,7 @@ class ProperMasks:
         for token in tokenization.clashes(place, words):
             words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
 
-    def _allow_added(self, words: Any, set_id: int, place: Place) -> None:
+    def _allow_added(self, words: Any, set_id: int, place: TokenizerState) -> None:
         """Adds those of the added tokens in a mask from which a proper way leads to an end.
 
         Behind most of them a pre-token begins, whatever follows; behind others a longer one must not be completed.
@@ -134,7 +134,7 @@ class ProperMasks:
         for token in good:
             self._allowed[token >> 5] |= one << (token & 31)
 
-    def _allow(self, set_id: int, place: Place, out: Any, way: Any, is_final: bool) -> None:
+    def _allow(self, set_id: int, place: TokenizerState, out: Any, way: Any, is_final: bool) -> None:
         """Adds the proper tokens behind a place, those that are not added ones; if final, without dead ends.
 
         Args:
@@ -164,33 +164,37 @@ class ProperMasks:
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
-    def _remove_dead_ends(self, way: Any, set_id: int, branch: Branch, place: Place, joined: bool) -> None:
+    def _remove_dead_ends(self, way: Any, set_id: int, branch: Branch, place: TokenizerState, joined: bool) -> None:
         """Takes away the tokens from which no proper way leads to an end."""
-        joins, begins = self._unsure_of(set_id, branch, place)
-        unsure = joins if joined else begins
+        joins, begins = self._undecided_of(set_id, branch, place)
+        undecided = joins if joined else begins
         one = 1
-        for index in range(len(unsure.tokens)):
-            token = unsure.tokens[index]
+        for index in range(len(undecided.tokens)):
+            token = undecided.tokens[index]
             if way[token >> 5] >> (token & 31) & 1:
-                verdict = unsure.verdicts[index]
+                verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
-                    verdict = GOOD if self._leads_on(set_id, branch, place, joined, token, unsure) else BAD
+                    verdict = GOOD if self._leads_on(set_id, branch, place, joined, token, undecided) else BAD
                     if not self._depends_on_tail:
-                        unsure.verdicts[index] = verdict
+                        undecided.verdicts[index] = verdict
                 if verdict == BAD:
                     way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
-    def _unsure_of(self, set_id: int, branch: Branch, place: Place) -> tuple[Unsure, Unsure]:
+    def _undecided_of(
+        self, set_id: int, branch: Branch, place: TokenizerState
+    ) -> tuple[UndecidedTokens, UndecidedTokens]:
         """The tokens of a set and a state that are looked at one by one: in the same pre-token, and as its first."""
         key = (set_id, branch.state, branch.word, place.partial, place.added)
-        unsure = self._unsure.get(key)
-        if unsure is None:
-            if len(self._unsure) >= KEPT:
-                self._unsure.clear()
-            unsure = self._unsure[key] = self._find_unsure(set_id, branch, place)
-        return unsure
+        undecided = self._undecided.get(key)
+        if undecided is None:
+            if len(self._undecided) >= KEPT:
+                self._undecided.clear()
+            undecided = self._undecided[key] = self._find_undecided(set_id, branch, place)
+        return undecided
 
-    def _find_unsure(self, set_id: int, branch: Branch, place: Place) -> tuple[Unsure, Unsure]:
+    def _find_undecided(
+        self, set_id: int, branch: Branch, place: TokenizerState
+    ) -> tuple[UndecidedTokens, UndecidedTokens]:
         tokenization = self.tokenization
         rows = tokenization.rows(branch.state, place.partial)
         base = np.zeros(tokenization.word_count, dtype=np.uint32)
@@ -219,8 +223,8 @@ class ProperMasks:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
         return (
-            Unsure(sorted({*ids(joins | (base & np.asarray(rows.joins) & going_on)), *following}), proven[0]),
-            Unsure(ids(begins | (base & np.asarray(rows.begins) & going_on)), proven[1]),
+            UndecidedTokens(sorted({*ids(joins | (base & np.asarray(rows.joins) & going_on)), *following}), proven[0]),
+            UndecidedTokens(ids(begins | (base & np.asarray(rows.begins) & going_on)), proven[1]),
         )
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:
@@ -238,7 +242,9 @@ class ProperMasks:
             row[:] = 0
         return row
 
-    def _leads_on(self, set_id: int, branch: Branch, place: Place, joined: bool, token: int, unsure: Unsure) -> bool:
+    def _leads_on(
+        self, set_id: int, branch: Branch, place: TokenizerState, joined: bool, token: int, undecided: UndecidedTokens
+    ) -> bool:
         """Whether a proper way leads to an end behind a token; `_depends_on_tail` tells if that is so only behind the
         same last characters.
         """
@@ -254,7 +260,7 @@ class ProperMasks:
         if added is None:
             return False
         if self._is_good_within(set_id, behind, partial, word, token, added):
-            unsure.proven.add(token)
+            undecided.proven.add(token)
             return True
         after = self._ahead.follow(set_id, text)
         if partial:
@@ -279,7 +285,7 @@ class ProperMasks:
                 return True
         tail = tokenization.tail(place, text)
         self._depends_on_tail = place.tail != "" and tail != tokenization.tail(replace(place, tail=""), text)
-        return self._is_good(after, Place((Branch(behind, word),), partial, token, added, tail))
+        return self._is_good(after, TokenizerState((Branch(behind, word),), partial, token, added, tail))
 
     def _can_be_completed(self, token: int) -> bool:
         """Whether some token can go on with a character that a token begins and does not end, as far as that is known
@@ -442,13 +448,13 @@ class ProperMasks:
     def _find_surely_first(self, set_id: int, state: int) -> NDArray[np.uint32]:
         """uint32[words]: tokens that may follow in the same pre-token, up to conflicts, and lead on."""
         branch = Branch(state, OTHER)
-        unsure, _ = self._unsure_of(set_id, branch, Place((branch,)))
+        undecided, _ = self._undecided_of(set_id, branch, TokenizerState((branch,)))
         row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         if self._compiled.eager and self._sets.accepting[set_id]:
             return row
         self._compiled.masks.fill(set_id, row)
         row &= np.asarray(self.tokenization.rows(state, 0).joins)
-        without(row, row, unsure.tokens)
+        without(row, row, undecided.tokens)
         return row
 
     def _may_stop(self, set_id: int, state: int) -> bool:
@@ -472,15 +478,15 @@ class ProperMasks:
                 return True
         return False
 
-    def leads_on(self, set_id: int, place: Place) -> bool:
+    def leads_on(self, set_id: int, place: TokenizerState) -> bool:
         """Whether a proper way leads to an end from a set and a place."""
         return self._is_good(set_id, place)
 
-    def _is_good_behind(self, set_id: int, place: Place, token: int) -> bool:
+    def _is_good_behind(self, set_id: int, place: TokenizerState, token: int) -> bool:
         after = self.tokenization.advance(place, token)
         return after is not None and self._is_good(self._ahead.follow(set_id, self._spellings[token]), after)
 
-    def _is_good(self, set_id: int, place: Place) -> bool:
+    def _is_good(self, set_id: int, place: TokenizerState) -> bool:
         """Whether a proper way leads to an end from here: a search over sets and places, remembered.
 
         Whatever was met on the way to an end is good; if no end is found, all that was met is bad. It goes on in turns
@@ -518,7 +524,7 @@ class ProperMasks:
         found.update(dict.fromkeys(came_from, False))
         return False
 
-    def _ends_soon(self, set_id: int, place: Place) -> bool:
+    def _ends_soon(self, set_id: int, place: TokenizerState) -> bool:
         """Whether a proper way leads to an end from here, as far as that is seen at once."""
         if place.partial:
             return False
@@ -536,7 +542,7 @@ class ProperMasks:
                 return True
         return False
 
-    def _ways(self, set_id: int, place: Place) -> Iterator[tuple[int, Place]]:
+    def _ways(self, set_id: int, place: TokenizerState) -> Iterator[tuple[int, TokenizerState]]:
         """Where the tokens that may follow lead."""
         if self._compiled.eager and self._sets.accepting[set_id]:
             return

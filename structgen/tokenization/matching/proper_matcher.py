@@ -12,7 +12,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.matching.proper_masks import ProperMasks
-from structgen.tokenization.matching.proper_tokenization import Place, ProperTokenization
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization, TokenizerState
 
 if TYPE_CHECKING:
     from structgen.engine.matching.explaining import Explanation
@@ -23,7 +23,7 @@ __all__ = ["ProperMatcher", "healed"]
 ALL_BITS = 0xFFFFFFFF  # of a word
 NOWHERE = -1
 TEXTS_SHOWN = 64  # tokens before one that is explained, which the tokenizer is asked about
-MOST_HEALED = 32  # tokens of a prompt's last pre-token; in a longer one nothing is healed
+MAX_HEALED = 32  # tokens of a prompt's last pre-token; in a longer one nothing is healed
 
 
 class ProperMatcher(Matcher):
@@ -47,7 +47,7 @@ class ProperMatcher(Matcher):
         self._tokenization = tokenization
         with compiled.lock:
             self._place = tokenization.behind_prompt(prompt_ids)
-        self._places_before: list[Place] = []
+        self._places_before: list[TokenizerState] = []
         # The last mask, and behind how many tokens it was made: what it allows need not be looked at again.
         self._mask = np.zeros(tokenization.word_count, dtype=np.uint32)
         self._mask_at = NOWHERE
@@ -109,7 +109,7 @@ class ProperMatcher(Matcher):
     def _is_in_mask(self, token: int) -> bool:
         return 0 <= token < self._compiled.vocabulary.size and bool(self._mask[token >> 5] >> (token & 31) & 1)
 
-    def _leads_on(self, place: Place) -> bool:
+    def _leads_on(self, place: TokenizerState) -> bool:
         """Whether a proper way leads to an end from behind a token that was accepted. The lock is held."""
         if self._has_ended():
             return bool(self._tokenization.may_end(place))
@@ -169,7 +169,7 @@ def healed(
     """
     kept, prefix = list(prompt_ids), b""
     words = np.zeros(tokenization.word_count, dtype=np.uint32)
-    for _ in range(MOST_HEALED):
+    for _ in range(MAX_HEALED):
         prefix = prefix or tokenization.put_behind(kept)
         Matcher(compiled, prefix).fill_next_token_bitmask(words[None])
         with compiled.lock:

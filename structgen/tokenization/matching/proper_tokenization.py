@@ -30,7 +30,7 @@ from structgen.tokenization.pre_tokens.character_classes import composes
 from structgen.tokenization.pre_tokens.scanner import Scanner, TokenRows
 from structgen.tokenization.unspellable.checks import Spelling
 
-__all__ = ["Branch", "Place", "ProperTokenization"]
+__all__ = ["Branch", "ProperTokenization", "TokenizerState"]
 
 # Texts that may stand between a token and what cuts; the words stand behind a backslash in spite of its escapes.
 BRIDGES = frozenset({b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not"})
@@ -73,7 +73,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TokenizerState:
     """What the tokens so far mean for those to come.
 
     Attributes:
@@ -149,10 +149,10 @@ class ProperTokenization:
         closers = [token for token, text in enumerate(vocabulary.spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
         self.closing = np.array(closers[:CLOSING], dtype=np.intp)
-        self.start = Place((Branch(self.scanner.start, 0),))
+        self.start = TokenizerState((Branch(self.scanner.start, 0),))
         self.spelling = Spelling(parts, vocabulary, self.added)
         self._opened = {
-            pattern: Place((Branch(state, 0),))
+            pattern: TokenizerState((Branch(state, 0),))
             for pattern, state in zip(parts.opened, self.scanner.opened, strict=True)
         }
 
@@ -358,7 +358,7 @@ class ProperTokenization:
             return Conflicts(found, None)
         return Conflicts(zeros(0), self._row_of(found))
 
-    def clashes(self, place: Place, words: Any) -> list[int]:
+    def clashes(self, place: TokenizerState, words: Any) -> list[int]:
         """Tokens that cannot follow for other reasons: with what stands before they would spell an added token, or be
         composed to another character.
 
@@ -392,13 +392,13 @@ class ProperTokenization:
         """uint32[words]: tokens that only go on with added tokens that a text is in the middle of."""
         return self._row_of(self.added.within(added, self.vocabulary.trie) if added else [])
 
-    def may_end(self, place: Place) -> bool:
+    def may_end(self, place: TokenizerState) -> bool:
         """Whether the text may end here, or an added token follow."""
         return not place.partial and any(
             self.scanner.may_end(branch.state) and not self.words.is_whole(branch.word) for branch in place.branches
         )
 
-    def is_cut_off(self, place: Place, words: NDArray[np.uint32]) -> bool:
+    def is_cut_off(self, place: TokenizerState, words: NDArray[np.uint32]) -> bool:
         """Whether some tokens begin a pre-token here, as if nothing stood before them, and cannot do otherwise.
 
         Args:
@@ -458,7 +458,7 @@ class ProperTokenization:
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
-    def advance(self, place: Place, token: int) -> Place | None:
+    def advance(self, place: TokenizerState, token: int) -> TokenizerState | None:
         """The place behind one more token; None if that is not proper."""
         if token in self.added.spelled:
             after = self.added.behind_added(place.added, token) if self.may_end(place) else None
@@ -475,9 +475,11 @@ class ProperTokenization:
         if not found:
             return None
         partial = found[0][1]
-        return Place(self._merged([branch for branch, _ in found]), partial, token, added, self.tail(place, text))
+        return TokenizerState(
+            self._merged([branch for branch, _ in found]), partial, token, added, self.tail(place, text)
+        )
 
-    def _branches(self, place: Place, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
+    def _branches(self, place: TokenizerState, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
         scanner, words = self.scanner, self.words
         conflicts = place.token >= 0 and self._conflict(place.token, token)
         for branch in place.branches:
@@ -510,7 +512,7 @@ class ProperTokenization:
             states[branch.word] = self.scanner.union(states.get(branch.word, 0), branch.state)
         return tuple(Branch(state, word) for word, state in sorted(states.items()))
 
-    def _fits(self, place: Place, text: bytes) -> bool:
+    def _fits(self, place: TokenizerState, text: bytes) -> bool:
         """Whether some characters may stand here: they stay what they are, and are spelled by bytes if need be."""
         parts = self._parts
         if not place.partial:
@@ -521,7 +523,7 @@ class ProperTokenization:
         whole = text.decode(errors="ignore")
         return parts.is_normal is None or not whole or parts.is_normal(place.tail + whole)
 
-    def tail(self, place: Place, text: bytes) -> str:
+    def tail(self, place: TokenizerState, text: bytes) -> str:
         """The last characters behind some more bytes, as far as they may yet be composed with others."""
         if self._parts.is_normal is None:
             return ""
@@ -537,7 +539,7 @@ class ProperTokenization:
         opening = self._parts.openings.get(prompt_ids[-1]) if prompt_ids else None
         return opening.put if opening else b""
 
-    def behind_prompt(self, token_ids: Sequence[int]) -> Place:
+    def behind_prompt(self, token_ids: Sequence[int]) -> TokenizerState:
         """The place behind a prompt. What is not proper in the prompt itself is taken as it is."""
         spelled, first = self.added.spelled, len(token_ids)
         while first and token_ids[first - 1] not in spelled and self.vocabulary.token_bytes(token_ids[first - 1]):
@@ -547,7 +549,7 @@ class ProperTokenization:
             place = self.advance(place, token) or self.advance(self.start, token) or self.start
         return place
 
-    def _behind_added(self, token: int) -> Place:
+    def _behind_added(self, token: int) -> TokenizerState:
         """The place behind the last added token of a prompt."""
         if token not in self._parts.added:
             return self.start

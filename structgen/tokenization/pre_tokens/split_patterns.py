@@ -19,8 +19,8 @@ from structgen.errors import VocabularyError
 
 __all__ = ["Program", "Threads", "compile_pattern", "empty_pattern", "is_one_character", "literal_pattern", "union_of"]
 
-MOST_COPIES = 256  # of a repeated part
-MOST_BEHIND = 4  # classes that it is looked behind for
+MAX_COPIES = 256  # of a repeated part
+MAX_BEHIND = 4  # classes that it is looked behind for
 
 Threads: TypeAlias = tuple[int, ...]
 """Places of a program, the preferred one first; what may match an empty text from there is not followed yet."""
@@ -278,8 +278,8 @@ class Program:
             self._code[end] = ("split", len(self._code), len(self._code))
 
     def _emit_repeat(self, node: _Repeat) -> None:
-        if (node.most or node.least) > MOST_COPIES:
-            raise _unsupported(self._pattern, f"a part is repeated more than {MOST_COPIES} times")
+        if (node.most or node.least) > MAX_COPIES:
+            raise _unsupported(self._pattern, f"a part is repeated more than {MAX_COPIES} times")
         if node.most != 1:
             self._check_repeated(node.part)
         for _ in range(node.least):
@@ -330,8 +330,8 @@ class _LookingBehind(Program):
     def __init__(self, node: _Node, pattern: str) -> None:
         super().__init__(node, pattern)
         self._asked = sorted({leaf for kind, leaf, _ in self._places if kind == "behind"})
-        if len(self._asked) > MOST_BEHIND:
-            raise _unsupported(pattern, f"it looks behind for more than {MOST_BEHIND} classes of characters")
+        if len(self._asked) > MAX_BEHIND:
+            raise _unsupported(pattern, f"it looks behind for more than {MAX_BEHIND} classes of characters")
         self._size = len(self._places)
         self._code = []
         for answer in range(1 << len(self._asked)):  # 0 is that of the beginning, too

@@ -23,7 +23,7 @@ from structgen.tokenization.unspellable.special_texts import NONE_BEGUN, Special
 
 __all__ = ["spelled", "terminals_of"]
 
-MOST_STEPS = 200_000  # symbols of bodies that are followed
+MAX_STEPS = 200_000  # symbols of bodies that are followed
 
 _Ends = frozenset[bytes]
 _NOWHERE: _Ends = frozenset()
@@ -115,7 +115,7 @@ class _SpelledRules(ComposedRules):
         self._ends: dict[_Place, _Ends] = {}
         self._users: dict[_Place, set[_Place]] = {}
         self._waiting: list[_Place] = []
-        self._steps_left = MOST_STEPS
+        self._steps_left = MAX_STEPS
         self._forced_by_terminals: dict[int, tuple[rx.Regex, _Ends]] = {}
         self._ends_of_terminals: dict[tuple[int, bytes], tuple[rx.Regex, _Ends, bool]] = {}
 

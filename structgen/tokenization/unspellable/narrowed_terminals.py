@@ -28,8 +28,8 @@ __all__ = ["Spellable"]
 
 KEPT = 4096  # terminals
 FEW = 256  # characters of a class; of more some stay what they are
-MOST_TOGETHER = 5  # characters that are looked at together
-MOST_ASKED = 5000  # texts of more than two
+MAX_TOGETHER = 5  # characters that are looked at together
+MAX_ASKED = 5000  # texts of more than two
 ALL = (1 << 256) - 1
 DIGITS = sum(1 << byte for byte in b"0123456789.")
 ABOVE_ASCII = ALL ^ (1 << 128) - 1
@@ -116,8 +116,8 @@ class Spellable:
         joining = sorted(filter(self._may_join, named))
         changed: set[str] = set()
         texts = sorted(named)
-        for size in range(2, MOST_TOGETHER + 1):
-            if size > 2 and len(texts) * len(joining) > MOST_ASKED:
+        for size in range(2, MAX_TOGETHER + 1):
+            if size > 2 and len(texts) * len(joining) > MAX_ASKED:
                 break
             longer = [text + last for text in texts for last in joining]
             new = [text for text in longer if not any(text[at:] in changed for at in range(1, size))]

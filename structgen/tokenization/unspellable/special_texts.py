@@ -12,7 +12,7 @@ from structgen.engine.regex import tree as rx
 __all__ = ["NONE_BEGUN", "SpecialTexts"]
 
 NONE_BEGUN = b""
-MOST_STATES = 10_000  # of a terminal's automaton and this one together
+MAX_STATES = 10_000  # of a terminal's automaton and this one together
 
 _Place = tuple[int, bytes]  # a state of each
 
@@ -117,7 +117,7 @@ class SpecialTexts:
                     if (target, after) not in ways:
                         ways[target, after] = set()
                         waiting.append((target, after))
-            if len(ways) > MOST_STATES:
+            if len(ways) > MAX_STATES:
                 raise OverflowError("a terminal has too many states")
         return ways, completes
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 import structgen
-from structgen import prompts
+from structgen.generation import prompts
 from structgen.generation.settings import Settings
 
 

@@ -60,7 +60,7 @@ def test_arguments_are_checked():
 
 
 def test_an_automaton_that_is_too_large_to_be_written_down_is_refused(monkeypatch):
-    monkeypatch.setattr("structgen.kbnf.writing.automaton_rules._MOST_STATES", 100)
+    monkeypatch.setattr("structgen.kbnf.writing.automaton_rules._MAX_STATES", 100)
     with pytest.raises(structgen.LimitExceededError, match="more than 100 rules"):
         structgen.export({"type": "number", "multipleOf": 429}, "gbnf")
 

@@ -5,7 +5,7 @@ import io
 import pathlib
 import re
 
-PAGE = pathlib.Path(__file__).parents[1] / "docs" / "other-engines.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "other-engines.md"
 
 
 def test_the_snippets_run():

@@ -27,7 +27,7 @@ from structgen.kbnf.rewriting import rewrite
 TOKENS = [b"a", b"b", b"c", b"ab", b"ba", b"aa", b"abc", b"bc", b"cab", b"aab"]
 VOCABULARY = Vocabulary.from_bytes(dict(enumerate([*TOKENS, b"<eos>"])), eos_token_ids=[len(TOKENS)])
 LONGEST = 5
-MOST_SETS = 500
+MAX_SETS = 500
 LETTERS = b"abc"
 REFUSED = ["a", "b", "c", "[ab]", "[bc]"]
 
@@ -136,7 +136,7 @@ def follow(compiled: CompiledGrammar, place: int, data: bytes) -> int:
 def is_dead_end(compiled: CompiledGrammar, place: int) -> bool:
     """Whether all ways from a set were gone, and none led to a whole text."""
     found, border = {place}, {place}
-    while border and len(found) < MOST_SETS:
+    while border and len(found) < MAX_SETS:
         if any(compiled.sets.accepting[source] for source in border):
             return False
         border = {

@@ -11,7 +11,7 @@ from support.vocabularies import accepted_tokens
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
-from structgen.engine.masks.skippable_states import OpenStates
+from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
@@ -48,8 +48,8 @@ def conditions(rng: random.Random) -> rx.Regex:
     return rx.intersection(ANY_STRING, *parts, *refused)
 
 
-def open_states(store: AutomatonStore) -> OpenStates:
-    return OpenStates(store, CharacterKinds(store))
+def skippable_states(store: AutomatonStore) -> SkippableStates:
+    return SkippableStates(store, CharacterKinds(store))
 
 
 def after(store: AutomatonStore, state: int, text: bytes) -> int:
@@ -58,7 +58,7 @@ def after(store: AutomatonStore, state: int, text: bytes) -> int:
     return state
 
 
-def check(store: AutomatonStore, found: OpenStates, state: int, rng: random.Random) -> int:
+def check(store: AutomatonStore, found: SkippableStates, state: int, rng: random.Random) -> int:
     """Follows texts of which a state says that they stay inside; returns how many lead to another state."""
     number = found.find(state)
     moved = 0
@@ -90,7 +90,7 @@ def test_nothing_ends_and_something_follows_in_a_state_that_stays_open(
     for seed in range(400):
         rng = random.Random(seed)
         store = AutomatonStore()
-        found = open_states(store)
+        found = skippable_states(store)
         start = store.add(make(rng))
         for _ in range(6):
             state = after(store, start, ('"' + "".join(rng.choices(CHARACTERS, k=rng.randrange(5)))).encode())
@@ -117,7 +117,7 @@ def test_how_long_texts_may_be_where_characters_are_counted(
     counted: tuple[int, int], pattern: str | None, most: int
 ) -> None:
     store = AutomatonStore()
-    found = open_states(store)
+    found = skippable_states(store)
     searches = [quoted(rx.sequence(ANY, parse_regex(pattern), ANY))] if pattern else []
     state = after(store, store.add(rx.intersection(quoted(rx.repeat(CHARACTER, *counted)), *searches)), b'"')
     number = found.find(state)
@@ -155,7 +155,7 @@ def test_searches_and_their_complements_stay_open(
     parts: list[tuple[str, str]], inside: list[str], not_said: list[str]
 ) -> None:
     store = AutomatonStore()
-    found = open_states(store)
+    found = skippable_states(store)
     number = found.find(state_of(store, *parts))
     assert found.moves[number]
     for text in inside:
@@ -166,7 +166,7 @@ def test_searches_and_their_complements_stay_open(
 
 def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -> None:
     store = AutomatonStore()
-    found = open_states(store)
+    found = skippable_states(store)
     named = quoted(parse_regex("[a-z]{0,250}"))
     state = after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"ab')
     assert found.holds(found.find(state), kinds_in("name of é".encode()), 10_000)
@@ -174,7 +174,7 @@ def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -
 
 def test_a_string_that_must_end_so_stays_open() -> None:
     store = AutomatonStore()
-    found = open_states(store)
+    found = skippable_states(store)
     number = found.find(after(store, store.add(quoted(rx.sequence(ANY, CHARACTER, parse_regex("txt")))), b'"a'))
     assert found.moves[number]
     assert found.holds(number, kinds_in("file.txt é".encode()), 10_000)
@@ -196,7 +196,7 @@ def test_a_string_that_must_end_so_stays_open() -> None:
 )
 def test_of_others_it_is_not_said(regex: rx.Regex) -> None:
     store = AutomatonStore()
-    found = open_states(store)
+    found = skippable_states(store)
     start = store.add(regex)
     for text in ("", "a", '"', '"a', '"ah'):
         state = after(store, start, text.encode())
@@ -205,7 +205,7 @@ def test_of_others_it_is_not_said(regex: rx.Regex) -> None:
 
 def test_what_may_be_left_out_is_not_needed() -> None:
     store = AutomatonStore()
-    found = open_states(store)
+    found = skippable_states(store)
     named = quoted(rx.sequence(parse_regex("l{0,2}h{2}"), ANY))
     number = found.find(after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"'))
     assert found.holds(number, kind_of(ord("l")), 9)

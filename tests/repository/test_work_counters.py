@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 def test_no_more_work_than_it_was(monkeypatch):

@@ -26,7 +26,7 @@ NAMES |= {"structgen": structgen, "Literal": Literal, "parse": parse}
 def test_there_are_examples():
     assert {
         "structgen.engine.vocabulary.vocabulary",
-        "structgen.compilation.cache",
+        "structgen.compilation.compiler",
         "structgen.output_types.grammar",
     } <= set(MODULES)
 

@@ -17,7 +17,7 @@ import pytest
 
 import structgen
 from structgen import cli
-from structgen.diagnostics.trace import LEAST_WANTED, Step, Trace, Wanted
+from structgen.diagnostics.trace import MIN_REFUSED_PROBABILITY, RefusedToken, Step, Trace
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 TEMPLATE = pathlib.Path(structgen.__file__).with_name("diagnostics") / "trace.html"
@@ -61,7 +61,7 @@ def test_the_numbers_of_a_step_are_right(traced, tiny_model, tiny_hf_model):
             assert step.refused_mass == pytest.approx(1 - odds[allowed].sum(), abs=1e-4)
             assert step.masked_probability == pytest.approx(odds[step.token_id] / odds[allowed].sum(), rel=1e-3)
             best = [int(token) for token in np.argsort(-odds) if token not in allowed][:5]
-            best = [token for token in best if odds[token] >= LEAST_WANTED]
+            best = [token for token in best if odds[token] >= MIN_REFUSED_PROBABILITY]
             assert [wanted.token_id for wanted in step.wanted] == best
         else:
             assert step.forced
@@ -142,7 +142,7 @@ NASTY = (
 
 
 def step(text, **changes):
-    wanted = Wanted(1, text, 0.25, text, (text,))
+    wanted = RefusedToken(1, text, 0.25, text, (text,))
     made = Step(7, text, False, False, 0.5, 0.75, 0.25, 10, (wanted,), (text,), (text,), text, (text,), 0.01)
     return replace(made, **changes)
 

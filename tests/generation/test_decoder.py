@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structgen
-from structgen.generation.decoder import MOST_HELD, Decoder
+from structgen.generation.decoder import MAX_HELD, Decoder
 from structgen.generation.sampling import Sampler
 
 BYTES = {i: bytes([i]) for i in range(256)}
@@ -241,7 +241,7 @@ def test_more_held_tokens_than_rows_are_committed_from_the_left():
     vocabulary_like = FakeModel(encode=lambda text: [ord(c) for c in text], logits=prefers(*letters))
     decoder, _ = run(vocabulary_like, "namenamename1", "namenamename2")
     assert decoder.text_bytes.startswith(b"namenamename")
-    assert len(decoder._mask) == MOST_HELD + 1
+    assert len(decoder._mask) == MAX_HELD + 1
 
 
 def test_text_that_the_tokenizer_spells_otherwise_is_left_to_the_model():
@@ -317,7 +317,7 @@ class Observed:
         self.model, self.prompt = model, list(prompt)
         self.tokens, self.forced, self.back = [], [], []
 
-    def taken(self, token_id, logits, mask, *, forced):
+    def accepted(self, token_id, logits, mask, *, forced):
         assert mask is None or mask[token_id >> 5] >> (token_id & 31) & 1
         if logits is not None:
             np.testing.assert_array_equal(logits, self.model.logits([*self.prompt, *self.tokens]))
@@ -326,7 +326,7 @@ class Observed:
         self.tokens.append(token_id)
         self.forced.append(forced)
 
-    def taken_back(self, token_ids):
+    def rolled_back(self, token_ids):
         self.back.append((len(self.tokens), list(token_ids)))
 
 

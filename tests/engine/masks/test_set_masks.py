@@ -203,7 +203,7 @@ def test_counted_characters_and_what_follows_them(characters: int, rest: int) ->
 
 
 def other_texts(rng: random.Random) -> rx.Regex:
-    """Texts that are none of some, as keys that no property names: a variation of the tables of any text."""
+    """CapturedTexts that are none of some, as keys that no property names: a variation of the tables of any text."""
     characters = CHARACTERS[rng.choice((0, 3, 4))]
     letters = rng.sample(("a", "b", "é", '\\\\"', "n"), 2)
     named = [(letters[rng.randrange(2)] + tail + '"').encode() for tail in ("", "a", "ab", "é", "éé", "an")]
@@ -306,8 +306,8 @@ CONSTANTS = {
         "DIFFERENCE_NODES": 10**9,
     },
     "no differences": {"DIFFERENCE_NODES": 0},
-    "all states are wide": {"WIDE": 10**9, "SPARSE_TOKENS": 0, "ROOM": 2, "MOST_ROOM": 8},
-    "what is repeated before something has tables once": {"FEW_BYTES": 256, "LISTED": 0, "MANY_PLACES": 1},
+    "all states are wide": {"WIDE": 10**9, "SPARSE_TOKENS": 0, "ROOM": 2, "MAX_ROOM": 8},
+    "what is repeated before something has tables once": {"MAX_BYTES": 256, "LISTED": 0, "MANY_PLACES": 1},
     "all is skipped that may be": {"LARGE_SUBTREE": 0, "SPARSE_TOKENS": 0},
     "nothing is skipped": {"LARGE_SUBTREE": 10**9},
 }
@@ -322,7 +322,7 @@ for name, value in {constants!r}.items():
     assert having, name
     for module in having:
         setattr(module, name, value)
-import test_masks
+import test_set_masks as test_masks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.kbnf.normal_form.passes import normalize
 for seed in range({first}, {first} + 12):
@@ -337,7 +337,7 @@ for seed in range({first}, {first} + 12):
 def test_masks_are_right_whichever_way_they_are_kept(which: str) -> None:
     """In a process of its own, uncompiled: compiled, the constants are C integers."""
     folder = os.path.dirname(__file__)
-    tests = os.path.dirname(folder)
+    tests = os.path.dirname(os.path.dirname(folder))
     script = SCRIPT.format(tests=tests, folder=folder, constants=CONSTANTS[which], first=1000)
     environment = os.environ | {"STRUCTGEN_UNCOMPILED": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(

@@ -8,7 +8,7 @@ import runpy
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 # What each one must print, whatever else the model makes of it.
 PRINTS = {
     "csv_to_parquet": "2 Lamp negative",

@@ -10,7 +10,7 @@ from support.kbnf_grammars import BY_HAND
 from support.vocabularies import BYTES, EOS, LETTERS, SIZE, SMALL, SPECIAL, compiled_from
 
 import structgen
-from structgen.engine.matching.expectations import Outlook, class_words, joined, printable, shown
+from structgen.engine.matching.expectations import ExpectationFinder, class_words, joined, printable, shown
 from structgen.engine.matching.matcher import Matcher
 
 PERSON = {
@@ -282,7 +282,9 @@ def test_a_grammar_made_with_higher_limits_is_explained():
 def test_an_outlook_is_of_sets():
     compiled = compiled_from("start ::= 'a' | 'b';")
     with compiled.lock:
-        assert [str(one) for one in Outlook(compiled).expected(compiled.sets.start_set)] == ['"a" or "b" (start)']
+        assert [str(one) for one in ExpectationFinder(compiled).expected(compiled.sets.start_set)] == [
+            '"a" or "b" (start)'
+        ]
 
 
 def test_words():

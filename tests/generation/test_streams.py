@@ -218,7 +218,7 @@ def test_items_are_those_of_the_answer_that_stands(tiny_model, retries):
 
         @field_validator("number")
         @classmethod
-        def is_taken(cls, value):
+        def is_accepted(cls, value):
             if len(refusals) < 1:
                 refusals.append(value)
                 raise ValueError("not this one")
