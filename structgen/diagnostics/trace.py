@@ -138,7 +138,7 @@ class Trace:
 
     def to_html(self) -> str:
         """The trace as a page of its own: nothing is loaded from elsewhere."""
-        page = files("structgen").joinpath(TEMPLATE).read_text(encoding="utf-8")
+        page = files("structgen.diagnostics").joinpath(TEMPLATE).read_text(encoding="utf-8")
         # Within a script element nothing but "<" could end it; the other two are for whoever copies the data.
         data = self.to_json().replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
         before, after = page.split(DATA)
