@@ -13,7 +13,7 @@ PAGE = pathlib.Path(__file__).with_name("reference.md")
 HEAD = """\
 # Reference
 
-All public names with their docstrings, in the order functions, classes. The options of `generate` and `compile` are at
+All public names with their docstrings, functions first, then classes. The options of `generate` and `compile` are at
 the end. `python docs/build_reference.py` generates this page.
 """
 
