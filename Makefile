@@ -18,7 +18,7 @@ CONSTRAINTS := requirements/constraints.txt
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
-UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/test_lazy_rules.py
+UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/rules/test_lazy_rules.py
 # No test and no demo fetches a model.
 export HF_HUB_OFFLINE := 1
 
@@ -55,13 +55,15 @@ lint: .make/installed
 	$(BIN)/ruff check --output-format concise .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python tools/house.py
 
 format: .make/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv build dist structgen.egg-info structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd
+	rm -rf .make .venv build dist structgen.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
 .make/environment: $(CONSTRAINTS)
 	@mkdir -p .make

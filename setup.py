@@ -24,10 +24,19 @@ DIRECTIVES = {
     "annotation_typing": False,
     "show_performance_hints": False,
 }
-PLAIN = {"engine.regex", *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings"))}
+PLAIN = {"engine.regex.tree", *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings"))}
 """Modules that are not hot: their indices are checked, and may be negative."""
-ENGINE = ("closures", "earley", "grammar", "item_pools", "kernels", "mask_tables", "masks", "rules")
-ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.members", "schema.scopes"}
+ENGINE = (
+    "earley.item_columns",
+    "earley.item_sets",
+    "earley.kernels",
+    "earley.predictor",
+    "grammar.rules",
+    "grammar.tables",
+    "masks.set_masks",
+    "masks.tables",
+)
+ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.rules.states", "schema.reading.scopes"}
 """Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
 transformers."""

@@ -4,7 +4,8 @@
     python benchmarks/_fixed_work.py --update   # writes that file
 
 The schemas and texts are those of `data/`. The vocabulary is made of their words, so it needs no package. Each schema
-starts with empty tables. `tests/test_work_counters.py` compares the counts, because times are noisy and counts are not.
+starts with empty tables. `tests/repository/test_work_counters.py` compares the counts, because times are noisy and
+counts are not.
 """
 
 from __future__ import annotations

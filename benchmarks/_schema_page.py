@@ -33,23 +33,23 @@ SUITES = {
     "draft 7, optional formats": "draft7/optional/format/",
 }
 PROTOCOL = (
-    "`python benchmarks/json_schema.py` gives every engine the same schemas and the same texts. A text is an instance as "
-    "`json.dumps(…, ensure_ascii=False)` writes it, split by the tokenizer. The engine computes a mask before each token "
-    "and at the end. A case is a group of the official JSON-Schema-Test-Suite, or a real schema of MaskBench, with its "
-    "instances. A case is right if the engine accepts each valid instance and no invalid one. It is also right if no "
-    "instance is valid and the engine says that no value satisfies the schema. A schema of the suite that does not name "
-    "its draft gets the `$schema` of its folder."
+    "`python benchmarks/json_schema.py` gives every engine the same schemas and the same texts. A text is an instance "
+    "as `json.dumps(…, ensure_ascii=False)` writes it, split by the tokenizer. The engine computes a mask before each "
+    "token and at the end. A case is a group of the official JSON-Schema-Test-Suite, or a real schema of MaskBench, "
+    "with its instances. A case is right if the engine accepts each valid instance and no invalid one. It is also "
+    "right if no instance is valid and the engine says that no value satisfies the schema. A schema of the suite that "
+    "does not name its draft gets the `$schema` of its folder."
 )
 LEGEND = (
-    "The columns of the engines show the share of cases that are wholly right. For the other cases, a letter and a count "
-    "show what happened: the engine **r**efused the schema, it **a**ccepted an invalid instance, it refused a **v**alid "
-    "instance, or it **f**ailed (no answer within the limit, a crash, or an error in the middle of a text). A dot means "
-    "that no case uses the keyword. The last two rows count instances."
+    "The columns of the engines show the share of cases that are wholly right. For the other cases, a letter and a "
+    "count show what happened: the engine **r**efused the schema, it **a**ccepted an invalid instance, it refused a "
+    "**v**alid instance, or it **f**ailed (no answer within the limit, a crash, or an error in the middle of a text). "
+    "A dot means that no case uses the keyword. The last two rows count instances."
 )
 BY_KEYWORD = (
-    "A case counts for every keyword that occurs anywhere in its schema. The cases are the groups of the official suite "
-    "(drafts 2020-12 and 7, with formats) and the real schemas. A case that is not right counts against each keyword in "
-    "its schema, whether or not that keyword is the cause."
+    "A case counts for every keyword that occurs anywhere in its schema. The cases are the groups of the official "
+    "suite (drafts 2020-12 and 7, with formats) and the real schemas. A case that is not right counts against each "
+    "keyword in its schema, whether or not that keyword is the cause."
 )
 WIDTH = 120  # characters of a line of text in the page
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from structgen.engine.compiled import CompiledGrammar, SharedState
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar, SharedState
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.limits import Limits
 
 __all__ = ["WORK", "work_of", "work_shared"]

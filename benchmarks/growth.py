@@ -31,10 +31,10 @@ from _mask_run import Case, Outcome, Settings, read_cases, run_cases
 from _peers import ENGINES, installed
 from _report import draw, heading, number, percentile, ratio, table
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 
 DATA = Path(__file__).resolve().parent / "data"
 VOCABULARY_CASES = ("invoice", "comment_tree", "weather_call", "shape_union", "color_palette", "chess_game")

@@ -17,9 +17,9 @@ from _report import heading, table
 from languages import programs
 
 import structgen
-from structgen.analysis import short, statistics
-from structgen.engine.vocabulary import Vocabulary
-from structgen.kbnf.parser import parse
+from structgen.diagnostics.grammar_statistics.statistics import short, statistics
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.kbnf.reading.kbnf import parse
 from structgen.languages import language_names, language_source
 
 

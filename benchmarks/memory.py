@@ -197,7 +197,8 @@ def follow(engine: Any, grammar: Any, writer: Writer, most_tokens: int = TEXT_TO
 
 def generations(tokenizer: Any, schemas: list[Any], count: int) -> Iterator[tuple[int, int, int]]:
     """Run generations; about a hundred times, yield their number, the resident bytes and the schemas in the cache."""
-    from structgen import StructgenError, cache
+    from structgen import StructgenError
+    from structgen.compilation import compiler
 
     engine: Any = make_engine("structgen", tokenizer)
     writer = Writer(tokenizer, 0)
@@ -215,7 +216,7 @@ def generations(tokenizer: Any, schemas: list[Any], count: int) -> Iterator[tupl
         engine.reset()
         writer.write(engine)
         if number % max(1, count // SAMPLES) == 0:
-            yield number, resident_bytes(), len(cache._cache)
+            yield number, resident_bytes(), len(compiler._cache)
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------

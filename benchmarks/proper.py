@@ -33,9 +33,9 @@ from _peers import load_tokenizer
 from _report import heading, percentile, table
 
 import structgen
-from structgen.engine import vocabulary as module
-from structgen.engine.vocabulary import Vocabulary
-from structgen.tokenization.tokenization import ProperTokenization
+from structgen.engine.vocabulary import vocabulary as module
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 DATA = Path(__file__).parent / "data"
 SET_UPS = 3

@@ -35,7 +35,12 @@ from _report import draw, heading, table
 MODULES = {
     "bare": ["sys"],
     "structgen, the name": ["structgen"],  # the modules of its names are imported on first use
-    "structgen": ["structgen", "structgen.cache", "structgen.engine.bitmask", "structgen.engine.matcher"],
+    "structgen": [
+        "structgen",
+        "structgen.compilation.cache",
+        "structgen.engine.vocabulary.bitmask",
+        "structgen.engine.matching.matcher",
+    ],
     "llguidance": ["llguidance.hf", "llguidance.numpy"],
     "xgrammar": ["xgrammar"],
     "outlines": ["outlines"],

@@ -25,8 +25,8 @@ from _peers import load_tokenizer
 from _report import heading, table
 
 import structgen
-from structgen.engine.vocabulary import Vocabulary
-from structgen.schema.substrings import units_of
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.schema.reading.substrings import units_of
 
 LENGTHS = (1_000, 10_000, 100_000)
 PIECE = 200

@@ -26,10 +26,10 @@ from typing import Any
 from _peers import Structgen, load_tokenizer, logits_width
 from _report import heading, table
 
-from structgen.engine import vocabulary as module
-from structgen.engine.spelling import spell_tokens
-from structgen.engine.token_trie import TokenTrie
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary import vocabulary as module
+from structgen.engine.vocabulary.token_bytes import spell_tokens
+from structgen.engine.vocabulary.token_trie import TokenTrie
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 RUNS = 5
 MB = 2**20

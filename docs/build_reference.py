@@ -7,7 +7,7 @@ import pathlib
 from typing import Any
 
 import structgen
-from structgen.settings import ConstraintOptions, GenerationOptions
+from structgen.generation.settings import ConstraintOptions, GenerationOptions
 
 PAGE = pathlib.Path(__file__).with_name("reference.md")
 HEAD = """\
@@ -23,7 +23,10 @@ def build() -> str:
     parts = [HEAD]
     for name in sorted(structgen.__all__, key=lambda name: (name[0].isupper(), name.lower())):
         parts.append(_entry(f"structgen.{name}", getattr(structgen, name)))
-    parts += [_entry(f"structgen.settings.{kind.__name__}", kind) for kind in (GenerationOptions, ConstraintOptions)]
+    parts += [
+        _entry(f"structgen.generation.settings.{kind.__name__}", kind)
+        for kind in (GenerationOptions, ConstraintOptions)
+    ]
     return "\n".join(parts)
 
 

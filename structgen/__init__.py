@@ -29,32 +29,32 @@ from structgen.errors import (
 from structgen.limits import Limits
 
 if TYPE_CHECKING:
-    from structgen.batching import abatch, batch
-    from structgen.cache import clear_cache, compile
-    from structgen.checking import CheckResult, Problem, check
-    from structgen.constraint import Constraint
-    from structgen.engine.bitmask import allocate_token_bitmask, apply_token_bitmask
-    from structgen.engine.expectations import Expected
-    from structgen.engine.explaining import Explanation
-    from structgen.engine.matcher import Matcher, fill_next_token_bitmask
-    from structgen.engine.vocabulary import Vocabulary
-    from structgen.exporting import export
-    from structgen.functions import TypedFunction, fn
-    from structgen.generation import Generator, agenerate, generate
-    from structgen.grammars import Grammar
-    from structgen.lines import JsonLines, json_lines
+    from structgen.compilation.compiler import clear_cache, compile
+    from structgen.compilation.constraint import Constraint
+    from structgen.diagnostics.check import CheckResult, Problem, check
+    from structgen.diagnostics.trace import Trace, trace
+    from structgen.engine.matching.expectations import Expected
+    from structgen.engine.matching.explaining import Explanation
+    from structgen.engine.matching.matcher import Matcher, fill_next_token_bitmask
+    from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
+    from structgen.generation.api import abatch, agenerate, astream, batch, generate, stream
+    from structgen.generation.functions import TypedFunction, fn
+    from structgen.generation.generator import Generator
+    from structgen.generation.runs import Result, Usage
+    from structgen.generation.settings import Reasoning
+    from structgen.generation.streams import AsyncStream, Stream
+    from structgen.generation.tool_calls import ToolCall, acall, call
+    from structgen.integrations.export import export
     from structgen.models.gguf import from_llama_cpp
     from structgen.models.loading import load, set_default_model
     from structgen.models.logits import from_logits
     from structgen.models.openai import from_openai
     from structgen.models.transformers import from_transformers
-    from structgen.reasoning import Reasoning
-    from structgen.run import Result, Usage
-    from structgen.streaming import AsyncStream, Stream, astream, stream
-    from structgen.substrings import SubstringOf
-    from structgen.templates import Template, template
-    from structgen.tools import ToolCall, acall, call
-    from structgen.tracing import Trace, trace
+    from structgen.output_types.grammar import Grammar
+    from structgen.output_types.json_lines import JsonLines, json_lines
+    from structgen.output_types.substring import SubstringOf
+    from structgen.output_types.template import Template, template
 
 __all__ = [
     "AsyncStream",
@@ -119,51 +119,51 @@ __all__ = [
 ]
 
 _HOME = {
-    "AsyncStream": "streaming",
-    "CheckResult": "checking",
-    "Constraint": "constraint",
-    "Expected": "engine.expectations",
-    "Explanation": "engine.explaining",
-    "Generator": "generation",
-    "Grammar": "grammars",
-    "JsonLines": "lines",
-    "Matcher": "engine.matcher",
-    "Problem": "checking",
-    "Reasoning": "reasoning",
-    "Result": "run",
-    "Stream": "streaming",
-    "SubstringOf": "substrings",
-    "Template": "templates",
-    "ToolCall": "tools",
-    "Trace": "tracing",
-    "TypedFunction": "functions",
-    "Usage": "run",
-    "Vocabulary": "engine.vocabulary",
-    "abatch": "batching",
-    "acall": "tools",
-    "agenerate": "generation",
-    "allocate_token_bitmask": "engine.bitmask",
-    "apply_token_bitmask": "engine.bitmask",
-    "astream": "streaming",
-    "batch": "batching",
-    "call": "tools",
-    "check": "checking",
-    "clear_cache": "cache",
-    "compile": "cache",
-    "export": "exporting",
-    "fill_next_token_bitmask": "engine.matcher",
-    "fn": "functions",
+    "AsyncStream": "generation.streams",
+    "CheckResult": "diagnostics.check",
+    "Constraint": "compilation.constraint",
+    "Expected": "engine.matching.expectations",
+    "Explanation": "engine.matching.explaining",
+    "Generator": "generation.generator",
+    "Grammar": "output_types.grammar",
+    "JsonLines": "output_types.json_lines",
+    "Matcher": "engine.matching.matcher",
+    "Problem": "diagnostics.check",
+    "Reasoning": "generation.settings",
+    "Result": "generation.runs",
+    "Stream": "generation.streams",
+    "SubstringOf": "output_types.substring",
+    "Template": "output_types.template",
+    "ToolCall": "generation.tool_calls",
+    "Trace": "diagnostics.trace",
+    "TypedFunction": "generation.functions",
+    "Usage": "generation.runs",
+    "Vocabulary": "engine.vocabulary.vocabulary",
+    "abatch": "generation.api",
+    "acall": "generation.tool_calls",
+    "agenerate": "generation.api",
+    "allocate_token_bitmask": "engine.vocabulary.bitmask",
+    "apply_token_bitmask": "engine.vocabulary.bitmask",
+    "astream": "generation.api",
+    "batch": "generation.api",
+    "call": "generation.tool_calls",
+    "check": "diagnostics.check",
+    "clear_cache": "compilation.compiler",
+    "compile": "compilation.compiler",
+    "export": "integrations.export",
+    "fill_next_token_bitmask": "engine.matching.matcher",
+    "fn": "generation.functions",
     "from_llama_cpp": "models.gguf",
     "from_logits": "models.logits",
     "from_openai": "models.openai",
     "from_transformers": "models.transformers",
-    "generate": "generation",
-    "json_lines": "lines",
+    "generate": "generation.api",
+    "json_lines": "output_types.json_lines",
     "load": "models.loading",
     "set_default_model": "models.loading",
-    "stream": "streaming",
-    "template": "templates",
-    "trace": "tracing",
+    "stream": "generation.api",
+    "template": "output_types.template",
+    "trace": "diagnostics.trace",
 }
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from structgen.constraint import Tokenization
+    from structgen.compilation.constraint import Tokenization
+    from structgen.generation.settings import GenerationOptions
     from structgen.schema.options import SchemaArguments
-    from structgen.settings import GenerationOptions
 
     class RunOptions(GenerationOptions, total=False):
         """What a command line says of a run."""
@@ -172,7 +172,7 @@ def running(options: argparse.Namespace) -> RunOptions:
     if options.tokenization is not None:
         found["tokenization"] = options.tokenization
     if options.reasoning is not None:
-        from structgen.reasoning import Reasoning
+        from structgen.generation.settings import Reasoning
 
         found["reasoning"] = Reasoning(max_tokens=options.reasoning)
     return found
@@ -197,7 +197,7 @@ def read_schema(name: str) -> Any:
         return read_json(name, "the schema")
     kind = Path(name).suffix[1:]
     if kind in ("kbnf", "gbnf", "lark"):
-        from structgen.grammars import Grammar
+        from structgen.output_types.grammar import Grammar
 
         make = {"kbnf": Grammar.kbnf, "gbnf": Grammar.gbnf, "lark": Grammar.lark}[kind]
         return make(read_file(name, "the grammar"))

@@ -132,14 +132,14 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from structgen.demo import run
+    from structgen.cli.demo import run
 
     run(load_model(options.model))
 
 
 def _generate(options: argparse.Namespace) -> None:
     schema, prompt = read_schema(options.schema), read_prompt(options)
-    from structgen.generation import Generator
+    from structgen.generation.generator import Generator
 
     model = load_model(options.model)
     with usage_errors():
@@ -159,7 +159,7 @@ def _generate(options: argparse.Namespace) -> None:
 
 def _call(options: argparse.Namespace) -> None:
     tools, prompt = [import_name(name) for name in options.tool], read_prompt(options)
-    from structgen.tools import call
+    from structgen.generation.tool_calls import call
 
     model = load_model(options.model)
     with usage_errors():
@@ -182,14 +182,14 @@ def _map(options: argparse.Namespace) -> None:
     }
     with usage_errors():
         if options.ray:
-            from structgen.ray_mapping import map_file_on_ray
+            from structgen.mapping.ray import map_file_on_ray
 
             load = functools.partial(load_model, options.model)
             read = functools.partial(read_schema, options.schema)
             settings |= {"actors": options.actors, "gpus": options.gpus}
             summary = map_file_on_ray(load, options.prompts, read, options.out, **settings)
         else:
-            from structgen.mapping import map_file
+            from structgen.mapping.files import map_file
 
             model = load_model(options.model)
             summary = map_file(model, options.prompts, schema, options.out, **settings)
@@ -201,7 +201,7 @@ def _map(options: argparse.Namespace) -> None:
 
 def _trace(options: argparse.Namespace) -> None:
     schema, prompt = read_schema(options.schema), read_prompt(options)
-    from structgen.tracing import trace
+    from structgen.diagnostics.trace import trace
 
     model = load_model(options.model)
     with usage_errors():

@@ -103,7 +103,7 @@ def add_completion(commands: Commands) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     schema = read_schema(options.schema)
-    from structgen.checking import Checker
+    from structgen.diagnostics.check import Checker
 
     checker = Checker(schema, **reading(options))
     fits = True
@@ -135,8 +135,8 @@ def _texts(name: str, *, lines: bool) -> Iterator[tuple[int | None, bytes]]:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from structgen.exporting import export
-    from structgen.grammars import Grammar
+    from structgen.integrations.export import export
+    from structgen.output_types.grammar import Grammar
 
     schema = read_schema(options.schema)
     written = export(schema, options.to, end=options.end, **({} if isinstance(schema, Grammar) else reading(options)))
@@ -144,8 +144,8 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _stats(options: argparse.Namespace) -> None:
-    from structgen.analysis import describe, statistics
-    from structgen.kbnf.parser import parse
+    from structgen.diagnostics.grammar_statistics.statistics import describe, statistics
+    from structgen.kbnf.reading.kbnf import parse
     from structgen.languages import language_names, language_source
 
     if options.grammar in language_names():
@@ -159,7 +159,7 @@ def _stats(options: argparse.Namespace) -> None:
     if options.vocabulary:
         from transformers import AutoTokenizer
 
-        from structgen.engine.vocabulary import Vocabulary
+        from structgen.engine.vocabulary.vocabulary import Vocabulary
 
         try:
             tokenizer = AutoTokenizer.from_pretrained(options.vocabulary, local_files_only=True)

@@ -19,11 +19,7 @@ from types import ModuleType
 __all__ = ["UncompiledWarning"]
 
 _LIBRARY = __name__.rpartition(".")[0]
-_FOLDER = os.path.dirname(__file__)
-_SCHEMA = os.path.join(os.path.dirname(_FOLDER), "schema")
-_TOKENIZATION = os.path.join(os.path.dirname(_FOLDER), "tokenization")
-_FOLDERS = (_FOLDER, _SCHEMA, os.path.join(_SCHEMA, "algebra"), _TOKENIZATION)
-"""Where there are modules to be compiled."""
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
 class UncompiledWarning(RuntimeWarning):
@@ -45,11 +41,14 @@ class _SourceFinder:
 
 
 def _uncompiled_modules() -> list[str]:
-    """The modules that are meant to be compiled, and are not."""
-    files = {os.path.join(folder, name) for folder in _FOLDERS for name in os.listdir(folder)}
-    hot = (name.removesuffix(".pxd") for name in files if name.endswith(".pxd"))
+    """Return the names of the modules that have a `.pxd` but no compiled twin."""
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
-    return sorted(os.path.basename(name) for name in hot if not any(name + suffix in files for suffix in suffixes))
+    missing = []
+    for _, _, names in os.walk(_FOLDER):
+        files = set(names)
+        hot = (name.removesuffix(".pxd") for name in names if name.endswith(".pxd"))
+        missing += [name for name in hot if not any(name + suffix in files for suffix in suffixes)]
+    return sorted(missing)
 
 
 def _warn_where_uncompiled() -> None:

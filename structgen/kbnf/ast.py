@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from structgen.engine.regex import Regex
+from structgen.engine.regex.tree import Regex
 
 __all__ = [
     "AnyText",

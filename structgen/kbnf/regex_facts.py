@@ -6,7 +6,7 @@ All works on the tree, iteratively; what rewrites it keeps its shape, so that a 
 
 from __future__ import annotations
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 
 __all__ = ["can_match", "post_order", "survey", "text_units", "without_empty"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import children_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.engine import regex as rx
+from structgen.engine.regex import tree as rx
 
 __all__ = ["any_text", "text_except", "text_without"]
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from structgen.constraint import Constraint
-    from structgen.run import Run
+    from structgen.compilation.constraint import Constraint
+    from structgen.generation.runs import Run
+    from structgen.generation.settings import Settings
     from structgen.schema.options import SchemaArguments
-    from structgen.settings import Settings
 
-__all__ = ["AnyModel", "Model", "Prompt", "Server", "Session", "SessionBatch", "as_messages", "check_model"]
+__all__ = ["AnyModel", "Model", "Prompt", "Request", "Server", "Session", "SessionBatch", "as_messages", "check_model"]
 
 Prompt: TypeAlias = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages: `[{"role": "user", "content": "…"}]`."""
@@ -132,3 +133,16 @@ def check_model(model: Any) -> None:
     if not isinstance(getattr(model, "vocabulary", None), Vocabulary):
         how = f"structgen.load({model!r})" if isinstance(model, str) else "structgen.load, structgen.from_transformers"
         raise TypeError(f"a model is what {how} and the like give, not {type(model).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a sequence asks of the model.
+
+    Attributes:
+        token_ids: the tokens to read, at least one.
+        keep: for how many of the last of them logits are wanted; see `structgen.models.base.Session.forward`.
+    """
+
+    token_ids: list[int]
+    keep: int

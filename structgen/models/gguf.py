@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["from_llama_cpp", "load_gguf"]
 
 SEQUENCES = 32  # twice the rows of a batch; for models that attend to all tokens a sequence costs nothing by itself
-MOST_CONTEXT_TOKENS = 8192  # a longer context takes gigabytes: who wants it says so
+MAX_CONTEXT_TOKENS = 8192  # a longer context takes gigabytes: who wants it says so
 
 
 def from_llama_cpp(
@@ -78,4 +78,4 @@ def load_gguf(path: str) -> LlamaCppModel:
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"llama.cpp cannot load {path!r}: {error}") from error
     trained = llama_cpp.llama_model_n_ctx_train(llama.model)
-    return from_llama_cpp(llama, context_tokens=min(trained, MOST_CONTEXT_TOKENS))
+    return from_llama_cpp(llama, context_tokens=min(trained, MAX_CONTEXT_TOKENS))

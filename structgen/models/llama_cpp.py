@@ -15,11 +15,11 @@ from llama_cpp._internals import LlamaContext
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 from numpy.typing import NDArray
 
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt, as_messages
-from structgen.models.kept_tokens import keeping_tokens
 from structgen.models.sequences import Entry, SequencePool, SequenceSession
+from structgen.models.token_cache import keeping_tokens
 
 __all__ = ["LlamaCppModel"]
 

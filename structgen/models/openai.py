@@ -6,33 +6,22 @@ comes back is validated, and sent back with its errors where `max_retries` allow
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import openai
 
-from structgen.constraint import Constraint
-from structgen.decoding import FinishReason, Request
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import byte_vocabulary
-from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError
-from structgen.models.base import as_messages
-from structgen.models.response_format import VALUE, response_format
-from structgen.prompts import conversation
-from structgen.run import Run, Usage
+from structgen.compilation.constraint import Constraint
+from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.schema.options import SchemaArguments
 
 if TYPE_CHECKING:
+    from structgen.generation.server_run import ServerRun
+    from structgen.generation.settings import Settings
     from structgen.models.base import Prompt
-    from structgen.settings import Settings
 
-__all__ = ["OpenAIModel", "ServerRun", "from_openai"]
+__all__ = ["OpenAIModel", "from_openai"]
 
 T = TypeVar("T")
-
-_WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
 
 
 def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIModel:
@@ -91,6 +80,8 @@ class OpenAIModel:
         Raises:
             ModelError: a grammar, or an option that the interface does not have.
         """
+        from structgen.generation.server_run import ServerRun
+
         return ServerRun(self, constraint, prompt, settings, streams=streams)
 
     def ask(self, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:
@@ -107,169 +98,3 @@ class OpenAIModel:
         given = {name: value for name, value in (options | self._parameters).items() if value is not None}
         create: Any = self.client.chat.completions.create
         return create(model=self.name, messages=messages, response_format=sent, **given)
-
-
-class ServerRun(Run[T], Generic[T]):
-    """A run of a model behind a server; the session reads pieces of its answer."""
-
-    def __init__(
-        self, model: OpenAIModel, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
-    ) -> None:
-        if constraint.source is None:
-            raise ModelError(
-                "servers take JSON Schemas, and no grammars", hint="a local model takes grammars; see docs/models.md"
-            )
-        for name in ("top_k", "raw"):
-            if getattr(settings, name):
-                raise ModelError(f"servers with OpenAI's interface know no {name}")
-        if settings.reasoning not in (None, False, True):
-            raise ModelError(
-                "servers decide how their models reason", hint="reasoning=True, or an extra_body of theirs"
-            )
-        self.session: ServerSession
-        self.decoder: ServerText
-        self._model = model
-        self._streams = streams
-        self._format, self._is_wrapped = response_format(constraint.source, name="answer")
-        super().__init__(constraint, prompt, settings)
-
-    @property
-    def reasoning(self) -> str:
-        """See `Run.reasoning`."""
-        return self.decoder.reasoning.strip()
-
-    def take(self, given: Any) -> None:
-        """See `Run.take`."""
-        self.decoder.take(given)
-
-    def close(self) -> None:
-        """See `Run.close`."""
-        self.session.close()
-
-    def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
-        asked = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
-        messages = as_messages(asked)
-        pieces = _pieces(self._model, messages, self.settings, self._format, streams=self._streams)
-        self.session = ServerSession(pieces)
-        self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)
-        return messages
-
-    def _request(self) -> Request | None:
-        return None if self.decoder.finish_reason else Request([], 1)
-
-    def _cost(self) -> Usage:
-        return self.decoder.usage
-
-
-def _pieces(
-    model: OpenAIModel, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool
-) -> Generator[Any]:
-    """The chunks of a streamed answer, or the one whole answer; asked for when the first is wanted."""
-    answer = model.ask(messages, settings, sent, streams=streams)
-    if streams:
-        with answer:
-            yield from answer
-    else:
-        yield answer
-
-
-class ServerSession:
-    """One answer on its way."""
-
-    can_crop = False
-
-    def __init__(self, pieces: Generator[Any]) -> None:
-        self._pieces = pieces
-
-    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> Any:
-        """The next piece of the answer; None when there is no more."""
-        return next(self._pieces, None)
-
-    def close(self) -> None:
-        """Ends the answer where it is, and its connection."""
-        self._pieces.close()
-
-
-class ServerText:
-    """The text of an answer that comes in pieces: what a `Decoder` is for a local model.
-
-    Attributes:
-        finish_reason: None while it goes on.
-        reasoning: what the server says the model has thought.
-        usage: as the server counts.
-        token_ids: none are known.
-    """
-
-    token_ids: Sequence[int] = ()
-
-    def __init__(self, constraint: Constraint[Any], *, is_wrapped: bool) -> None:
-        self.finish_reason: FinishReason | None = None
-        self.reasoning = ""
-        self.usage = Usage(0, 0, 0, 0, 1, 0.0)
-        self.matcher = _Follower(constraint)
-        self._ending: FinishReason = "stop"
-        self._is_wrapped = is_wrapped
-        self._text = bytearray()
-
-    @property
-    def text_bytes(self) -> bytes:
-        """The answer so far, without the object that it is wrapped in."""
-        if not self._is_wrapped:
-            return bytes(self._text)
-        found = _WRAPPING.match(self._text)
-        if found is None:
-            return b""
-        inner = bytes(self._text[found.end() :]).rstrip()
-        # A brace at the end may be the wrapping's.
-        return inner.removesuffix(b"}").rstrip() if inner.endswith(b"}") else inner
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the text is JSON, even where the server says that its budget ended."""
-        try:
-            json.loads(self.text_bytes)
-        except ValueError:
-            return False
-        return True
-
-    def take(self, piece: Any) -> None:
-        """Reads a piece, a chunk or a whole answer; None when there are no more."""
-        if piece is None:
-            self.finish_reason = self._ending
-            return
-        if piece.usage is not None:
-            details = piece.usage.completion_tokens_details
-            thought = (details.reasoning_tokens if details else None) or 0
-            self.usage = Usage(piece.usage.prompt_tokens, piece.usage.completion_tokens, 0, thought, 1, 0.0)
-        for choice in piece.choices:
-            said = choice.message if hasattr(choice, "message") else choice.delta
-            if getattr(said, "refusal", None):
-                raise GenerationError(f"the model refused to answer: {said.refusal}")
-            self.reasoning += getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None) or ""
-            self._text += (said.content or "").encode()
-            if choice.finish_reason == "length":
-                self._ending = "length"
-            elif choice.finish_reason == "content_filter":
-                raise GenerationError("the server's content filter ended the answer")
-        self.matcher.follow(self.text_bytes)
-
-
-class _Follower:
-    """A matcher behind an answer that nothing holds to the grammar; where it has left it, anything may come."""
-
-    def __init__(self, constraint: Constraint[Any]) -> None:
-        self._matcher: Matcher | None = Matcher(constraint.grammar)
-        self._read = 0
-
-    def follow(self, text: bytes) -> None:
-        """Goes on to the end of the text."""
-        new, self._read = text[self._read :], max(self._read, len(text))
-        try:
-            if self._matcher is not None:
-                self._matcher.accept_bytes(new)
-        except (TokenRejectedError, LimitExceededError):
-            self._matcher = None
-
-    def allows_bytes(self, data: bytes) -> bool:
-        """See `Matcher.allows_bytes`."""
-        return self._matcher is None or self._matcher.allows_bytes(data)

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt, as_messages
-from structgen.models.kept_tokens import keeping_tokens
+from structgen.models.token_cache import keeping_tokens
 
 __all__ = ["TokenizedModel"]
 

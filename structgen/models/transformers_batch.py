@@ -18,7 +18,7 @@ from transformers import DynamicCache
 __all__ = ["TransformersBatch", "TransformersRow"]
 
 # Holes are removed when there are more columns than this many times the longest row's tokens, and some more.
-MOST_COLUMNS = 1.5
+MAX_COLUMNS = 1.5
 SPARE_COLUMNS = 64
 
 
@@ -154,7 +154,7 @@ class TransformersBatch:
         """Moves the tokens of every row to the right, where too many columns are holes."""
         columns = self._is_token.shape[1]
         longest = max((row.length for row in self._rows), default=0)
-        if columns <= MOST_COLUMNS * longest + SPARE_COLUMNS:
+        if columns <= MAX_COLUMNS * longest + SPARE_COLUMNS:
             return
         # A stable sort by whether it is a token leaves the order of tokens, and puts them behind the holes.
         order = torch.argsort(self._is_token.int(), dim=1, stable=True)[:, columns - longest :]

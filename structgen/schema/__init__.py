@@ -21,12 +21,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from structgen.engine.grammar import GrammarTables
+from structgen.engine.grammar.tables import GrammarTables
 from structgen.limits import Deadline, Limits
-from structgen.schema.keywords import SchemaWarning
 from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.reading.keywords import SchemaWarning
+from structgen.schema.rules.to_rules import begins_with_bracket, json_schema_to_rules, strings_of_schema
 from structgen.schema.sources import Source, resolve
-from structgen.schema.to_rules import begins_with_bracket, json_schema_to_rules, strings_of_schema
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
@@ -72,7 +72,7 @@ def schema_to_kbnf(
         >>> schema_to_kbnf({"const": "yes"}).rules[0].body == Literal(b'"yes"')
         True
     """
-    from structgen.schema.to_kbnf import json_schema_to_kbnf
+    from structgen.schema.rules.to_kbnf import json_schema_to_kbnf
 
     source = _source(schema_or_type, limits, options)
     return json_schema_to_kbnf(source.json_schema, source.options, start=start, limits=limits, deadline=deadline)

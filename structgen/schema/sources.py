@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.options import SchemaOptions
-from structgen.schema.resources import closed
+from structgen.schema.reading.resources import closed
 
 if TYPE_CHECKING:
     import jsonschema
@@ -101,7 +101,7 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
     import pydantic  # only types need it
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
-    from structgen.schema.pydantic_schema import ExactJsonSchema
+    from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
 
     adapter: pydantic.TypeAdapter[Any]
     name = getattr(given, "__name__", None) or repr(given)

@@ -24,13 +24,14 @@ from referencing import Registry
 from structgen.errors import SchemaError
 from structgen.limits import Limits
 from structgen.schema import formats
-from structgen.schema.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
-from structgen.schema.keywords import language_of
-from structgen.schema.numbers import exact
+from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
-from structgen.schema.resources import Library
-from structgen.schema.scopes import ROOT
-from structgen.schema.substrings import SUBSTRING_OF, is_substring, read_keyword
+from structgen.schema.own_keywords import SUBSTRING_OF
+from structgen.schema.reading.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
+from structgen.schema.reading.keywords import language_of
+from structgen.schema.reading.resources import Library
+from structgen.schema.reading.scopes import ROOT
+from structgen.schema.reading.substrings import is_substring, read_keyword
 
 __all__ = ["validator_for"]
 

@@ -13,9 +13,9 @@ from support.texts import is_read
 from support.walks import Sampler, byte_vocabulary
 
 import structgen
-from structgen.engine.compiled import CompiledGrammar
-from structgen.exporting import Dialect
-from structgen.kbnf.normal_form import normalize
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.integrations.export import Dialect
+from structgen.kbnf.normal_form.passes import normalize
 
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"
 WALKS = 60 if FULL else 6

@@ -23,12 +23,12 @@ from support.kbnf_grammars import BY_HAND, realistic_grammar
 from support.naive import NaiveRecognizer
 from support.smollm2 import smollm2_tokens
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
-from structgen.kbnf.printer import print_grammar
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.writing.kbnf import print_grammar
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("kbnf") is None, reason="the oracle, kbnf, is not installed")
 

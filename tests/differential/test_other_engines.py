@@ -24,11 +24,11 @@ from support.smollm2 import smollm2_tokens
 from support.walks import Sampler, byte_vocabulary
 
 import structgen
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 from structgen.schema import SchemaWarning, schema_to_kbnf
 
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"

@@ -24,8 +24,8 @@ from support.smollm2 import smollm2_tokens
 from support.texts import is_read
 from support.walks import Sampler, byte_vocabulary
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaWarning, resolve, schema_to_rules
 

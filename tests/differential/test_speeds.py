@@ -18,14 +18,14 @@ ENGINE = pathlib.Path(structgen.__file__).parent / "engine"
 
 SCRIPT = """
 import hashlib, json, random, sys
-sys.path[:0] = [{tests!r}, {tests!r} + "/engine"]
+sys.path[:0] = [{tests!r}, {tests!r} + "/engine/masks"]
 import numpy as np
 import structgen
-from structgen.engine import earley
-from structgen.engine.compiled import CompiledGrammar
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
-import test_masks
+from structgen.engine.earley import item_sets as earley
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+import test_set_masks as test_masks
 from support.grammars import random_grammar
 from support.kbnf_grammars import BY_HAND, realistic_grammar
 
@@ -80,7 +80,8 @@ def digests(uncompiled: str) -> tuple[str, list[str]]:
 
 
 def test_compiled_and_uncompiled_masks_are_equal() -> None:
-    if not any((ENGINE / f"earley{suffix}").exists() for suffix in importlib.machinery.EXTENSION_SUFFIXES):
+    suffixes = importlib.machinery.EXTENSION_SUFFIXES
+    if not any((ENGINE / "earley" / f"item_sets{suffix}").exists() for suffix in suffixes):
         pytest.skip("the extensions are not built")
     fast_file, fast = digests("0")
     slow_file, slow = digests("1")

@@ -24,7 +24,11 @@ def twin(source):
 
 
 def test_the_engine_has_hot_modules():
-    assert {"structgen.engine.token_trie", "structgen.engine.earley", "structgen.engine.masks"} <= set(HOT)
+    assert {
+        "structgen.engine.vocabulary.token_trie",
+        "structgen.engine.earley.item_sets",
+        "structgen.engine.masks.set_masks",
+    } <= set(HOT)
 
 
 @pytest.mark.parametrize("name", HOT)
@@ -63,7 +67,7 @@ def run(code, folder, **environment):
 
 
 USE = (
-    "import structgen, structgen.engine.token_trie as hot\n"
+    "import structgen, structgen.engine.vocabulary.token_trie as hot\n"
     "assert hot.__file__.endswith('.py'), hot.__file__\n"
     "print(structgen.Vocabulary.from_bytes({0: b'a'}))"
 )
@@ -89,7 +93,7 @@ def test_the_warning_can_be_filtered(sources_only):
 def test_only_what_is_missing_is_named(sources_only, tmp_path):
     shutil.copytree(sources_only / "structgen", tmp_path / "structgen")
     for name in HOT:
-        if name != "structgen.engine.token_trie":
+        if name != "structgen.engine.vocabulary.token_trie":
             source = tmp_path.joinpath(*name.split("."))
             source.with_suffix(importlib.machinery.EXTENSION_SUFFIXES[-1]).touch()
     said = run("import structgen.engine", tmp_path)

@@ -10,10 +10,10 @@ from itertools import product
 import pytest
 from hypothesis import strategies as st
 
-from structgen.engine import regex as rx
-from structgen.engine.grammar import GrammarTables
+from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
-from structgen.kbnf.productions import Productions, TerminalTable
+from structgen.kbnf.normal_form.productions import Productions, TerminalTable
 from structgen.kbnf.text_without import any_text, text_except
 from structgen.kbnf.validation import excluded_strings
 

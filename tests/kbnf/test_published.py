@@ -9,15 +9,15 @@ import random
 
 import pytest
 
-from structgen.engine import regex as rx
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex import tree as rx
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.dialects import to_current_dialect
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
-from structgen.kbnf.printer import print_grammar
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.writing.kbnf import print_grammar
+from structgen.kbnf.writing.kbnf_dialects import to_current_dialect
 
 BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
 A_TO_C = rx.Chars(((97, 99),))

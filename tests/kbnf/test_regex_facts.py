@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.engine import regex as rx
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex_edges import is_nullable
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.kbnf.regex_facts import can_match, survey, without_empty
 
 

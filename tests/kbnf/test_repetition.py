@@ -4,7 +4,7 @@ import pytest
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
+from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.repetition import CountedRules
 
 

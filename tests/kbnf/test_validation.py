@@ -4,8 +4,8 @@ import pytest
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 from structgen.kbnf.validation import validate
 
 

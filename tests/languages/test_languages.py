@@ -13,7 +13,7 @@ from support.texts import is_read
 from support.walks import byte_vocabulary
 
 import structgen
-from structgen.kbnf.parser import parse
+from structgen.kbnf.reading.kbnf import parse
 from structgen.languages import language_names, language_source
 
 FILES = [(name, file) for name in language_names() for file in programs(name)]

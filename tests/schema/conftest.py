@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
 from structgen.schema import schema_to_rules
 

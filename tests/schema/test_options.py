@@ -14,7 +14,7 @@ import pytest
 
 import structgen
 from structgen.cli import main
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema import SchemaOptions, SchemaWarning, resolve, schema_to_rules
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from structgen.engine.automata import AutomatonStore
+from structgen.engine.automata.store import AutomatonStore
 from structgen.kbnf import ast
-from structgen.kbnf.flattening import group_rules
-from structgen.kbnf.indentation import STEPS
+from structgen.kbnf.normal_form.flattening import group_rules
+from structgen.kbnf.normal_form.indentation import STEPS
 from structgen.kbnf.regular import regular
 
 PRINTABLE = bytes([9, 10, *range(32, 127)])

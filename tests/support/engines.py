@@ -8,7 +8,7 @@ from typing import Any
 from support.engine_process import EngineProcess
 from support.walks import Walk
 
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 
 __all__ = ["DIALECTS", "first_difference", "is_installed"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from structgen.engine.regex_parser import parse_regex
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.kbnf import ast
 
 NAMES = ("start", "A", "B", "C")

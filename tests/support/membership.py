@@ -6,11 +6,11 @@ from typing import Any
 
 from structgen.limits import Limits
 from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
-from structgen.schema.numbers import exact
+from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
-from structgen.schema.refs import Document
-from structgen.schema.scopes import ROOT
-from structgen.schema.space import Space
+from structgen.schema.reading.refs import Document
+from structgen.schema.reading.scopes import ROOT
+from structgen.schema.reading.space import Space
 
 
 def space_of(schema: Any) -> tuple[Space, Node]:

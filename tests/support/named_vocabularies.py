@@ -9,7 +9,7 @@ from typing import Any
 from support.smollm2 import smollm2_tokens
 from support.walks import byte_vocabulary
 
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["tokenizer_of", "vocabulary_named"]
 

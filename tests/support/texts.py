@@ -7,7 +7,7 @@ from typing import Any
 from support.vocabularies import BYTES
 
 import structgen
-from structgen.engine.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar
 
 END = 256
 

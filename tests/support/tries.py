@@ -1,6 +1,6 @@
 """Tries of pairs."""
 
-from structgen.engine.token_trie import TokenTrie
+from structgen.engine.vocabulary.token_trie import TokenTrie
 
 
 def trie_of(entries: list[tuple[bytes, int]]) -> TokenTrie:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
-from structgen.kbnf.normal_form import normalize
-from structgen.kbnf.parser import parse
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
 
 _WORDS = 'a b c ab ba aa abc bab cc é aé aaaa abab " ", "a \\ . 1'

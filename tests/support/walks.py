@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structgen.engine.bitmask import allocate_token_bitmask
-from structgen.engine.compiled import CompiledGrammar
-from structgen.engine.earley import ItemSetStore
-from structgen.engine.matcher import Matcher
-from structgen.engine.vocabulary import Vocabulary
+from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError
 
 __all__ = ["DeadEnd", "Sampler", "Walk", "byte_vocabulary"]

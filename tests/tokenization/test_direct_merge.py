@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from structgen.tokenization.direct_merge import Automaton, direct_merge
-from structgen.tokenization.merges import MergeTable
+from structgen.tokenization.merges.merge_table import MergeTable
 
 UNCOMPILED = os.environ.get("STRUCTGEN_UNCOMPILED") == "1"
 AUTOMATA = range(60)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf, prod
 from typing import TypeVar
 
-from structgen.engine.regex import Chars, Choice, Literal, LiteralSet, Regex, Repeat, Sequence
+from structgen.engine.regex.tree import Chars, Choice, Literal, LiteralSet, Regex, Repeat, Sequence
 
 __all__ = ["fewest", "lengths"]
 

@@ -8,8 +8,10 @@ from functools import lru_cache
 from math import inf
 from typing import TypeVar
 
-from structgen.engine.automata import AutomatonStore
-from structgen.engine.regex import (
+from structgen.engine.automata.finite_languages import count_texts, is_finite, texts_of
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import DEAD
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Complement,
     Regex,
@@ -17,8 +19,6 @@ from structgen.engine.regex import (
     intersection,
     literal_set,
 )
-from structgen.engine.term_kinds import DEAD
-from structgen.engine.text_counts import count_texts, is_finite, texts_of
 from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
 
-from structgen.engine.regex import NOTHING, Regex, choice
+from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.schema.algebra import NumberSet
 from structgen.schema.formats import dates, encodings, idn, mail, network, pointers, regexes, uris
-from structgen.schema.numbers import FRACTION_DIGITS, integer_range, number_range
+from structgen.schema.json_text.numbers import FRACTION_DIGITS, integer_range, number_range
 
 __all__ = ["outer_regex", "regex"]
 

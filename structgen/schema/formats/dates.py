@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ByteSet,
     Literal,
     Regex,
@@ -22,7 +22,7 @@ from structgen.engine.regex import (
     star,
 )
 from structgen.schema.formats.parts import COLON, DIGIT, DIGITS, DOT, MINUS, digit, digits, two, words
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
     "AWARE_DATE_TIME", "AWARE_TIME", "DATE", "DATE_OF_YEAR_0", "DATE_TIME", "DATE_TIME_OF_YEAR_0", "NAIVE_DATE_TIME",

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from structgen.engine.regex import ANY_CHAR, Chars, Literal, Regex, Repeat, choice, optional, repeat, sequence, star
+from structgen.engine.regex.tree import (
+    ANY_CHAR,
+    Chars,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    optional,
+    repeat,
+    sequence,
+    star,
+)
 from structgen.schema.formats.parts import DIGIT, DIGITS, HEX, LOWER, MINUS, digit, digits, words
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["ASCII", "LOOSE_JSON", "STRIPPED", "UUID", "base64", "base64_of_ascii", "json_text", "uuid_of"]
 

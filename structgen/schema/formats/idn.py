@@ -19,7 +19,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Chars,
     Literal,
@@ -32,12 +32,12 @@ from structgen.engine.regex import (
     sequence,
     star,
 )
-from structgen.engine.unicode_classes import Ranges, difference_of, intersection_of, union_of
+from structgen.engine.regex.unicode_classes import Ranges, difference_of, intersection_of, union_of
 from structgen.schema.formats.idn_characters import compositions, label_characters, members
 from structgen.schema.formats.idn_tables import GREEK, HEBREW, JAPANESE, JOINS_BOTH_WAYS, JOINS_RIGHT
 from structgen.schema.formats.network import HOSTNAME, PLAIN_LABEL
 from structgen.schema.formats.parts import ALNUM, LETTER
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["LOOSE_NAME", "idn_hostname", "mail_domain"]
 

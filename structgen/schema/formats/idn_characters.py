@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
 
-from structgen.engine.unicode_classes import Ranges, difference_of, intersection_of, union_of
+from structgen.engine.regex.unicode_classes import Ranges, difference_of, intersection_of, union_of
 from structgen.schema.formats.idn_tables import CONTEXTUAL, DISALLOWED, VALID_BY_EXCEPTION
 
 __all__ = ["compositions", "label_characters", "members"]

@@ -6,7 +6,7 @@ the exceptions of RFC 5892.
 
 from __future__ import annotations
 
-from structgen.engine.unicode_classes import Ranges, union_of
+from structgen.engine.regex.unicode_classes import Ranges, union_of
 
 __all__ = [
     "CONTEXTUAL",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Chars,
     Complement,
@@ -18,16 +18,16 @@ from structgen.engine.regex import (
     sequence,
     star,
 )
-from structgen.engine.unicode_classes import ANY, intersection_of
+from structgen.engine.regex.unicode_classes import ANY, intersection_of
 from structgen.schema.formats.idn import mail_domain
 from structgen.schema.formats.network import HOSTNAME, IPV4, PUBLIC_DOMAIN, ipv6_of
 from structgen.schema.formats.parts import ALNUM, DOT, any_case
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["EMAIL", "WITH_AT", "idn_email", "name_email", "strict_email"]
 
 _AT = Literal(b"@")
-_LOCAL_OCTETS, _MOST_OCTETS = 64, 254  # RFC 5321, section 4.5.3.1; a path has two more, for its brackets
+_LOCAL_OCTETS, _MAX_OCTETS = 64, 254  # RFC 5321, section 4.5.3.1; a path has two more, for its brackets
 _ATOM_SIGNS = ALNUM + "!#$%&'*+-/=?^_`{|}~"
 _QUOTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _LITERAL = sequence(
@@ -50,13 +50,13 @@ def _local(beyond: tuple[Regex, ...] = ()) -> Regex:
 
 _DOT_ATOM = sequence(plus(byte_set(_ATOM_SIGNS)), star(sequence(DOT, plus(byte_set(_ATOM_SIGNS)))))
 _LOCAL = intersection(_local(), Repeat(ANY_CHAR, 1, _LOCAL_OCTETS))
-EMAIL = intersection(sequence(_LOCAL, _AT, choice(HOSTNAME, _LITERAL)), Repeat(ANY_CHAR, 1, _MOST_OCTETS))
+EMAIL = intersection(sequence(_LOCAL, _AT, choice(HOSTNAME, _LITERAL)), Repeat(ANY_CHAR, 1, _MAX_OCTETS))
 
 
 def idn_email() -> Regex:
     """RFC 6531: characters beyond ASCII on both sides."""
     local = intersection(_local((_BEYOND_ASCII,)), _octets(_LOCAL_OCTETS))
-    return intersection(sequence(local, _AT, choice(HOSTNAME, _LITERAL, mail_domain())), _octets(_MOST_OCTETS))
+    return intersection(sequence(local, _AT, choice(HOSTNAME, _LITERAL, mail_domain())), _octets(_MAX_OCTETS))
 
 
 def _octets(most: int) -> Regex:
@@ -76,7 +76,7 @@ def strict_email() -> Regex:
     )
     user = intersection(_DOT_ATOM, Repeat(ANY_CHAR, 1, _LOCAL_OCTETS))
     address = sequence(user, _AT, intersection(PUBLIC_DOMAIN, Complement(special)))
-    return intersection(address, Repeat(ANY_CHAR, 1, _MOST_OCTETS))
+    return intersection(address, Repeat(ANY_CHAR, 1, _MAX_OCTETS))
 
 
 def name_email() -> Regex:

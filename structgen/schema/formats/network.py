@@ -6,7 +6,7 @@ with `--` in the third and fourth place are neither in `hostname` nor outside of
 
 from __future__ import annotations
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Literal,
     Regex,
@@ -20,7 +20,7 @@ from structgen.engine.regex import (
     star,
 )
 from structgen.schema.formats.parts import ALNUM, COLON, DIGIT, DOT, HEX, LETTER, MINUS, digit, digits, two, words
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
     "HOSTNAME", "IPV4", "IPV6", "LOOSE_HOSTNAME", "LOOSE_NETWORK", "PLAIN_LABEL", "PUBLIC_DOMAIN", "interface",

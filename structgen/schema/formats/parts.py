@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import ByteSet, Literal, Regex, choice, repeat, sequence
-from structgen.schema.strings import byte_set
+from structgen.engine.regex.tree import ByteSet, Literal, Regex, choice, repeat, sequence
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
     "ALNUM", "COLON", "DIGIT", "DIGITS", "DOT", "HEX", "LETTER", "LETTERS", "LOWER", "MINUS", "any_case", "digit",

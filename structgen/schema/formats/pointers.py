@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import Chars, Literal, choice, optional, sequence, star
+from structgen.engine.regex.tree import Chars, Literal, choice, optional, sequence, star
 from structgen.schema.formats.parts import DIGIT, digit
-from structgen.schema.numbers import integer_range
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.numbers import integer_range
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["JSON_POINTER", "MOVED_JSON_POINTER", "RELATIVE_JSON_POINTER"]
 

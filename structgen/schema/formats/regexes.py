@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     Chars,
     Literal,
@@ -24,8 +24,8 @@ from structgen.engine.regex import (
     star,
 )
 from structgen.schema.formats.parts import ALNUM, HEX, digit, digits, words
-from structgen.schema.numbers import integer_range
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.numbers import integer_range
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["LOOSE_REGEX", "ecma_regex"]
 

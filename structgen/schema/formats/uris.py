@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structgen.engine.regex import (
+from structgen.engine.regex.tree import (
     ANY_CHAR,
     NOTHING,
     Chars,
@@ -17,7 +17,7 @@ from structgen.engine.regex import (
 )
 from structgen.schema.formats.network import IPV4, IPV6, PUBLIC_DOMAIN
 from structgen.schema.formats.parts import ALNUM, COLON, DIGIT, HEX, LETTER, digit, words
-from structgen.schema.strings import byte_set
+from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["IPRIVATE", "UCSCHAR", "WITH_SCHEME", "multi_host_url", "uri", "uri_template", "web_url"]
 

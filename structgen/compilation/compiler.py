@@ -1,0 +1,162 @@
+"""`compile`: from a schema, a type or a grammar to a `Constraint`. Compiled grammars are cached by content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from structgen.compilation.cache import CompileCache, T, estimated_bytes, estimated_tables_bytes
+from structgen.compilation.constraint import Constraint, Tokenization
+from structgen.compilation.inputs import CompileInput, prepare
+from structgen.engine.grammar.composition import has_text
+from structgen.engine.matching.compiled import CompiledGrammar, SharedState
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import UnsatisfiableSchemaError, VocabularyError
+from structgen.limits import Limits
+from structgen.output_types.grammar import Grammar
+from structgen.schema import begins_with_bracket
+from structgen.schema.options import SchemaArguments, SchemaOptions
+
+if TYPE_CHECKING:
+    from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+    from structgen.tokenization.unspellable.narrowed_terminals import Spellable
+
+__all__ = ["clear_cache", "compile", "compile_prepared"]
+
+
+_cache = CompileCache(estimated_bytes, estimated_tables_bytes)
+
+
+_DEFAULT_OPTIONS = SchemaOptions()
+
+
+_DEFAULT_LIMITS = Limits()
+
+
+def clear_cache() -> None:
+    """Forgets every compiled grammar; those in use stay usable."""
+    _cache.clear()
+
+
+@overload
+def compile(
+    schema: type[T],
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = ...,
+    limits: Limits | None = ...,
+    **options: Unpack[SchemaArguments],
+) -> Constraint[T]: ...
+
+
+@overload
+def compile(
+    schema: Any,
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = ...,
+    limits: Limits | None = ...,
+    **options: Unpack[SchemaArguments],
+) -> Constraint[Any]: ...
+
+
+def compile(
+    schema: Any,
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = "any",
+    limits: Limits | None = None,
+    **options: Unpack[SchemaArguments],
+) -> Constraint[Any]:
+    """Compiles a schema, a type or a grammar for a vocabulary; the same content is compiled once.
+
+    Args:
+        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)` or `template(…)`.
+        vocabulary: the tokens of the model.
+        tokenization: "proper" allows only the tokens that the tokenizer would make of the text itself, as the model has
+            learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
+            `Vocabulary.from_huggingface`.
+        limits: bounds on size and time.
+        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
+            `lenient`, `registry`. Grammars are not touched by them.
+
+    Raises:
+        SchemaError: the schema cannot be used; with its JSON pointer.
+        GrammarError: the grammar makes no sense.
+        LimitExceededError: it is larger, or takes longer, than `limits` allow.
+        VocabularyError: proper tokenization is not supported for the tokenizer; with what it is that is not.
+        ValueError, TypeError: an option has a value that it cannot have.
+
+    Example:
+        >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"1", 1: b"2", 2: b""}, eos_token_ids=[2])
+        >>> structgen.compile({"enum": [1, 12]}, vocabulary).matcher().allowed_token_ids()
+        [0]
+    """
+    if not isinstance(vocabulary, Vocabulary):
+        raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
+    checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
+    limits = limits or _DEFAULT_LIMITS
+    proper = _proper(tokenization, vocabulary)
+    spellable = None if proper is None else proper.spelling.spellable
+    narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
+    prepared = prepare(narrowed, checked, limits)
+    if proper is not None:
+        from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
+
+        source = prepared.source or prepared.line
+        if source is not None:
+            proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
+        proper.spelling.check_texts(named_texts(schema, source))
+        proper.spelling.check_languages(named_patterns(source, limits), limits)
+    return Constraint(compile_prepared(prepared, vocabulary, limits, spellable), prepared, proper=proper)
+
+
+def compile_prepared(
+    prepared: CompileInput, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
+) -> CompiledGrammar:
+    """What `compile` made ready, compiled for a vocabulary; from the cache if it is there.
+
+    Args:
+        prepared: a schema, a grammar or another format.
+        vocabulary: the tokens.
+        limits: bounds.
+        spellable: takes texts out that a tokenizer does not spell.
+    """
+
+    def make() -> CompiledGrammar:
+        is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
+        narrowed = None if spellable is None else spellable.terminal
+        try:
+            tables = prepared.tables(limits, limits.deadline(), is_empty, narrowed)
+        except UnsatisfiableSchemaError as error:
+            if narrowed is None:
+                raise
+            prepared.tables(limits, limits.deadline(), is_empty, None)  # raises it again, if it is not the tokenizer
+            raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
+        written = tables if spellable is None else spellable.tables(tables, limits)
+        if spellable is not None and not (written.accepts_empty or has_text(written)):
+            raise _cannot_spell("text of the grammar")
+        made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
+        if begins_with_bracket(tables):
+            made.prepare()
+        made.origin = prepared.origin
+        return made
+
+    key = (prepared.key, vocabulary.fingerprint, limits, spellable)
+    return _cache.get(key, make, max_bytes=limits.cache_bytes)
+
+
+def _cannot_spell(what: str) -> VocabularyError:
+    return VocabularyError(
+        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it by what tokens there are"
+    )
+
+
+def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization | None:
+    if tokenization not in ("any", "proper"):
+        raise ValueError(f'tokenization must be "any" or "proper", not {tokenization!r}')
+    if tokenization == "any":
+        return None
+    from structgen.tokenization.matching.proper_tokenization import ProperTokenization  # others do without
+
+    return ProperTokenization.of(vocabulary)

@@ -1,0 +1,177 @@
+"""What `compile` takes, as one thing: what makes its rules, what tells it from others, and how its texts are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from structgen.engine.grammar.composition import repetition
+from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.regex.tree import Regex
+from structgen.errors import LimitExceededError, SchemaError
+from structgen.limits import Deadline, Limits
+from structgen.output_types.grammar import Grammar
+from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.template import Template
+from structgen.schema import Source, json_schema_to_rules, resolve
+from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.writable import Narrowed
+
+__all__ = ["CompileInput", "IsEmpty", "JsonValue", "prepare", "prepared_schema"]
+
+IsEmpty = Callable[[Regex], bool]
+"""Whether a regex matches nothing."""
+
+MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None], GrammarTables]
+"""See `CompileInput.tables`."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonValue:
+    """A value that stands in a text.
+
+    Attributes:
+        value: the value.
+        is_bare: whether a string stands there as it is; everything else, and by default strings too, are JSON.
+    """
+
+    value: Any
+    is_bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompileInput:
+    """A schema, a grammar or another format.
+
+    Attributes:
+        key: equal for those that have the same rules, and for no others; but for limits.
+        tables: makes the rules. Gets limits, a clock, what tells whether a regex matches nothing, and what can be
+            written of the texts of a regex: None for all of them.
+        parse: from a whole text, and what validators find as `info.context`, to its value.
+        pieces: the reverse: what the text of a value is made of, texts and values, in order. Formats that are no JSON
+            take their text, too. Raises ValueError for what is no value of theirs.
+        eager: whether a text ends at the first token after which it can.
+        is_json: whether the texts are JSON.
+        source: the schema, if it is one.
+        line: of JSON Lines, the schema of each.
+        origin: of KBNF text: the rules that each regex stands in.
+    """
+
+    key: Hashable
+    tables: MakeTables
+    parse: Callable[..., Any]
+    pieces: Callable[[Any], Sequence[str | JsonValue]]
+    eager: bool = False
+    is_json: bool = False
+    source: Source | None = None
+    line: Source | None = None
+    origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
+
+
+def prepare(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """Whatever a caller gives, ready to be compiled; nothing is translated yet.
+
+    Args:
+        given: a `Grammar`, `json_lines(…)`, `template(…)`, or what `structgen.schema.resolve` takes.
+        options: how schemas are read.
+        limits: bounds; named in errors.
+
+    Raises:
+        SchemaError, LimitExceededError: see `structgen.schema.resolve`.
+    """
+    if isinstance(given, Grammar):
+        return _grammar(given)
+    if isinstance(given, JsonLines):
+        return _json_lines(given, options, limits)
+    if isinstance(given, Template):
+        from structgen.compilation.template_rules import prepared_template  # others do without
+
+        return prepared_template(given, options, limits)
+    return prepared_schema(resolve(given, limits=limits, options=options), limits)
+
+
+def _grammar(grammar: Grammar) -> CompileInput:
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        from structgen.kbnf.normal_form.passes import normalize  # schemas do without
+
+        # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
+        return normalize(grammar.tree, keep_endless=grammar.eager, limits=limits, deadline=deadline, is_empty=is_empty)
+
+    def parse(text: str, context: Any = None) -> Any:
+        return grammar.parse(text)
+
+    key = (grammar.kind, grammar.source, grammar.eager)
+    origin = partial(_rules_of_terminals, grammar.source) if grammar.kind == "kbnf" else None
+    return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
+
+
+def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
+    from structgen.kbnf.normal_form.origins import rules_of_terminals  # for messages only
+
+    return rules_of_terminals(source)
+
+
+def prepared_schema(source: Source, limits: Limits) -> CompileInput:
+    """A schema, ready to be compiled; see `prepare`."""
+
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        return json_schema_to_rules(
+            source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
+        )
+
+    key = ("schema", _content(source, limits), source.options.without_registry())
+    return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
+
+
+def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
+    if options.whitespace == "any":
+        options = replace(options, whitespace="line")
+    item = prepared_schema(resolve(lines.item, limits=limits, options=options), limits)
+
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        return repetition(item.tables(limits, deadline, is_empty, narrowed), b"\n", lines.min_items, lines.max_items)
+
+    def parse(text: str, context: Any = None) -> list[Any]:
+        return [item.parse(line, context) for line in text.removesuffix("\n").split("\n")] if text else []
+
+    def pieces(value: Any) -> list[str | JsonValue]:
+        if isinstance(value, str):
+            return [value]
+        if not isinstance(value, Iterable):
+            raise ValueError(f"JSON Lines are of a list, or their text, not of {value!r}")
+        found: list[str | JsonValue] = []
+        for number, one in enumerate(value):
+            found += ["\n"] if number else []
+            found += item.pieces(one)
+        return found
+
+    key = ("json_lines", item.key, lines.min_items, lines.max_items)
+    return CompileInput(key, tables, parse, pieces, line=item.source)
+
+
+def _content(source: Source, limits: Limits) -> str:
+    """The schema, and what it may reach in the registry, as text. The order of keys is part of it: the order in which
+    they are generated.
+    """
+    registry = source.options.registry
+    content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
+    try:
+        return _ENCODER.encode(content)
+    except RecursionError as error:
+        raise LimitExceededError("schema_depth", limits.schema_depth) from error
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
+
+
+def _exact_number(value: Any) -> list[str]:
+    """Pydantic's bounds of decimals stay decimals in its schema."""
+    if isinstance(value, Decimal):
+        return ["\0decimal", str(value)]
+    raise TypeError(f"a {type(value).__name__} is in it")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

@@ -1,0 +1,201 @@
+"""The rules of a template, and the reading of its texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, prepare, prepared_schema
+from structgen.engine.grammar.composition import concatenation, has_text
+from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.matching.splitting import split
+from structgen.engine.regex import tree as rx
+from structgen.engine.vocabulary.vocabulary import byte_vocabulary
+from structgen.errors import GrammarError
+from structgen.limits import Deadline, Limits
+from structgen.output_types.grammar import Grammar
+from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.template import Hole, Template
+from structgen.schema import Source, json_schema_to_rules, resolve, strings_of_schema
+from structgen.schema.algebra import StringSet
+from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.writable import Narrowed
+
+__all__ = ["prepared_template"]
+
+
+def prepared_template(template: Template, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """A template, ready to be compiled.
+
+    Args:
+        template: the template.
+        options: how the schemas of holes are read.
+        limits: bounds on what they may cost.
+    """
+    parts: list[bytes | CompileInput] = []
+    names: list[str] = []
+    for number, part in enumerate(template.parts):
+        if isinstance(part, str):
+            parts.append(part.encode())
+            continue
+        names.append(part.name)
+        after = template.parts[number + 1] if number + 1 < len(template.parts) else None
+        parts.append(_prepared_hole(part, after if isinstance(after, str) else "", options, limits))
+    key = ("template", *(part if isinstance(part, bytes) else part.key for part in parts))
+    reader = _Reader(names, parts, limits)
+    return CompileInput(key, lambda *made: _tables(names, parts, *made), reader.read, reader.pieces)
+
+
+def _tables(
+    names: list[str],
+    parts: list[bytes | CompileInput],
+    limits: Limits,
+    deadline: Deadline,
+    is_empty: IsEmpty,
+    narrowed: Narrowed | None,
+) -> GrammarTables:
+    found: list[bytes | GrammarTables] = []
+    holes = iter(names)
+    for part in parts:
+        if isinstance(part, bytes):
+            found.append(part)
+            continue
+        tables = part.tables(limits, deadline, is_empty, narrowed)
+        name = next(holes)
+        if not (tables.accepts_empty or has_text(tables)):
+            raise GrammarError(f"nothing fits the hole {name!r}")
+        found.append(tables)
+    return concatenation(found)
+
+
+class _Reader:
+    """Reads the texts of a template, and says what they are made of.
+
+    Args:
+        names: of the holes.
+        parts: what is between them, and they.
+        limits: bounds on what tells them apart.
+    """
+
+    def __init__(self, names: list[str], parts: list[bytes | CompileInput], limits: Limits) -> None:
+        self._names = names
+        self._parts = parts
+        self._limits = limits
+
+    def read(self, text: str, context: Any = None) -> dict[str, Any]:
+        """The values of the holes; `context` is for validators.
+
+        Raises:
+            ValueError: the text does not fit the template.
+        """
+        from structgen.compilation.compiler import compile_prepared
+
+        vocabulary = byte_vocabulary()
+        parts = [
+            part if isinstance(part, bytes) else compile_prepared(part, vocabulary, self._limits)
+            for part in self._parts
+        ]
+        pieces = split(text.encode(), parts)
+        if pieces is None:
+            raise ValueError("the text does not fit the template")
+        holes = [
+            part.parse(piece.decode(), context)
+            for part, piece in zip(self._parts, pieces, strict=True)
+            if not isinstance(part, bytes)
+        ]
+        return dict(zip(self._names, holes, strict=True))
+
+    def pieces(self, value: Any) -> list[str | JsonValue]:
+        """See `CompileInput`; the values of the holes are the items of a mapping, or attributes.
+
+        Raises:
+            ValueError: a hole has no value, or a value no hole.
+        """
+        if isinstance(value, str):
+            return [value]
+        unknown = [name for name in value if name not in self._names] if isinstance(value, Mapping) else []
+        if unknown:
+            raise ValueError(f"the template has no hole {unknown[0]!r}")
+        names = iter(self._names)
+        found: list[str | JsonValue] = []
+        for part in self._parts:
+            found += [part.decode()] if isinstance(part, bytes) else part.pieces(_value_of(value, next(names)))
+        return found
+
+
+def _value_of(values: Any, name: str) -> Any:
+    """What is to stand in a hole."""
+    try:
+        return values[name] if isinstance(values, Mapping) else getattr(values, name)
+    except (KeyError, AttributeError) as error:
+        raise ValueError(f"nothing is said of the hole {name!r} by {values!r}") from error
+
+
+def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """What may stand in a hole, before some text."""
+    given = hole.schema
+    if isinstance(given, Grammar):
+        given = replace(given, eager=False)  # it ends where what is behind it begins
+    if isinstance(given, (Grammar, JsonLines, Template)):
+        return prepare(given, options, limits)
+    source = resolve(given, limits=limits, options=options)
+    written = _Written(source, after, limits)
+    key = ("hole", after, prepared_schema(source, limits).key)
+    return CompileInput(key, written.tables, written.read, written.pieces)
+
+
+class _Written:
+    """How the values of a schema stand in a hole: strings as they are, everything else as JSON.
+
+    Args:
+        source: the schema.
+        after: the text behind the hole; "" where none is at once.
+        limits: bounds on what it costs to read the schema.
+    """
+
+    def __init__(self, source: Source, after: str, limits: Limits) -> None:
+        self._source = source
+        self._after = after
+        self._limits = limits
+
+    @cached_property
+    def _strings(self) -> tuple[StringSet, ...]:
+        """The schema's values, where all of them are strings; else none."""
+        return strings_of_schema(self._source.json_schema, self._source.options, limits=self._limits)
+
+    def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        """See `CompileInput`."""
+        if not self._strings:
+            return json_schema_to_rules(
+                self._source.json_schema, self._source.options, limits=limits, deadline=deadline, narrowed=narrowed
+            )
+        from structgen.kbnf import ast
+        from structgen.kbnf.normal_form.passes import normalize
+
+        regex = rx.choice(*(_bare(part, self._after.encode()) for part in self._strings))
+        return normalize(ast.Grammar.of_regex(regex), limits=limits, deadline=deadline, is_empty=is_empty)
+
+    def read(self, text: str, context: Any = None) -> Any:
+        """See `CompileInput`."""
+        return self._source.parse(json.dumps(text) if self._strings else text, context)
+
+    def pieces(self, value: Any) -> list[JsonValue]:
+        """See `CompileInput`."""
+        return [JsonValue(value, is_bare=bool(self._strings))]
+
+
+def _bare(strings: StringSet, after: bytes) -> rx.Regex:
+    """Strings as they are; of those that may be any text, the ones that end where what comes after them first comes."""
+    regex = strings.regex()
+    if not after or strings.texts is not None or strings.within:
+        return regex
+    any_bytes = rx.ANY_BYTES
+    # Nor may it end with the beginning of what comes after, if both then spell that earlier: with "ab" before "aba".
+    begun = [after[:size] for size in range(1, len(after)) if after.startswith(after[size:])]
+    refused = [rx.sequence(any_bytes, rx.Literal(after), any_bytes)]
+    if begun:
+        refused.append(rx.sequence(any_bytes, rx.literal_set(begun)))
+    return rx.intersection(regex, *map(rx.Complement, refused))

@@ -1,0 +1,278 @@
+"""`check`: where a text leaves a schema or a grammar, without a model."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+from structgen.compilation.compiler import compile
+from structgen.engine.matching.expectations import Expected, printable, shown
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.vocabulary import byte_vocabulary
+from structgen.errors import LimitExceededError, TokenRejectedError
+from structgen.limits import Limits
+from structgen.output_types.grammar import Grammar
+from structgen.schema import resolve
+from structgen.schema.json_text.lexemes import Piece, canonical_pieces, offset_of, pointer_at, pointer_of
+from structgen.schema.options import SchemaArguments, SchemaOptions
+
+__all__ = ["CheckResult", "Checker", "Problem", "check"]
+
+_SPACE = b" \t\n\r"
+_AROUND = 60  # characters of a line on each side of a place that are shown
+_MAX_ERRORS = 20  # of a validator
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A place where a text does not fit.
+
+    Attributes:
+        message: what is wrong.
+        offset: the byte at which it is.
+        line, column: the same, both from 1; the column in characters.
+        pointer: of JSON, the JSON pointer of the value that is under way there; None for grammars.
+        expected: what could have stood there; empty for what a validator refused.
+        breaks_off: whether all is well, but that the text does not go on.
+        excerpt: the line, or a part of it.
+        caret: how many columns of a terminal stand before the place in it.
+    """
+
+    message: str
+    offset: int
+    line: int
+    column: int
+    pointer: str | None
+    expected: tuple[Expected, ...] = ()
+    breaks_off: bool = False
+    excerpt: str = ""
+    caret: int = 0
+
+    def __str__(self) -> str:
+        where = f" (in {self.pointer})" if self.pointer else ""
+        lines = [f"{self.line}:{self.column}: {self.message}{where}"]
+        lines += [f"  {self.excerpt}", f"  {' ' * self.caret}^"]
+        lines += [f"  expected: {'; '.join(map(str, self.expected))}"] if self.expected else []
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Whether a text fits, and where it does not. True where it does.
+
+    Attributes:
+        fits: whether it does.
+        problems: the first place at which it leaves the schema; or, where its form is right, all that the validator
+            refuses, up to 20.
+        note: where the text has something in it that is valid, and would not be generated: `1e400`, a key that comes
+            twice, half a surrogate pair.
+    """
+
+    fits: bool
+    problems: tuple[Problem, ...] = ()
+    note: str = ""
+
+    def __bool__(self) -> bool:
+        return self.fits
+
+    def __str__(self) -> str:
+        lines = [*map(str, self.problems)] or ["fits"]
+        return "\n".join([*lines, *([f"note: {self.note}"] if self.note else [])])
+
+
+def check(
+    schema: Any, text: str | bytes, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]
+) -> CheckResult:
+    r"""Where a text leaves a schema or a grammar.
+
+    JSON may have white space anywhere, and keys in any order, unless `options` say otherwise. Where the form is right
+    the validator has the last word: Pydantic's with the validators of a model, `jsonschema` otherwise.
+
+    Args:
+        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, or a `Grammar`.
+        text: the text; bytes should be UTF-8.
+        limits: bounds on what the schema may cost.
+        options: see `structgen.schema.options.SchemaArguments`. `property_order` is "any" by default, and
+            `whitespace="any"` has no bound here.
+
+    Raises:
+        SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
+
+    Example:
+        >>> schema = {"type": "object", "properties": {"age": {"type": "integer"}}}
+        >>> print(structgen.check(schema, '{\n  "age": "34"\n}'))
+        2:10: unexpected `"` (in /age)
+            "age": "34"
+                   ^
+          expected: an integer (#/properties/age)
+    """
+    return Checker(schema, limits=limits, **options).check(text)
+
+
+class Checker:
+    """A schema or a grammar, to check many texts against; see `check`."""
+
+    def __init__(self, schema: Any, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]) -> None:
+        self._limits = limits or Limits()
+        options.setdefault("property_order", "any")
+        self._is_json = not isinstance(schema, Grammar)
+        self._is_free = options.get("whitespace", "any") == "any"
+        self._is_any_order = options["property_order"] == "any"
+        if isinstance(schema, Grammar):
+            schema = replace(schema, eager=False)  # the whole text is there: nothing has to end it
+        self._constraint = compile(schema, byte_vocabulary(), limits=self._limits, **options)
+        self._source = resolve(schema, limits=self._limits, options=SchemaOptions(**options)) if self._is_json else None
+        self._validator: Any = None
+
+    def check(self, text: str | bytes) -> CheckResult:
+        """Where a text leaves it."""
+        data = text.encode(errors="surrogatepass") if isinstance(text, str) else bytes(text)
+        if not self._is_json:
+            found = self._first_problem([Piece(data, 0, True)], data)
+            return CheckResult(found is None, () if found is None else (found,))
+        pieces = canonical_pieces(data) if self._is_free else [Piece(data, 0, True)]
+        found = self._first_problem(pieces, data)
+        if found is None:
+            problems = tuple(self._refusals(data))
+            return CheckResult(not problems, problems)
+        if not (self._is_free and self._is_any_order):
+            return CheckResult(False, (found,))
+        try:
+            problems = tuple(self._refusals(data))
+        except ValueError:  # it is no JSON
+            return CheckResult(False, (found,))
+        if any(_are_related(problem, found) for problem in problems):
+            return CheckResult(False, (found,))
+        # Legal JSON that no model would be let write, such as `1e400`: what is wrong, if anything, is elsewhere.
+        note = f"it would not be generated so: {found.line}:{found.column}: {found.message}"
+        return CheckResult(not problems, problems, note)
+
+    # -- the form ---------------------------------------------------------------------------------------------------
+
+    def _first_problem(self, pieces: Iterable[Piece], data: bytes) -> Problem | None:
+        """Where the grammar refuses a text, given in pieces; None where it does not."""
+        matcher = self._constraint.matcher()
+        for piece in pieces:
+            try:
+                matcher.accept_bytes(piece.data)
+            except TokenRejectedError as error:
+                matcher.accept_bytes(piece.data[: error.position])
+                offset = piece.offset(error.position)
+                if self._is_free and self._is_json and matcher.is_accepting:
+                    offset += len(data[offset:]) - len(data[offset:].lstrip(_SPACE))  # behind a value it is no matter
+                return self._refused(matcher, piece.data[error.position], data, offset)
+        if matcher.is_accepting:
+            return None
+        end = len(data.rstrip(_SPACE)) if self._is_free and self._is_json else len(data)
+        return self._problem("the text breaks off", data, end, matcher.expected(), breaks_off=True)
+
+    def _refused(self, matcher: Matcher, byte: int, data: bytes, offset: int) -> Problem:
+        explanation = matcher.explain(byte)
+        why = ": it ends a key or an item that must not come again" if explanation.reason == "taken" else ""
+        message = f"unexpected {shown(_character(data, offset))}{why}"
+        return self._problem(message, data, offset, explanation.expected)
+
+    def _problem(
+        self,
+        message: str,
+        data: bytes,
+        offset: int,
+        expected: tuple[Expected, ...] = (),
+        *,
+        pointer: str | None = None,
+        breaks_off: bool = False,
+    ) -> Problem:
+        if pointer is None and self._is_json:
+            pointer = pointer_at(data, offset)
+        start = data.rfind(b"\n", 0, offset) + 1
+        end = data.find(b"\n", offset)
+        before = data[start:offset].decode(errors="replace")
+        after = data[offset : len(data) if end < 0 else end].rstrip(b"\r").decode(errors="replace")
+        cut_before = "…" + before[-_AROUND:] if len(before) > _AROUND else before
+        cut_after = after[:_AROUND] + "…" if len(after) > _AROUND else after
+        excerpt = "".join(map(_shown_character, cut_before + cut_after))
+        caret = sum(map(_columns, map(_shown_character, cut_before)))
+        line = data.count(b"\n", 0, offset) + 1
+        return Problem(message, offset, line, len(before) + 1, pointer, expected, breaks_off, excerpt, caret)
+
+    # -- the validators ---------------------------------------------------------------------------------------------
+
+    def _refusals(self, data: bytes) -> Iterator[Problem]:
+        """What the validators say of a text.
+
+        Raises:
+            ValueError: it is no JSON.
+        """
+        for members, message in self._errors(data):
+            yield self._problem(message, data, offset_of(data, members), pointer=pointer_of(members))
+
+    def _errors(self, data: bytes) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """What the validators refuse, with the keys and indices that lead there.
+
+        Raises:
+            ValueError: it is no JSON.
+            LimitExceededError: it nests too deep.
+        """
+        import pydantic
+
+        if self._source is None:
+            return
+        if self._validator is None:
+            from structgen.schema.validation import validator_for
+
+            self._validator = validator_for(self._source.json_schema, self._source.options)
+        text = data.decode()
+        try:
+            value = json.loads(text, parse_constant=_no_constant)
+            errors = [(tuple(error.absolute_path), error.message) for error in self._validator.iter_errors(value)]
+            yield from errors[:_MAX_ERRORS]
+            if not errors:
+                self._source.parse(text)
+        except pydantic.ValidationError as error:
+            for one in error.errors(include_url=False)[:_MAX_ERRORS]:
+                yield _members(value, one["loc"]), one["msg"]
+        except RecursionError as error:
+            raise LimitExceededError(
+                "schema_depth", self._limits.schema_depth, message="the text nests too deep to be validated"
+            ) from error
+
+
+def _are_related(left: Problem, right: Problem) -> bool:
+    """Whether one of two places holds the other."""
+    first, second = f"{left.pointer}/", f"{right.pointer}/"
+    return first.startswith(second) or second.startswith(first)
+
+
+def _members(value: Any, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The way to a value that Pydantic speaks of: without names of types, which it puts in between."""
+    found: list[str | int] = []
+    for member in place:
+        try:
+            value = value[member]
+        except (KeyError, IndexError, TypeError):
+            continue
+        found.append(member)
+    return tuple(found)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _character(data: bytes, offset: int) -> bytes:
+    """The character at an offset; the byte, where there is none."""
+    text = data[offset : offset + 4].decode(errors="ignore")
+    first = text[:1].encode()
+    return first if first and data.startswith(first, offset) else data[offset : offset + 1]
+
+
+def _shown_character(character: str) -> str:
+    return " " if character == "\t" else printable(character.encode(errors="replace"))
+
+
+def _columns(text: str) -> int:
+    """How many columns a text takes in a terminal."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,0 +1,244 @@
+"""Which sequences of terminals the tokens of a vocabulary go through, from every state of every terminal.
+
+There is no lexer that reads as far as it can: blanks and letters are parted in every way, and some sets of sequences
+have more members than could be listed. So a set is a tree whose equal parts are one (`SpanSets`). All tokens are
+followed at once, as an automaton whose equal parts are one (`TokenGraph`): what is found from a node of it on holds for
+all tokens that end alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from structgen.diagnostics.grammar_statistics.terminals import Terminals
+
+__all__ = ["Span", "SpanSets", "Spans", "TokenGraph"]
+
+Span = tuple[int, ...]
+"""The terminals that a token goes into behind the one that it began in."""
+
+_Edges = tuple[tuple[int, int], ...]
+
+
+class SpanSets:
+    """Sets of spans, by number: equal ones have one number.
+
+    A *part* is those members of a set that begin with one terminal; it is a number, too.
+
+    Attributes:
+        nothing, end: the set of no span, and that of the empty one.
+        has_empty: by set, whether the empty span is a member.
+        parts: by set, its parts.
+        sizes: by set, how many members it has.
+        terminals, rests: by part, the terminal, and the set of what follows it.
+    """
+
+    def __init__(self) -> None:
+        self.has_empty: list[bool] = []
+        self.parts: list[frozenset[int]] = []
+        self.sizes: list[int] = []
+        self.terminals: list[int] = []
+        self.rests: list[int] = []
+        self._numbers: dict[tuple[bool, frozenset[int]], int] = {}
+        self._parts: dict[tuple[int, int], int] = {}
+        self._unions: dict[frozenset[int], int] = {}
+        self.nothing = self._made(False, frozenset())
+        self.end = self._made(True, frozenset())
+
+    def behind(self, terminal: int, rest: int) -> int:
+        """The set of spans of which a terminal is the first, and a set has the rest."""
+        return self._made(False, frozenset([self._part(terminal, rest)])) if rest != self.nothing else rest
+
+    def without_empty(self, number: int) -> int:
+        """A set without the empty span."""
+        return self._made(False, self.parts[number])
+
+    def union(self, numbers: Iterable[int]) -> int:
+        """The union of sets."""
+        key = frozenset(numbers)
+        if len(key) < 2:
+            return next(iter(key), self.nothing)
+        found = self._unions.get(key)
+        if found is None:
+            has_empty = any(self.has_empty[number] for number in key)
+            # What sets have in common costs one step for all.
+            parts = frozenset().union(*[self.parts[number] for number in key])
+            found = self._unions[key] = self._made(has_empty, self._joined(parts))
+        return found
+
+    def _joined(self, parts: frozenset[int]) -> frozenset[int]:
+        """One part for each terminal."""
+        rests: dict[int, list[int]] = {}
+        for part in parts:
+            rests.setdefault(self.terminals[part], []).append(self.rests[part])
+        if len(rests) == len(parts):
+            return parts
+        return frozenset([self._part(terminal, self.union(several)) for terminal, several in rests.items()])
+
+    def _made(self, has_empty: bool, parts: frozenset[int]) -> int:
+        number = self._numbers.setdefault((has_empty, parts), len(self.parts))
+        if number == len(self.parts):
+            self.has_empty.append(has_empty)
+            self.parts.append(parts)
+            self.sizes.append(has_empty + sum([self.sizes[self.rests[part]] for part in parts]))
+        return number
+
+    def _part(self, terminal: int, rest: int) -> int:
+        part = self._parts.setdefault((terminal, rest), len(self.rests))
+        if part == len(self.rests):
+            self.terminals.append(terminal)
+            self.rests.append(rest)
+        return part
+
+
+class TokenGraph:
+    """Texts as the smallest automaton: a node for each set of texts that may follow a beginning of one.
+
+    Attributes:
+        ends: by node, whether a text may end there.
+        edges: by node, the bytes that follow and the nodes they lead to, which have smaller numbers.
+        root: the node of all texts.
+
+    Args:
+        texts: at least one, none of them empty.
+    """
+
+    def __init__(self, texts: Iterable[bytes]) -> None:
+        self.ends: list[bool] = []
+        self.edges: list[_Edges] = []
+        self._numbers: dict[tuple[bool, _Edges], int] = {}
+        self.root = self._built(sorted(set(texts)))
+
+    def _built(self, texts: Sequence[bytes]) -> int:
+        # Of the last text: for each of its beginnings whether it is a text, and what was closed behind it.
+        ends, edges = [False], [dict[int, int]()]
+        last = b""
+        for text in [*texts, b""]:
+            shared = next((at for at, (a, b) in enumerate(zip(text, last)) if a != b), min(len(text), len(last)))
+            while len(edges) > shared + 1:
+                node = self._node(ends.pop(), edges.pop())
+                edges[-1][last[len(edges) - 1]] = node
+            for _ in text[shared:]:
+                ends.append(False)
+                edges.append({})
+            ends[-1] = text != b""
+            last = text
+        return self._node(False, edges[0])
+
+    def _node(self, is_end: bool, edges: dict[int, int]) -> int:
+        key = (is_end, tuple(edges.items()))
+        number = self._numbers.setdefault(key, len(self.ends))
+        if number == len(self.ends):
+            self.ends.append(is_end)
+            self.edges.append(key[1])
+        return number
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What reads the next byte of a token.
+
+    Attributes:
+        state: of the terminal that is being read, 0 where the next one begins.
+        refused: the state of what must not come behind it, 0 for nothing.
+        watched: states of what must not come on from here: none of them may accept.
+    """
+
+    state: int
+    refused: int
+    watched: frozenset[int]
+
+
+class Spans:
+    """The spans of all tokens.
+
+    Args:
+        terminals: what is spanned.
+        texts: the tokens' texts.
+
+    Attributes:
+        sets: in which the results are numbers.
+    """
+
+    def __init__(self, terminals: Terminals, texts: Iterable[bytes]) -> None:
+        self.sets = SpanSets()
+        self._terminals = terminals
+        self._next = terminals.automata.next
+        self._accepting = terminals.automata.accepting
+        classes = terminals.byte_classes()
+        self._tokens = TokenGraph(text.translate(classes) for text in texts if text)
+        self._readers: list[_Reader] = []
+        self._numbers: dict[_Reader, int] = {}
+        self._gaps: list[int] = []  # by reader: that which reads on where its terminal has ended, or -1
+        self._moves: dict[tuple[int, int], Sequence[tuple[int, int]]] = {}
+        self._found: list[dict[int, int]] = [{} for _ in self._tokens.ends]  # by node and reader, once it is known
+
+    def from_states(self, places: Sequence[tuple[int, int]]) -> list[int]:
+        """For terminals and states of theirs: the spans of tokens that begin there and run past the terminal's end."""
+        edges = self._tokens.edges[self._tokens.root]
+        begun = []
+        for number, state in places:
+            targets = [(node, self._next(state, byte)) for byte, node in edges]
+            refused = self._terminals.refused[number]
+            begun.append([(node, self._reader(target, refused, frozenset())) for node, target in targets if target])
+        self._find({behind for first in begun for behind in first})
+        found = [self.sets.union({self._found[node][reader] for node, reader in first}) for first in begun]
+        return [self.sets.without_empty(spans) for spans in found]
+
+    def _find(self, places: set[tuple[int, int]]) -> None:
+        """Finds what is spanned from nodes on by readers. Bytes lead to smaller nodes."""
+        pending: list[set[int]] = [set() for _ in self._found]
+        for node, reader in places:
+            pending[node].add(reader)
+        for node in reversed(range(len(pending))):
+            pending[node] = self._with_gaps(pending[node]) - self._found[node].keys()
+            for byte, child in self._tokens.edges[node]:
+                for reader in pending[node]:
+                    pending[child].update([target for _, target in self._after(reader, byte)])
+        for node, readers in enumerate(pending):
+            for reader in sorted(readers, key=lambda reader: self._gaps[reader] >= 0):  # gaps first
+                self._found[node][reader] = self._spans_of(reader, node)
+
+    def _with_gaps(self, readers: set[int]) -> set[int]:
+        return readers | {self._gaps[reader] for reader in readers if self._gaps[reader] >= 0}
+
+    def _spans_of(self, reader: int, node: int) -> int:
+        """What a reader spans from a node on, where all below is known."""
+        sets = self.sets
+        found = {sets.end} if self._tokens.ends[node] else set()
+        for byte, child in self._tokens.edges[node]:
+            known = self._found[child]
+            for terminal, target in self._after(reader, byte):
+                found.add(known[target] if terminal < 0 else sets.behind(terminal, known[target]))
+        if self._gaps[reader] >= 0:
+            found.add(self._found[node][self._gaps[reader]])
+        return sets.union(found)
+
+    def _reader(self, state: int, refused: int, watched: frozenset[int]) -> int:
+        reader = _Reader(state, refused, watched)
+        number = self._numbers.get(reader)
+        if number is None:
+            number = self._numbers[reader] = len(self._readers)
+            self._readers.append(reader)
+            self._gaps.append(-1)
+            if state and self._accepting[state]:
+                self._gaps[number] = self._reader(0, 0, watched | {refused} if refused else watched)
+        return number
+
+    def _after(self, number: int, byte: int) -> Sequence[tuple[int, int]]:
+        """Where a byte leads a reader: the terminal that begins with it, -1 for none, and the reader that goes on."""
+        found = self._moves.get((number, byte))
+        if found is None:
+            reader = self._readers[number]
+            watched = frozenset(self._next(state, byte) for state in reader.watched) - {0}
+            moves: list[tuple[int, int]] = []
+            if not any(self._accepting[state] for state in watched):
+                if reader.state:
+                    if target := self._next(reader.state, byte):
+                        moves.append((-1, self._reader(target, reader.refused, watched)))
+                else:
+                    for terminal, target in self._terminals.begun(byte):
+                        moves.append((terminal, self._reader(target, self._terminals.refused[terminal], watched)))
+            found = self._moves[number, byte] = tuple(moves)
+        return found

@@ -1,0 +1,199 @@
+"""Partitions of the 256 bytes by what they lead to, kept flat.
+
+A partition is the number of a *class map*, which gives each byte a class, and a target for each class. Few different
+class maps occur, so what is found about two of them is remembered for all terms that have them. No class is without
+bytes: a target that no byte leads to would deceive the search for living states.
+
+Targets stand one after another in one array; as objects of their own the garbage collector would go through them
+again and again. Those of a partition in the making stand on top of a stack.
+
+A target may be a negative number: a term that is made when it is asked for, see `engine/derivatives.py`.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.arrays import grown, grown_pool, room, zeros
+from structgen.engine.automata.terms import Terms
+from structgen.engine.pair_table import PairTable
+from structgen.limits import Limits
+
+__all__ = ["PartitionTable"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+NO_MAP = 0  # no class map has this number
+ONE_CLASS = 1  # the class map in which all bytes are alike
+STATES_OF_MAP = 32  # so many terms share a class map, at least
+
+_SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # the bits of a byte as bytes
+
+
+class PartitionTable(Terms):
+    """Terms with room for a partition of each.
+
+    Attributes (arrays may be longer than what is used, and are replaced when they grow):
+        map_at: int32, by term: the number of the class map of its derivatives; 0 they are not made yet.
+        targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
+        target_pool: int32; a negative number stands for a term that is not made yet, see `DerivativeTable`: one that
+            matches something, except where the term that leads to it may match nothing. The others all do, or are 0.
+        pools: how often `target_pool` or `class_of` was replaced; whoever holds one must look for it.
+        class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
+    """
+
+    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
+        super().__init__(limits, capacity)
+        self.map_at = zeros(self._capacity)
+        self.targets_at = zeros(self._capacity)
+        self.target_pool = room(16 * capacity)
+        self._target_count = 0
+        self.class_of = room(max(16, capacity // STATES_OF_MAP) * 256)
+        self.pools = 0
+        self._byte_of = room(len(self.class_of))
+        self._width_of = zeros(len(self.class_of) // 256)
+        self._map_count = 1  # there is none with the number NO_MAP
+        self._number_of_map: dict[bytes, int] = {}
+        self._bytes_of_map: dict[int, list[int]] = {}
+        self._number_of_set: dict[int, int] = {}
+        self._map_of_byte = zeros(256)
+        self._products = PairTable()
+        self._work = zeros(1024)
+        self._work_size = 0
+        self._left = zeros(256)
+        self._right = zeros(256)
+        self._map_number(bytes(256))  # ONE_CLASS
+
+    def _grow(self) -> None:
+        """Doubles the arrays."""
+        super()._grow()
+        self.map_at = grown(self.map_at, len(self.map_at))
+        self.targets_at = grown(self.targets_at, len(self.targets_at))
+
+    # -- class maps -------------------------------------------------------------------------------------------------
+
+    def _map_number(self, classes: bytes) -> int:
+        """The number of a class map."""
+        found = self._number_of_map.get(classes)
+        if found is not None:
+            return found
+        number = self._number_of_map[classes] = self._map_count
+        self._map_count = number + 1
+        first = number * 256
+        if first == len(self.class_of):
+            self.class_of = grown(self.class_of, first)
+            self._byte_of = grown(self._byte_of, first)
+            self._width_of = grown(self._width_of, number)
+            self.pools += 1
+        width = 0
+        for byte in range(256):
+            place = classes[byte]
+            self.class_of[first + byte] = place
+            self._byte_of[first + place] = byte
+            if place >= width:
+                width = place + 1
+        self._width_of[number] = width
+        return number
+
+    def _class_bytes(self, number: int) -> list[int]:
+        """By class, the bytes that are in it, as bits of a number."""
+        found = self._bytes_of_map.get(number)
+        if found is None:
+            found = self._bytes_of_map[number] = [0] * self._width_of[number]
+            one = 1
+            for byte in range(256):
+                found[self.class_of[number * 256 + byte]] |= one << byte
+        return found
+
+    def _has_one_byte(self, number: int, place: int) -> bool:
+        """Whether only one byte is in a class."""
+        count = 0
+        for byte in range(256):
+            count += self.class_of[number * 256 + byte] == place
+        return count == 1
+
+    def _map_of_set(self, mask: int) -> int:
+        """The class map with the bytes of a set in class 1, all others in class 0."""
+        found = self._number_of_set.get(mask)
+        if found is None:
+            spread = b"".join([_SPREAD[byte] for byte in mask.to_bytes(32, "little")])
+            found = self._number_of_set[mask] = self._map_number(spread)
+        return found
+
+    def _map_of(self, byte: int) -> int:
+        """The class map with one byte in class 1, all others in class 0."""
+        number = self._map_of_byte[byte]
+        if number == NO_MAP:
+            number = self._map_of_byte[byte] = self._map_number(bytes(byte) + b"\1" + bytes(255 - byte))
+        return number
+
+    def _product(self, first: int, second: int) -> int:
+        """The common refinement of two class maps."""
+        if first == second or second == ONE_CLASS:
+            return first
+        if first == ONE_CLASS:
+            return second
+        found = self._products.get(first, second)
+        if found >= 0:
+            return found
+        left, right = self._left, self._right  # by class of the product: its classes there
+        width = 0
+        product = bytearray(256)
+        for byte in range(256):
+            mine = self.class_of[first * 256 + byte]
+            other = self.class_of[second * 256 + byte]
+            place = 0
+            while place < width and (left[place] != mine or right[place] != other):
+                place += 1
+            if place == width:
+                left[place] = mine
+                right[place] = other
+                width += 1
+            product[byte] = place
+        found = self._map_number(bytes(product))
+        self._products.put(first, second, found)
+        return found
+
+    # -- a partition in the making ----------------------------------------------------------------------------------
+
+    def _push(self, target: int) -> None:
+        """Puts the target of the next class on the stack."""
+        if self._work_size == len(self._work):
+            self._work = grown_pool(self._work, self._work_size)
+        self._work[self._work_size] = target
+        self._work_size += 1
+
+    def _reduced(self, number: int, base: int) -> int:
+        """Makes one class for each target of the partition from `base` on; returns its class map."""
+        work = self._work
+        places = self._left  # by class: its new number
+        width = self._width_of[number]
+        different = 0
+        for place in range(width):
+            target = work[base + place]
+            new = 0
+            while new < different and work[base + new] != target:
+                new += 1
+            if new == different:
+                work[base + new] = target
+                different += 1
+            places[place] = new
+        if different == width:
+            return number
+        self._work_size = base + different
+        classes = bytearray(256)
+        for byte in range(256):
+            classes[byte] = places[self.class_of[number * 256 + byte]]
+        return self._map_number(bytes(classes))
+
+    def _keep(self, term: int, number: int) -> None:
+        """Remembers the partition on the stack as that of a term."""
+        count = self._target_count
+        size = self._width_of[number]
+        base = self._work_size - size
+        if count + size > len(self.target_pool):
+            self.target_pool = grown_pool(self.target_pool, count)
+            self.pools += 1
+        for place in range(size):
+            self.target_pool[count + place] = self._work[base + place]
+        self._work_size = base
+        self._target_count = count + size
+        self.targets_at[term] = count
+        self.map_at[term] = number

@@ -1,0 +1,112 @@
+r"""Counts in terms that are larger than what one token can use up.
+
+A token begins few of the words that `(\S+\s+){0,99}\S+` counts. So which tokens stay inside a state with 57 more words
+to come is the same as with 40: the tables of one serve both. Here terms that differ so are made the same.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.automata.derivatives import DerivativeTable
+from structgen.engine.constants import (
+    EMPTY,
+    FAR,
+    K_BOUNDED,
+    K_COMPLEMENT,
+    K_COUNTING,
+    K_EARLY,
+    K_INTERSECTION,
+    K_REPEAT,
+    K_UNION,
+    NOTHING,
+)
+
+__all__ = ["least_count", "lessened", "most_counted"]
+
+# So many terms are looked through in one: to see whether it is worth while, and then to be sure.
+MAX_TERMS = 64
+MANY_TERMS = 1000
+
+
+def most_counted(table: DerivativeTable, term: int) -> int:
+    """What has the greatest bound on how often it comes in the sequences of a term; NOTHING where nothing has one."""
+    found = NOTHING
+    most = 0
+    sequences = _sequences(table, term, MAX_TERMS)
+    if sequences is None:
+        return NOTHING
+    for part in sequences:
+        if table.kind[part] == K_REPEAT:
+            body, low, high = table.payload[part]
+            if high > most and low == 0:
+                found, most = body, high
+    return found
+
+
+def least_count(table: DerivativeTable, term: int, body: int) -> int:
+    """The smallest bound on how often `body` may come in the sequences of a term; FAR where none is, 0 if unknown."""
+    least = FAR
+    sequences = _sequences(table, term, MANY_TERMS)
+    if sequences is None:
+        return 0
+    for part in sequences:
+        if table.kind[part] == K_REPEAT and table.payload[part][0] == body:
+            _, low, high = table.payload[part]
+            if low:
+                return 0
+            if high >= 0:
+                least = min(least, high)
+    return least
+
+
+def lessened(table: DerivativeTable, term: int, body: int, by: int) -> int:
+    """A term with the bounds on how often `body` may come made smaller by so much."""
+    done = {EMPTY: EMPTY, NOTHING: NOTHING}
+    sequences = _sequences(table, term, MANY_TERMS)
+    if sequences is None:
+        return term
+    for part in reversed(sequences):
+        if part in done:
+            continue
+        if table.kind[part] == K_UNION:
+            done[part] = table.union([done[inner] for inner in table.payload[part]])
+            continue
+        if table.kind[part] == K_COUNTING:
+            star, phase, inner = table.payload[part]
+            done[part] = table.counting(star, phase, done[inner])
+            continue
+        tail = done[table.tail[part]]
+        if table.kind[part] == K_REPEAT and table.payload[part][0] == body and table.payload[part][2] >= 0:
+            _, low, high = table.payload[part]
+            done[part] = table.repeat(body, low, high - by, tail)
+        else:
+            done[part] = table.with_tail(part, tail)
+    return done[term]
+
+
+def _sequences(table: DerivativeTable, term: int, at_most: int) -> list[int] | None:
+    """The terms at the heads and tails within a term, each behind all that it is a part of; None if there are more
+    than so many, or some hold others in a way that is not looked into.
+    """
+    order: list[int] = []
+    seen: set[int] = set()
+    stack = [term]
+    while stack:
+        top = stack.pop()
+        if top < 0:  # it was put back below all that it holds
+            order.append(-top)
+            continue
+        if top in seen or top in (EMPTY, NOTHING):
+            continue
+        kind = table.kind[top]
+        if len(seen) >= at_most or kind in (K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_BOUNDED):
+            return None
+        seen.add(top)
+        stack.append(-top)
+        if kind == K_UNION:
+            stack.extend(table.payload[top])
+        elif kind == K_COUNTING:
+            stack.append(table.payload[top][2])
+        else:
+            stack.append(table.tail[top])
+    order.reverse()
+    return order

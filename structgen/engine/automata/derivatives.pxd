@@ -1,0 +1,84 @@
+cimport cython
+from structgen.engine.arrays cimport grown, grown_pool, zeros
+from structgen.engine.automata.byte_partitions cimport PartitionTable
+
+# The numbers of structgen/engine/constants.py.
+cdef int EMPTY, NOTHING
+cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE, K_MULTIPLE, K_COUNTING, K_BOUNDED
+
+cdef int NESTED, NOT_MADE, NO_MAP, ONE_CLASS
+
+
+cdef class DerivativeTable(PartitionTable):
+    cdef dict _class_partitions          # class of byte sequences -> partition
+    cdef public list _suffix_automata    # of `SuffixAutomaton`
+    cdef dict _suffix_automaton_of
+    cdef int[::1] _later_term            # what is not made yet: the derivative of a term, or NOTHING for a union,
+    cdef int[::1] _later_at              # by a byte, or where the union's members are,
+    cdef int[::1] _later_made            # and that, once it is made; else -1
+    cdef int _later_count
+    cdef int[::1] _later_depth           # by term: how deep what is made later lies in what is made later
+    cdef int[::1] _members_of_later      # of unions that are not made yet: how many, and these
+    cdef int _member_count
+
+    @cython.locals(first=int, last=int, at=int)
+    cpdef list targets(self, int term)
+    cpdef int derive(self, int term) except -1
+    @cython.locals(data=bytes)
+    cdef int _derive_literal(self, int term) except -1
+    @cython.locals(stack=list, top=int, heads=list, missing=list)
+    cdef int _derive(self, int term) except -1
+    @cython.locals(kind=int, seen=set, stack=list, heads=list, top=int, inner=int)
+    cpdef list _active(self, int term)
+    @cython.locals(kind=int)
+    cpdef bint _head_accepts(self, int term) except -1
+    @cython.locals(missing=list, head=int, term=int)
+    cpdef list _missing(self, list heads)
+    @cython.locals(deepest=int, head=int, term=int)
+    cdef int _depth_of(self, list heads) except -1
+    @cython.locals(kind=int)
+    cdef tuple _inside(self, int head)
+    @cython.locals(base=int, number=int, first_bytes=bytearray, literals=int, head=int, place=int, part=int, literals_base=int, classes=int, data=bytes, end=int, byte=int)
+    cdef int _combine(self, list heads) except -1
+    @cython.locals(work="int[::1]", members=list, at=int, number=int, target=int)
+    cdef list _members(self, int base, int literals_base, int end, int byte)
+    @cython.locals(size=int, place=int)
+    cdef int _moved_down(self, int base, int top) except -1
+    cdef int _united(self, list targets) except? -1
+    @cython.locals(number=int)
+    cdef int _later(self, int term, int byte) except? -1
+    @cython.locals(count=int, first=int, index=int)
+    cdef int _later_union(self, list members) except? -1
+    @cython.locals(target=int, made=int)
+    cpdef int materialize(self, int at) except -1
+    @cython.locals(first=int, at=int, target=int, number=int)
+    cdef int _put_off(self, int term) except -1
+    @cython.locals(number=int, made=int, term=int, at=int, members="int[::1]", index=int)
+    cdef int _made(self, int target) except -1
+    cdef int _target(self, int term, int byte) except -1
+    cdef bint _leads_nowhere(self, int term, int byte) noexcept
+    cdef int _place_of(self, int term, int byte) noexcept
+    @cython.locals(kind=int, tail=int)
+    cdef int _derivative(self, int term, int byte) except -1
+    @cython.locals(target=int)
+    cdef int _derivative_of_bounded(self, int counting, long long most, int tail, int byte) except -1
+    @cython.locals(star=int, inner=int, parts=tuple, phase=int, after=int)
+    cdef int _derivative_of_counting(self, int term, int byte) except -1
+    @cython.locals(kind=int, tail=int, number=int, targets=list, target=int)
+    cdef int _of_head(self, int term) except -1
+    @cython.locals(number=int, first=int, place=int, target=int)
+    cdef int _of_repeat(self, int term, int body) except -1
+    @cython.locals(body=int, low="long long", high="long long")
+    cdef int _after_one(self, int term) except -1
+    @cython.locals(number=int, first=int, place=int, leads=bint)
+    cdef int _of_part(self, int term, int part, bint is_refused) except -1
+    @cython.locals(number=int, part=int, place=int, byte=int, leads=bint)
+    cdef int _of_intersection(self, int term, tuple parts) except -1
+    @cython.locals(parts=tuple, number=int, inner=int, place=int, byte=int, leads=bint)
+    cdef int _of_counting(self, int term) except -1
+    @cython.locals(number=int, part=int)
+    cdef int _common_map(self, tuple parts) except -1
+    cpdef tuple _counted_parts(self, int term)
+    @cython.locals(parts=tuple, phase=int)
+    cpdef bint is_between(self, int term) except -1
+    cpdef int begun(self, int before, int after) except -1

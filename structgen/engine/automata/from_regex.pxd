@@ -1,0 +1,23 @@
+cimport cython
+
+from structgen.engine.automata.derivatives cimport DerivativeTable
+
+# The numbers of structgen/engine/constants.py.
+cdef int EMPTY, NOTHING
+
+cdef int VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER
+cdef int TABLE_FROM, KNOWN_KEPT
+
+
+@cython.locals(values=list, work=list, nodes=int, max_nodes=int, max_depth=int, action=int, depth=int, step=tuple)
+cpdef int term_of(DerivativeTable table, regex, limits, dict known) except -1
+@cython.locals(tail=int, count="Py_ssize_t", parts=list)
+cdef int _combine(DerivativeTable table, int action, operand, list values) except -1
+@cython.locals(term=int, number=int)
+cdef bint _leaf(DerivativeTable table, regex, list values) except -1
+@cython.locals(tail=int, parts=list)
+cdef void _visit(regex, int depth, list values, list work, dict known) except *
+@cython.locals(found=tuple)
+cdef int _plan(regex, int depth, list work, dict known) except -1
+@cython.locals(ranges=list, literals=list, rest=list)
+cdef list _merged(tuple parts)

@@ -1,0 +1,177 @@
+"""Regex trees to terms. Iterative: a tree may be as deep as its limits allow, whatever Python's stack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structgen.engine.automata.derivatives import DerivativeTable
+from structgen.engine.constants import EMPTY, NOTHING
+from structgen.engine.regex.tree import (
+    ByteSet,
+    Chars,
+    Choice,
+    Complement,
+    Early,
+    Intersection,
+    Literal,
+    LiteralSet,
+    Multiple,
+    Regex,
+    Repeat,
+    Runs,
+    Sequence,
+    Substrings,
+    literal_set,
+)
+from structgen.engine.regex.unicode_classes import union_of
+from structgen.errors import LimitExceededError
+from structgen.limits import Limits
+
+__all__ = ["term_of"]
+
+TABLE_FROM = 12  # so many literal alternatives become a table
+
+# Instructions of the translation; each but VISIT and LOAD combines values that are on the stack.
+VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER = range(8)
+
+KNOWN_KEPT = 10_000
+Known = dict[int, tuple[Regex, int]]  # id of a tree -> (the tree, its term)
+Work = list[tuple[int, Any, int]]
+
+
+def term_of(table: DerivativeTable, regex: Regex, limits: Limits, known: Known) -> int:
+    """The term of a regex tree.
+
+    Every tree is translated with the term that follows it on top of the value stack, and leaves there the term of
+    both: so sequences are read from their end, and no term is made that is only a part of another.
+
+    What stood for itself in trees translated before, under an operator and with nothing behind it, is in `known`: a
+    string's characters are one object in every schema, and so is a pattern wherever it is met with others.
+
+    Raises:
+        LimitExceededError: regex_nodes, regex_depth or automaton_states.
+    """
+    max_nodes, max_depth = limits.regex_nodes, limits.regex_depth
+    values: list[int] = [EMPTY]
+    work: Work = [(VISIT, regex, 1)]
+    nodes = 0
+    while work:
+        action, operand, depth = work.pop()
+        if action == VISIT:
+            nodes += 1
+            if nodes > max_nodes:
+                raise LimitExceededError("regex_nodes", limits.regex_nodes)
+            if depth > max_depth:
+                raise LimitExceededError("regex_depth", limits.regex_depth)
+            if not _leaf(table, operand, values):
+                _visit(operand, depth, values, work, known)
+        elif action == LOAD:
+            values.append(operand)
+        elif action == REMEMBER:
+            if len(known) >= KNOWN_KEPT:
+                known.clear()
+            known[id(operand)] = (operand, values[len(values) - 1])
+        else:
+            _combine(table, action, operand, values)
+    return values[0]
+
+
+def _combine(table: DerivativeTable, action: int, operand: Any, values: list[int]) -> None:
+    """Replaces the values of the parts of an operator by the operator's."""
+    if action == REPEAT:
+        low, high, tail = operand
+        values.append(table.repeat(values.pop(), low, high, tail))
+    elif action == COMPLEMENT:
+        values.append(table.complement(values.pop(), operand))
+    elif action == EARLY:
+        values.append(table.early(values.pop(), operand))
+    else:
+        count, tail = operand
+        parts = values[len(values) - count :]
+        del values[len(values) - count :]
+        values.append(table.union(parts) if action == UNION else table.intersection(parts, tail))
+
+
+def _leaf(table: DerivativeTable, regex: Regex, values: list[int]) -> bool:
+    """Translates a tree without parts at once; whether it is one."""
+    if isinstance(regex, Literal):
+        term = table.literal(regex.data, values.pop())
+    elif isinstance(regex, Chars):
+        term = table.chars(regex.ranges, values.pop())
+    elif isinstance(regex, ByteSet):
+        term = table.byte_set(regex.mask, values.pop())
+    elif isinstance(regex, LiteralSet):
+        number = table.add_table(regex.texts)
+        term = table.table(number, 0, table.table_size(number), 0, values.pop())
+    elif isinstance(regex, Multiple):
+        term = table.multiple(regex.divisor, regex.remainder, values.pop())
+    elif isinstance(regex, Substrings):
+        term = table.substrings(table.add_suffix_automaton(regex.units), 0, values.pop())
+    elif isinstance(regex, Runs):
+        term = table.runs(regex.units, regex.skipped, values.pop())
+    else:
+        return False
+    values.append(term)
+    return True
+
+
+def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known) -> None:
+    """Plans the translation of a tree with parts."""
+    if isinstance(regex, Sequence):
+        for part in regex.parts:
+            work.append((VISIT, part, depth + 1))
+        return
+    tail = values.pop()
+    if isinstance(regex, Choice):
+        parts = _merged(regex.parts)
+        work.append((UNION, (len(parts), tail), depth))
+        for part in parts:
+            work.append((VISIT, part, depth + 1))
+            work.append((LOAD, tail, depth))
+    elif isinstance(regex, Repeat):
+        high = -1 if regex.max is None else regex.max
+        if 0 <= high < regex.min:
+            values.append(NOTHING)
+            return
+        work.append((REPEAT, (regex.min, high, tail), depth))
+        _plan(regex.body, depth + 1, work, known)
+    elif isinstance(regex, Intersection):
+        work.append((INTERSECTION, (len(regex.parts), tail), depth))
+        for part in regex.parts:
+            _plan(part, depth + 1, work, known)
+    elif isinstance(regex, (Complement, Early)):
+        work.append((COMPLEMENT if isinstance(regex, Complement) else EARLY, tail, depth))
+        _plan(regex.body, depth + 1, work, known)
+
+
+def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
+    """Plans the translation of a tree with nothing behind it, unless that is known."""
+    found = known.get(id(regex))
+    if found is not None:
+        work.append((LOAD, found[1], depth))
+    else:
+        work += ((REMEMBER, regex, depth), (VISIT, regex, depth), (LOAD, EMPTY, depth))
+
+
+def _merged(parts: tuple[Regex, ...]) -> list[Regex]:
+    """The alternatives with all single characters joined into one class, and many literals into one table."""
+    ranges: list[tuple[int, int]] = []
+    literals: list[bytes] = []
+    rest: list[Regex] = []
+    for part in parts:
+        if isinstance(part, Chars):
+            ranges.extend(part.ranges)
+        elif isinstance(part, Literal):
+            literals.append(part.data)
+        else:
+            rest.append(part)
+    if ranges:
+        singles = [data for data in literals if len(data) == 1 and data.isascii()]
+        ranges.extend((data[0], data[0]) for data in singles)
+        literals = [data for data in literals if not (len(data) == 1 and data.isascii())]
+        rest.append(Chars(union_of(ranges)))
+    if len(literals) >= TABLE_FROM:
+        rest.append(literal_set(literals))
+    else:
+        rest.extend(Literal(data) for data in literals)
+    return rest

@@ -1,0 +1,52 @@
+"""Numbers with a meaning, shared by the modules that make automata.
+
+A module of its own, not compiled, so that the compiled modules can keep each its own typed copy.
+"""
+
+from __future__ import annotations
+
+# Terms that every table has.
+NOTHING = 0
+EMPTY = 1
+ANY_BYTE = 2
+ALL = 3  # every byte string: any byte, repeated
+
+# Kinds of heads; the payload of each. `LITERAL` to `BOUNDED` are sequences: they have a tail.
+K_NOTHING = 0
+K_EMPTY = 1
+K_UNION = 3  # tuple of terms, sorted, none a union; no tail
+K_LITERAL = 4  # bytes, 1 to CHUNK of them
+K_BYTES = 5  # 256-bit mask, two bits at least
+K_CHARS = 6  # number of a class of byte sequences
+K_REPEAT = 7  # (body, min, max); max -1 is without bound; a body that is nullable has min 0
+K_INTERSECTION = 8  # tuple of terms, sorted
+K_COMPLEMENT = 9  # term
+K_EARLY = 10  # term
+K_TABLE = 11  # (table, low, high, depth): what is left after `depth` bytes of the texts low to high - 1
+K_SUBSTRINGS = 12  # (suffix automaton, state)
+K_MULTIPLE = 13  # (divisor, remainder)
+K_COUNTING = 14  # (star, phase, term): what spells `phase`, then `star`, and is matched by `term`; see `Terms.counting`
+K_BOUNDED = 15  # (counting term, most): its texts that begin at most so many of what is counted
+
+FAR = 1 << 60  # lengths and counts saturate here
+
+NEVER = 1 << 30  # more of anything counted than a text holds
+
+DEAD = 0  # the state from which nothing is matched
+
+# Values of a state's `only_byte` besides the bytes 0 to 255.
+NOT_EXPANDED = -2
+MANY_BYTES = -1
+NO_BYTE = 256
+
+# What is known of a term that holds an intersection or a complement.
+UNKNOWN = 0
+ALIVE = 1
+LIFELESS = 2  # it matches nothing
+
+# The text of a set of items inside captures; see `engine/earley/item_sets.py`.
+NO_TEXT = 0  # it is in no capture
+UNKNOWN_TEXT = 1  # a mask is being made: what was captured so far has many values
+AFTER = 2  # after a capture of unknown text that does not matter yet
+NEEDS_CHECK = 3  # what was captured, and is not known, may matter
+EMPTY_TEXT = 4  # from here on numbers in `CapturedTexts`

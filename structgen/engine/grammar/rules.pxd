@@ -1,0 +1,76 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.grammar.tables cimport Capture, Lazy, Lookahead
+from structgen.engine.grammar.lookaheads cimport Lookaheads
+
+cdef int CAPTURES, END, NOT_MADE, REFUSALS_KEPT, RULES_SEEN, TERMINAL
+
+
+@cython.final
+cdef class Captured:
+    cdef Capture capture
+    cdef bint refuses
+    cdef bytes unrefused
+    cdef int after_any
+
+
+cdef class Rules:
+    cdef readonly AutomatonStore automata
+    cdef public int[::1] symbols
+    cdef public int[::1] start_state
+    cdef public int[::1] before
+    cdef readonly Lookaheads lookaheads
+    cdef public int[::1] first_rule
+    cdef public int[::1] last_rule
+    cdef public int[::1] rule_starts
+    cdef readonly int size
+    cdef readonly int start_position
+    cdef readonly int empty_position
+    cdef readonly bint has_captures
+    cdef readonly bint are_by_place
+    cdef object _source
+    cdef int _max_symbols
+    cdef int _rule_count
+    cdef int _nonterminals
+    cdef dict _keys
+    cdef dict _numbers
+    cdef list _captures
+    cdef dict _refusals
+    cdef dict _continuations
+    cdef dict _goes_on_endless
+
+    @cython.locals(low=int, high=int, middle=int, rule=int, at=int)
+    cpdef int rule_at(self, int position) except -2
+    @cython.locals(nonterminal=int)
+    cpdef int head_of(self, int rule) except -2
+    @cython.locals(start=int)
+    cpdef int expand(self, int nonterminal) except -1
+    @cython.locals(captured=Captured)
+    cpdef int continuation(self, int number, text) except -2
+    @cython.locals(captured=Captured, position=int, nonterminal=int)
+    cdef int _position_after(self, int number, text) except -2
+    @cython.locals(captured=Captured)
+    cpdef bint is_endless(self, int number) except -1
+    @cython.locals(captured=Captured)
+    cpdef bint refuses(self, int number) except -1
+    cpdef bint goes_on_endless(self, int position) except -1
+    @cython.locals(symbol=int, rule=int, seen=set)
+    cdef bint _sees_endless(self, int position) except -1
+    @cython.locals(captured=Captured, key=tuple, found=tuple)
+    cpdef refusals(self, int number, bytes begun)
+    @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int, at=int)
+    cdef int _load(self, tables) except -1
+    @cython.locals(symbol=int, state=int, before=int, first=int)
+    cdef int _write_bodies(self, int nonterminal, bodies) except -1
+    @cython.locals(out=list, state=int, before=int, captured=int)
+    cdef list _symbols_of(self, body)
+    @cython.locals(state=int, nonterminal=int)
+    cdef int _captured(self, of) except -2
+    @cython.locals(number=int)
+    cdef int _lazy(self, key) except -1
+    @cython.locals(number=int)
+    cdef int _new_nonterminal(self) except -1
+    cdef int _begin_rule(self, int position) except -1
+    cdef int _write(self, int symbol) except -1

@@ -1,0 +1,370 @@
+"""The rules of a grammar as flat arrays that grow: bodies of lazy nonterminals are added when first predicted.
+
+A grammar need not be written down before it is used. What is large or endless as a whole, and small along any one text
+(properties in any order, items that must differ), is a family of nonterminals, each named by a key that says what was
+seen before; its bodies are made when the engine predicts it. Where the key depends on text (which items were there?), a
+*capture* takes it: what follows the captured symbol is named by `RuleSource.after` once its text is known.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Sequence
+
+from structgen.engine.arrays import grown, zeros
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.grammar.lookaheads import Lookaheads
+from structgen.engine.grammar.tables import (
+    CAPTURES,
+    END,
+    Capture,
+    GrammarTables,
+    Lazy,
+    Lookahead,
+    Spelling,
+    Symbol,
+    terminal_number,
+)
+from structgen.engine.regex.tree import Regex
+from structgen.errors import LimitExceededError
+from structgen.limits import Limits
+
+__all__ = ["Rules"]
+
+NOT_MADE = -1
+TERMINAL = -2
+REFUSALS_KEPT = 10_000
+RULES_SEEN = 32  # so many nonterminals are looked at to see whether texts have no end
+
+
+class Captured:
+    """A capture in a body, and what was found out about it.
+
+    Attributes:
+        capture: the symbol.
+        refuses: texts are refused where they end.
+        unrefused: a beginning of no text that is refused; the last seen.
+        after_any: the position of what follows texts that are not known, once asked for.
+    """
+
+    def __init__(self, capture: Capture, refuses: bool) -> None:
+        self.capture = capture
+        self.refuses = refuses
+        self.unrefused: bytes | None = None
+        self.after_any = NOT_MADE
+
+
+class Rules:
+    """All rules that have been made for one grammar, shared by its stores of Earley sets.
+
+    Attributes:
+        symbols: int32, bodies one after another, each ended by -1; >= 0 nonterminals, -2 terminals, at CAPTURES and
+            below captures.
+        start_state: int32 by position, the automaton's start state before a terminal.
+        before: int32 by position, the look-ahead that holds where the dot stands there.
+        lookaheads: what their numbers mean.
+        first_rule, last_rule: int32 by nonterminal, its bodies in `rule_starts`; -1 where they are not made yet.
+        rule_starts: int32, positions in `symbols`.
+        start_position: where the rule `whole text -> start` stands; a terminal stands before it, for texts that begin
+            with what was written before them.
+        empty_position: where such a terminal stands before the empty text.
+        has_captures: whether any body has a capture.
+        are_by_place: whether the same rules serve many texts: they are not made for what a text holds so far.
+    """
+
+    def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
+        self.automata = automata
+        self._source = tables.source
+        self._max_symbols = limits.grammar_symbols
+        self.symbols = zeros(256)
+        self.start_state = zeros(256)
+        self.before = zeros(256)
+        self.lookaheads = Lookaheads(tables.lookaheads, automata)
+        self.size = 0
+        self.rule_starts = zeros(64)
+        self._rule_count = 0
+        self.first_rule = zeros(64, NOT_MADE)
+        self.last_rule = zeros(64, NOT_MADE)
+        self._nonterminals = 0
+        self._keys: dict[int, Hashable] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._captures: list[Captured] = []
+        self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
+        self._continuations: dict[Hashable, int] = {}
+        self.has_captures = False
+        self.are_by_place = tables.source is None or len(tables.lookaheads) > 0
+        self._goes_on_endless: dict[int, bool] = {}
+        start = self._load(tables)
+        self._write(TERMINAL)
+        self.start_position = self.size
+        self._write(start)
+        self._write(END)
+        self.empty_position = self.size
+        self._write(TERMINAL)
+        self._write(END)
+
+    def expand(self, nonterminal: int) -> None:
+        """Makes the bodies of a lazy nonterminal.
+
+        Raises:
+            LimitExceededError: grammar_symbols, or what its source raises.
+        """
+        if self._source is None:
+            raise ValueError(f"nonterminal {nonterminal} has no bodies, and nothing makes them")
+        self._write_bodies(nonterminal, self._source.bodies(self._keys[nonterminal]))
+
+    def continuation(self, number: int, text: bytes | None) -> int:
+        """The position at which a body goes on after its captured symbol; -1 where that text must not be captured."""
+        if text is not None:
+            return self._position_after(number, text)
+        captured: Captured = self._captures[number]
+        if captured.after_any < 0:  # every way that tokens leave the capture asks for it
+            captured.after_any = self._position_after(number, None)
+        return captured.after_any
+
+    def _position_after(self, number: int, text: bytes | None) -> int:
+        if self._source is None:
+            return NOT_MADE
+        captured: Captured = self._captures[number]
+        key = self._source.after(captured.capture.then, text)
+        if key is None:
+            return NOT_MADE
+        position = self._continuations.get(key, NOT_MADE)
+        if position < 0:
+            nonterminal = self._lazy(key)
+            position = self.size
+            self._write(nonterminal)
+            self._write(END)
+            self._continuations[key] = position
+        return position
+
+    def is_endless(self, number: int) -> bool:
+        """Whether what follows a capture does not depend on its text; see `Capture`."""
+        captured: Captured = self._captures[number]
+        return captured.capture.endless
+
+    def refuses(self, number: int) -> bool:
+        """Whether a capture refuses texts where they end."""
+        captured: Captured = self._captures[number]
+        return captured.refuses
+
+    def refusals(self, number: int, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+        """See `RuleSource.refusals`."""
+        captured: Captured = self._captures[number]
+        if self._source is None or (captured.unrefused is not None and begun.startswith(captured.unrefused)):
+            return (), ()
+        key = (number, begun)
+        found = self._refusals.get(key)
+        if found is None:
+            found = self._source.refusals(captured.capture.then, begun)
+            if not found[0] and not found[1]:
+                captured.unrefused = begun  # nor does a refused text begin as what is written after it
+            if len(self._refusals) >= REFUSALS_KEPT:
+                self._refusals.clear()
+            self._refusals[key] = found
+        return found
+
+    def goes_on_endless(self, position: int) -> bool:
+        """Whether infinitely many texts may complete a body from before a terminal, whatever part of that is written.
+
+        Told only where few rules have to be looked at; else False. Bodies are made for it.
+
+        Raises:
+            LimitExceededError: grammar_symbols, automaton_states, or what the source raises.
+        """
+        found = self._goes_on_endless.get(position)
+        if found is None:
+            found = self._goes_on_endless[position] = self._sees_endless(position)
+        return found
+
+    def _sees_endless(self, position: int) -> bool:
+        seen: set[int] = set()
+        waiting = deque([position])  # the nearest first
+        while waiting:
+            position = waiting.popleft()
+            symbol = self.symbols[position]
+            while symbol != END and symbol > CAPTURES:
+                if symbol == TERMINAL:
+                    if self.automata.is_ever_endless(self.start_state[position]):
+                        return True
+                elif symbol not in seen and len(seen) < RULES_SEEN:
+                    seen.add(symbol)
+                    if self.first_rule[symbol] < 0:
+                        self.expand(symbol)
+                    for rule in range(self.first_rule[symbol], self.last_rule[symbol]):
+                        waiting.append(self.rule_starts[rule])
+                position += 1
+                symbol = self.symbols[position]
+        return False
+
+    # -- where a position is, for messages --------------------------------------------------------------------------
+
+    def rule_at(self, position: int) -> int:
+        """The rule in whose body a position is; -1 for what is in none."""
+        low, high = 0, self._rule_count
+        while low < high:
+            middle = (low + high) // 2
+            if self.rule_starts[middle] <= position:
+                low = middle + 1
+            else:
+                high = middle
+        rule = low - 1
+        for at in range(self.rule_starts[rule] if rule >= 0 else position, position):
+            if self.symbols[at] == END:
+                return NOT_MADE
+        return rule
+
+    def head_of(self, rule: int) -> int:
+        """The nonterminal that a rule is of."""
+        for nonterminal in range(self._nonterminals):
+            if self.first_rule[nonterminal] <= rule < self.last_rule[nonterminal]:
+                return nonterminal
+        return NOT_MADE
+
+    def key_of(self, nonterminal: int) -> Hashable | None:
+        """The key of a nonterminal that its source made; None for others."""
+        return self._keys.get(nonterminal)
+
+    def bodies_of(self, nonterminal: int) -> list[Sequence[Symbol | Lookahead]]:
+        """The bodies of a nonterminal that its source made, as it made them, in the order of their rules."""
+        if self._source is None:
+            return []
+        return [body for body in self._source.bodies(self._keys[nonterminal]) if self._is_kept(body)]
+
+    def _is_kept(self, body: Sequence[Symbol | Lookahead]) -> bool:
+        """Whether every terminal of a body matches something; else no rule was made of it."""
+        for part in body:
+            if isinstance(part, (Lazy, Lookahead)):
+                continue
+            of: Regex | Lazy
+            if isinstance(part, Capture):
+                of = self._remaining(part) if part.refuses and not self._is_ever_endless(part.of) else part.of
+            else:
+                of = part
+            if not isinstance(of, Lazy) and self.automata.add(of) == 0:
+                return False
+        return True
+
+    def _load(self, tables: GrammarTables) -> int:
+        """Writes the rules of the tables, the first of all; returns the number of their start."""
+        states = [self.automata.add(regex) for regex in tables.terminals]
+        count = len(tables.first_rule) - 1
+        for _ in range(count):
+            self._new_nonterminal()
+        for key in tables.lazy:  # their numbers follow
+            self._lazy(key)
+        for at, symbol in enumerate(tables.symbols):
+            if symbol <= TERMINAL:
+                self._write(TERMINAL)
+                self.start_state[self.size - 1] = states[terminal_number(symbol)]
+            else:
+                self._write(symbol)
+            if tables.before:
+                self.before[self.size - 1] = tables.before[at]
+        for nonterminal in range(count):
+            self.first_rule[nonterminal] = self._rule_count
+            for rule in range(tables.first_rule[nonterminal], tables.first_rule[nonterminal + 1]):
+                self._begin_rule(tables.rule_starts[rule])
+            self.last_rule[nonterminal] = self._rule_count
+        return tables.start
+
+    def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol | Lookahead]]) -> None:
+        # Captured terminals become nonterminals first: the rules of one nonterminal stand together.
+        ready = [self._symbols_of(body) for body in bodies]
+        first = self._rule_count
+        for symbols in ready:
+            if symbols is None:
+                continue
+            self._begin_rule(self.size)
+            for symbol, state, before in symbols:
+                self._write(symbol)
+                self.start_state[self.size - 1] = state
+                self.before[self.size - 1] = before
+        self.first_rule[nonterminal] = first  # last, so that an error leaves nothing half made
+        self.last_rule[nonterminal] = self._rule_count
+
+    def _symbols_of(self, body: Sequence[Symbol | Lookahead]) -> list[tuple[int, int, int]] | None:
+        """The symbols of a body and its end, each with a terminal's start state and the look-ahead before it; None
+        where a terminal matches nothing.
+        """
+        out: list[tuple[int, int, int]] = []
+        before = 0
+        for part in body:
+            if isinstance(part, Lazy):
+                out.append((self._lazy(part.key), 0, before))
+            elif isinstance(part, Lookahead):
+                before = self.lookaheads.united(before, part.number)
+                continue
+            elif isinstance(part, Capture):
+                refuses = part.refuses and self._is_ever_endless(part.of)
+                of = self._remaining(part) if part.refuses and not refuses else part.of
+                captured = self._captured(of)
+                if captured < 0:
+                    return None
+                out.append((captured, 0, before))
+                out.append((CAPTURES - len(self._captures), 0, 0))
+                self._captures.append(Captured(part, refuses))
+                self.has_captures = True
+            else:
+                state = self.automata.add(part)
+                if state == 0:
+                    return None
+                out.append((TERMINAL, state, before))
+            before = 0
+        out.append((END, 0, before))
+        return out
+
+    def _is_ever_endless(self, of: Regex | Lazy) -> bool:
+        """Whether texts may be refused where they end, and no beginning is left without an end."""
+        return not isinstance(of, Lazy) and self.automata.is_ever_endless(self.automata.add(of))
+
+    def _remaining(self, capture: Capture) -> Regex | Lazy:
+        return capture.of if self._source is None else self._source.remaining(capture.then)
+
+    def _captured(self, of: Regex | Lazy) -> int:
+        """The nonterminal of a captured symbol; -1 for a terminal that matches nothing."""
+        if isinstance(of, Lazy):
+            return self._lazy(of.key)
+        state = self.automata.add(of)
+        if state == 0:
+            return NOT_MADE
+        nonterminal = self._new_nonterminal()
+        self.first_rule[nonterminal] = self._rule_count
+        self._begin_rule(self.size)
+        self.last_rule[nonterminal] = self._rule_count
+        self._write(TERMINAL)
+        self.start_state[self.size - 1] = state
+        self._write(END)
+        return nonterminal
+
+    def _lazy(self, key: Hashable) -> int:
+        """The nonterminal of a key."""
+        number = self._numbers.get(key, NOT_MADE)
+        if number < 0:
+            number = self._numbers[key] = self._new_nonterminal()
+            self._keys[number] = key
+        return number
+
+    def _new_nonterminal(self) -> int:
+        number = self._nonterminals
+        if number >= len(self.first_rule):
+            self.first_rule = grown(self.first_rule, number, NOT_MADE)
+            self.last_rule = grown(self.last_rule, number, NOT_MADE)
+        self._nonterminals = number + 1
+        return number
+
+    def _begin_rule(self, position: int) -> None:
+        if self._rule_count >= len(self.rule_starts):
+            self.rule_starts = grown(self.rule_starts, self._rule_count)
+        self.rule_starts[self._rule_count] = position
+        self._rule_count += 1
+
+    def _write(self, symbol: int) -> None:
+        if self.size >= self._max_symbols + 16:  # the tables of the grammar itself were within the limit
+            raise LimitExceededError("grammar_symbols", self._max_symbols)
+        if self.size >= len(self.symbols):
+            self.symbols = grown(self.symbols, self.size)
+            self.start_state = grown(self.start_state, self.size)
+            self.before = grown(self.before, self.size)
+        self.symbols[self.size] = symbol
+        self.size += 1

@@ -1,0 +1,51 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.vocabulary.token_trie cimport TokenTrie
+
+cdef int BROKEN, UNKNOWN, BOUNDARY, NO_TEXT
+cdef unsigned long long ALL_CHARACTERS
+cdef int[::1] KIND_OF, KIND_OF_LEAD
+cdef bytes SAMPLES
+
+
+@cython.locals(one="unsigned long long")
+cpdef unsigned long long kind_of(int byte) noexcept
+
+
+@cython.locals(found="unsigned long long", index="Py_ssize_t")
+cpdef unsigned long long kinds_in(bytes text) noexcept
+
+
+cdef class Contents:
+    cdef readonly unsigned long long[::1] behind
+    cdef readonly int[::1] characters
+    cdef readonly int[::1] height
+
+    @cython.locals(path="int[::1]", node_byte="int[::1]", node_depth="int[::1]", characters="int[::1]", one="unsigned long long", node=int, depth=int, byte=int, before=int, state=int, begun=int, following=int)
+    cdef int _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) except -1
+    @cython.locals(behind="unsigned long long[::1]", height="int[::1]", one="unsigned long long", node=int, above=int)
+    cdef void _gather(self, int count, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) noexcept
+
+
+@cython.locals(low=int, high=int)
+cdef int _after(int state, int byte) noexcept
+
+
+cdef class CharacterKinds:
+    cdef readonly AutomatonStore automata
+    cdef int[::1] _loop_of
+    cdef unsigned long long[::1] _loops
+    cdef int _loop_count
+
+    @cython.locals(at=int)
+    cpdef unsigned long long loops(self, int state) except? 1
+    @cython.locals(index="Py_ssize_t")
+    cdef bint _may_loop(self, int state) except -1
+    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
+    cpdef unsigned long long between(self, int start, int goal) except? 1
+    @cython.locals(previous=int, byte=int, target=int)
+    cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
+    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, kind=int, lead=int)
+    cpdef unsigned long long refused(self, int state) except? 1

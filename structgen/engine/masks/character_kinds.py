@@ -1,0 +1,264 @@
+"""Kinds of characters: which of them stand behind each node of a trie, and which change nothing in a state.
+
+Inside a JSON string nearly every character leads back to the same state. Where only such characters stand behind a node
+of the vocabulary's trie, all tokens there stay inside, and the walk goes on behind them: of 270,000 nodes it sees some
+thousands.
+
+A kind is a bit of a 64-bit mask: a few ranges of ASCII that patterns tell apart, every other ASCII character, and
+groups of the characters of two, three and four bytes in UTF-8. One bit stands for bytes that are no characters. Most
+small letters are kinds of their own: where a pattern looks for a word, its first letter is the one character that leads
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from structgen.engine.arrays import enlarged, grown, zeros
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.vocabulary.token_trie import TokenTrie
+
+__all__ = ["CharacterKinds", "Contents", "kind_of", "kinds_in"]
+
+_RANGES = (b"0123456789", b"abcdef", b"jkqvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ")
+_OTHERS = [bytes([byte]) for byte in range(32, 128) if not any(byte in taken for taken in _RANGES)]
+_CONTROLS = (b"\t", b"\n", b"\r")
+_ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))]
+KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in taken) for byte in range(128)])
+
+# Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five of
+# these: what begins with another is not tied to them.
+SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
+TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
+
+# Declared as C integers in the .pxd, so not importable from here.
+BROKEN = FOUR_BYTES + 1
+ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
+UNKNOWN = -1
+SAMPLES = b"eA0 -"  # states that stay where they are do so by one of these, nearly all
+
+# How UTF-8 goes on: with a character, or never again; numbers above say which continuation bytes must come.
+BOUNDARY = 0
+NO_TEXT = -1
+_STARTS = (
+    # first and last leading byte, bounds of the second byte, bytes after that, kind
+    (0xC2, 0xC2, 0x80, 0xBF, 0, SPACES_C2),
+    (0xC3, 0xDF, 0x80, 0xBF, 0, TWO_BYTES),
+    (0xE1, 0xE1, 0x80, 0xBF, 1, SPACES_E1),
+    (0xE2, 0xE2, 0x80, 0xBF, 1, SPACES_E2),
+    (0xE3, 0xE3, 0x80, 0xBF, 1, SPACES_E3),
+    (0xE4, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xEE, 0xEE, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xEF, 0xEF, 0x80, 0xBF, 1, SPACES_EF),
+    (0xE0, 0xE0, 0xA0, 0xBF, 1, THREE_BYTES),
+    (0xED, 0xED, 0x80, 0x9F, 1, THREE_BYTES),
+    (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
+    (0xF0, 0xF0, 0x90, 0xBF, 2, FOUR_BYTES),
+    (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
+)
+KIND_OF_LEAD = array("i", [BROKEN] * 256)
+for _first, _last, _, _, _, _kind in _STARTS:
+    for _lead in range(_first, _last + 1):
+        KIND_OF_LEAD[_lead] = _kind
+
+
+def kind_of(byte: int) -> int:
+    """The kind of the character that a byte begins, as a mask; 0 where it goes on with one."""
+    one = 1
+    if byte < 0x80:
+        return one << KIND_OF[byte]
+    return 0 if byte < 0xC0 else one << KIND_OF_LEAD[byte]
+
+
+def kinds_in(text: bytes) -> int:
+    """The kinds of the characters of a text."""
+    found = 0
+    for index in range(len(text)):
+        found |= kind_of(text[index])
+    return found
+
+
+class Contents:
+    """What stands behind the nodes of a trie.
+
+    Attributes:
+        behind: uint64 by node, the kinds of the characters behind it, as a mask; where a character is cut off at the
+            end of a token, the whole character.
+        characters: int32 by node, how many characters have begun up to it.
+        height: int32 by node, the most bytes that come behind it.
+    """
+
+    def __init__(self, trie: TokenTrie) -> None:
+        count = trie.node_count
+        self.behind = array("Q", bytes(8 * max(count, 1)))
+        self.characters = zeros(max(count, 1))
+        self.height = zeros(max(count, 1))
+        parent = zeros(max(count, 1))
+        bits = array("Q", bytes(8 * max(count, 1)))
+        expected = zeros(max(count, 1))
+        self._read(trie, parent, bits, expected)
+        self._gather(count, parent, bits, expected)
+
+    def _gather(self, count: int, parent: array[int], bits: array[int], expected: array[int]) -> None:
+        """Gives each node its height, and the kinds behind its children and of them. Children stand behind parents.
+
+        Behind a node within a character there are bytes that are no characters, whatever they are behind its parent.
+        """
+        behind, height = self.behind, self.height
+        one = 1
+        for node in range(count - 1, -1, -1):
+            above = parent[node]
+            if above >= 0:
+                behind[above] |= bits[node] | behind[node]
+                if height[node] >= height[above]:
+                    height[above] = height[node] + 1
+            if expected[node] != BOUNDARY:
+                behind[node] |= one << BROKEN
+
+    def _read(self, trie: TokenTrie, parent: array[int], bits: array[int], expected: array[int]) -> None:
+        """Reads the paths as UTF-8 from the root.
+
+        Finds for each node its parent, the kind of character that it begins, as a bit, and how UTF-8 goes on after it.
+        """
+        path = zeros(trie.max_depth + 2, -1)
+        node_byte, node_depth, characters = trie.node_byte, trie.node_depth, self.characters
+        one = 1
+        for node in range(trie.node_count):
+            depth = node_depth[node]
+            byte = node_byte[node]
+            before = path[depth - 1] if depth > 1 else -1
+            parent[node] = before
+            path[depth] = node
+            state = expected[before] if before >= 0 else BOUNDARY
+            begun = 0 if 0x80 <= byte < 0xC0 else 1
+            characters[node] = begun + (characters[before] if before >= 0 else 0)
+            following = _after(state, byte)
+            expected[node] = following
+            if following == NO_TEXT:
+                bits[node] = one << BROKEN
+            elif state == BOUNDARY:
+                bits[node] = one << (KIND_OF[byte] if byte < 0x80 else KIND_OF_LEAD[byte])
+
+
+def _after(state: int, byte: int) -> int:
+    """How UTF-8 goes on after a byte: 1 to 3 for so many continuation bytes, 4 to 7 where the next has bounds."""
+    if state == NO_TEXT:
+        return NO_TEXT
+    if state == BOUNDARY:
+        if byte < 0x80:
+            return BOUNDARY
+        if 0xC2 <= byte <= 0xDF:
+            return 1
+        if byte == 0xE0:
+            return 4
+        if byte == 0xED:
+            return 5
+        if 0xE1 <= byte <= 0xEF:
+            return 2
+        if byte == 0xF0:
+            return 6
+        if byte == 0xF4:
+            return 7
+        return 3 if 0xF1 <= byte <= 0xF3 else NO_TEXT
+    low = 0xA0 if state == 4 else 0x90 if state == 6 else 0x80
+    high = 0x9F if state == 5 else 0x8F if state == 7 else 0xBF
+    if not low <= byte <= high:
+        return NO_TEXT
+    return state - 1 if state < 4 else 1 if state < 6 else 2
+
+
+class CharacterKinds:
+    """The kinds of characters by which the states of a store go where something is asked."""
+
+    def __init__(self, automata: AutomatonStore) -> None:
+        self.automata = automata
+        self._loop_of = zeros(1024)  # by state: one more than where its mask is in _loops, or 0
+        self._loops = array("Q", bytes(8 * 256))
+        self._loop_count = 0
+
+    def loops(self, state: int) -> int:
+        """The kinds all of whose characters lead from a state back to it, nowhere ending a match; 0 where it accepts.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        while state >= len(self._loop_of):
+            self._loop_of = grown(self._loop_of, len(self._loop_of))
+        at = self._loop_of[state] - 1
+        if at < 0:
+            at = self._loop_count
+            if at == len(self._loops):
+                self._loops = enlarged(self._loops, "Q", 2 * at)
+            if not self.automata.accepting[state] and self._may_loop(state):
+                self._loops[at] = self.between(state, state)
+            self._loop_count = at + 1
+            self._loop_of[state] = at + 1
+        return self._loops[at]
+
+    def _may_loop(self, state: int) -> bool:
+        """Whether one of a few characters leads from a state back to it: if none does, others are not looked at, for
+        where they lead need not be made then.
+        """
+        for index in range(len(SAMPLES)):  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if self.automata.next(state, SAMPLES[index]) == state:
+                return True
+        return False
+
+    def between(self, start: int, goal: int) -> int:
+        """The kinds all of whose characters lead from one state to another, without a match that ends within them.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        found = ALL_CHARACTERS
+        one = 1
+        for byte in range(128):
+            if self.automata.next(start, byte) != goal:
+                found &= ~(one << KIND_OF[byte])
+        previous, previous_low, previous_high, previous_more = UNKNOWN, 0, 0, 0
+        leads = False
+        for first, last, low, high, more, kind in _STARTS:
+            for lead in range(first, last + 1):
+                state = self.automata.next(start, lead)
+                same = state == previous and low == previous_low and high == previous_high and more == previous_more
+                if not same:
+                    leads = self._continues(state, goal, low, high, more)
+                    previous, previous_low, previous_high, previous_more = state, low, high, more
+                if not leads:
+                    found &= ~(one << kind)
+                    break
+        return found
+
+    def _continues(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
+        """Whether all continuations of a character that has begun lead on to a state."""
+        if not state or self.automata.accepting[state]:
+            return False
+        previous = UNKNOWN
+        for byte in range(low, high + 1):
+            target = self.automata.next(state, byte)
+            if target == previous:
+                continue
+            previous = target
+            if more == 0:
+                if target != goal:
+                    return False
+            elif not self._continues(target, goal, 0x80, 0xBF, more - 1):
+                return False
+        return True
+
+    def refused(self, state: int) -> int:
+        """The kinds none of whose characters begin a text of a state.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        one = 1
+        found = ALL_CHARACTERS
+        for byte in range(128):
+            if self.automata.leads_on(state, byte):
+                found &= ~(one << KIND_OF[byte])
+        for first, last, _, _, _, kind in _STARTS:
+            for lead in range(first, last + 1):
+                if self.automata.leads_on(state, lead):
+                    found &= ~(one << kind)
+        return found

@@ -1,0 +1,85 @@
+cimport cython
+
+from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.engine.masks.left_corners cimport Climb, Corner, LeftCorners
+from structgen.engine.grammar.lookaheads cimport Lookaheads
+from structgen.engine.masks.tables cimport ByteSet, RemainderNodes, TerminalMask
+from structgen.engine.grammar.rules cimport Rules
+from structgen.engine.masks.terminal_masks cimport TerminalMasks
+
+cdef int END, KEPT, ROOT
+
+
+cdef class Waiting
+
+
+cdef class DottedRule:
+    cdef public list tables
+    cdef public list escapes
+    cdef public list parts
+    cdef public Waiting open
+    cdef public int round
+
+
+cdef class Waiting:
+    cdef public Corner corner
+    cdef public list positions
+    cdef public list places
+    cdef public list nodes
+    cdef public set escaped
+    cdef public set met
+
+
+cdef class GroupClimb:
+    cdef public list positions
+    cdef public list groups
+    cdef public list firsts
+    cdef public ByteSet first
+    cdef public bint is_whole
+
+
+cdef class DottedRuleMasks:
+    cdef ItemSetStore _sets
+    cdef Rules _rules
+    cdef Lookaheads _lookaheads
+    cdef TerminalMasks _terminals
+    cdef public dict _rests
+    cdef public dict _nonterminals
+    cdef readonly LeftCorners corners
+    cdef dict _climbs
+    cdef dict _ends
+    cdef list _agenda
+    cdef list _opened
+    cdef int _round
+
+    cpdef bint begins_with_any(self, int position, RemainderNodes exits) except -1
+    @cython.locals(found=ByteSet)
+    cdef ByteSet bytes_of(self, RemainderNodes exits)
+    cdef int _forget(self) except -1
+    @cython.locals(found=GroupClimb)
+    cdef GroupClimb climb(self, int group)
+    @cython.locals(sets=ItemSetStore, rules=Rules, climb=GroupClimb, seen=set, pending=list, at=int, waiting=int, behind=int, above=int, first=ByteSet)
+    cdef GroupClimb _climbed(self, int group)
+    @cython.locals(place=DottedRule)
+    cdef DottedRule _new_place(self, Corner corner)
+    @cython.locals(found=DottedRule, place=DottedRule)
+    cpdef DottedRule rest(self, int position, int ahead, RemainderNodes exits)
+    @cython.locals(key="long long")
+    cdef long long _key(self, int position, int ahead, int number) noexcept
+    @cython.locals(agenda=list, place=DottedRule, exits=RemainderNodes, ahead=int, position=int, node=int)
+    cdef void _work(self) except *
+    @cython.locals(rules=Rules, symbol=int, inner=DottedRule, waiting=Waiting, index="Py_ssize_t")
+    cdef void _go_on(self, int position, int ahead, RemainderNodes exits, DottedRule place, int node) except *
+    @cython.locals(waiting=Waiting, corner=Corner, climb=Climb, left=ByteSet, first=ByteSet, kernel=int, key="long long")
+    cdef void _complete(self, DottedRule place, int node, RemainderNodes exits, int ahead) except *
+    @cython.locals(rules=Rules, table=TerminalMask, index=int, behind=int, held=int)
+    cdef void _read(self, int position, int state, RemainderNodes exits, DottedRule place, int node) except *
+    cdef void _put(self, int position, int ahead, RemainderNodes exits, DottedRule place, int node) except *
+    @cython.locals(key="long long", waiting=Waiting, index="Py_ssize_t", at=int)
+    cdef void _escape(self, DottedRule place, RemainderNodes exits, int ahead) except *
+    @cython.locals(found=DottedRule, corner=Corner, left=ByteSet, first=ByteSet, index="Py_ssize_t")
+    cdef DottedRule _predicted(self, int nonterminal, int ahead, RemainderNodes exits)
+    @cython.locals(found=RemainderNodes)
+    cdef RemainderNodes _ended(self, TerminalMask table)
+    @cython.locals(of_round=int, tables=list, stack=list, part=DottedRule, inner=DottedRule)
+    cdef void _gather(self, DottedRule place) except *

@@ -1,0 +1,247 @@
+"""What the texts of nonterminals begin with, and what goes on behind a nonterminal that begins others.
+
+Where an expression may stand, so may a sum, a product, and so on down to a name: each begins the one before it. What
+begins a nonterminal's texts, in however many steps, is its *left corner* (Rosenkrantz and Lewis, "Deterministic Left
+Corner Parsing", 1970). Here it is found once, with the ways back: behind a name stand the operators of all levels, and
+the way from one level up to the next need not be gone again for each text (Leo's transitive items, 1991, for all rules
+and not only those that are recursive on the right).
+"""
+
+from __future__ import annotations
+
+from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.grammar.tables import END
+from structgen.engine.masks.tables import ByteSet
+
+__all__ = ["Climb", "Corner", "LeftCorners"]
+
+ANY_BYTE = 2**256 - 1  # a bit for each
+
+
+class Climb:
+    """Where texts go on behind a nonterminal of a left corner.
+
+    Attributes:
+        kernels: the numbers of the positions, as in `Corner`.
+        is_whole: whether it may also be the whole text of the corner's nonterminal.
+    """
+
+    def __init__(self) -> None:
+        self.kernels: list[int] = []
+        self.is_whole = False
+
+
+class Corner:
+    """The left corner of a nonterminal behind a look-ahead.
+
+    Its *nodes* are nonterminals with the look-aheads that hold where they begin; 0 is the nonterminal itself.
+
+    Attributes:
+        states, positions, nodes, firsts: of each terminal that begins a text the state in which it begins, its
+            position, the node whose body it begins, and the bytes that it begins with.
+        kernel_positions, kernel_nodes, kernel_firsts: of each position behind a nonterminal that begins a body: that
+            position, the node whose body it is, and the bytes that may come; all bytes at the body's end.
+        callers: by node, the positions at which it begins a body, and the nodes of these bodies, in turns.
+        climbs: by node; None until it is asked for.
+    """
+
+    def __init__(self) -> None:
+        self.states: list[int] = []
+        self.positions: list[int] = []
+        self.nodes: list[int] = []
+        self.firsts: list[ByteSet] = []
+        self.kernel_positions: list[int] = []
+        self.kernel_nodes: list[int] = []
+        self.kernel_firsts: list[ByteSet] = []
+        self.kernel_of: dict[int, int] = {}
+        self.callers: list[list[int]] = [[]]
+        self.climbs: list[Climb | None] = [None]
+
+
+class LeftCorners:
+    """The left corners of one grammar that have been asked for.
+
+    Args:
+        sets: the grammar's Earley sets; its rules may grow.
+
+    Attributes:
+        body: of no nonterminal, for a body that is on its way: where it ends is where the whole ends.
+        covered: positions of terminals at the end of a body behind which a look-ahead holds, but another body goes on
+            after the same symbols: a word with and without white space behind it.
+    """
+
+    def __init__(self, sets: ItemSetStore) -> None:
+        self._sets = sets
+        self._rules = sets.rules
+        self._lookaheads = sets.rules.lookaheads
+        self._corners: dict[int, Corner] = {}
+        self.body = Corner()
+        self._first_at: dict[int, ByteSet] = {}
+        self._byte_sets: dict[int, ByteSet] = {}
+        self._met: set[int] = set()
+        self._uncompared: list[int] = []
+        self._is_comparing = False
+        self.covered: set[int] = set()
+        self._any_byte = self.byte_set(ANY_BYTE)
+
+    def byte_set(self, bits: int) -> ByteSet:
+        """The set of the bytes whose bits are set; the same object for the same bytes."""
+        found = self._byte_sets.get(bits)
+        if found is None:
+            found = self._byte_sets[bits] = ByteSet(bits)
+        return found
+
+    def corner(self, nonterminal: int, ahead: int) -> Corner:
+        """The left corner of a nonterminal where a look-ahead holds."""
+        key = nonterminal
+        key = key << 6 | ahead
+        found = self._corners.get(key)
+        if found is None:
+            found = self._corners[key] = self._made(key)
+            self._compare_bodies()
+        return found
+
+    def _made(self, key: int) -> Corner:
+        rules = self._rules
+        corner = Corner()
+        node_of = {key: 0}
+        keys = [key]
+        node = 0
+        while node < len(keys):
+            at = keys[node]
+            head, ahead = at >> 6, at & 63
+            self._prepare(head)
+            for rule in range(rules.first_rule[head], rules.last_rule[head]):
+                position = rules.rule_starts[rule]
+                held = self._lookaheads.united(ahead, rules.before[position])
+                symbol = rules.symbols[position]
+                if symbol < 0:
+                    self._add_terminal(corner, position, held, node)
+                    continue
+                called = symbol << 6 | held
+                begun = node_of.get(called)
+                if begun is None:
+                    begun = node_of[called] = len(keys)
+                    keys.append(called)
+                    corner.callers.append([])
+                    corner.climbs.append(None)
+                corner.callers[begun].append(position)
+                corner.callers[begun].append(node)
+            node += 1
+        return corner
+
+    def _prepare(self, nonterminal: int) -> None:
+        """Makes the bodies of a nonterminal ready, when it is first met."""
+        if self._rules.first_rule[nonterminal] < 0:
+            self._sets.expand(nonterminal)
+        if nonterminal not in self._met:
+            self._met.add(nonterminal)
+            self._uncompared.append(nonterminal)
+
+    def _compare_bodies(self) -> None:
+        """Finds what is covered in the nonterminals that were met, and in those that are met in looking for it."""
+        if not self._is_comparing:
+            self._is_comparing = True
+            try:
+                while self._uncompared:
+                    self._find_covered(self._uncompared.pop())
+            finally:
+                self._is_comparing = False
+
+    def _add_terminal(self, corner: Corner, position: int, held: int, node: int) -> None:
+        state = self._lookaheads.started(self._rules.start_state[position], held)
+        if state:
+            corner.states.append(state)
+            corner.positions.append(position)
+            corner.nodes.append(node)
+            corner.firsts.append(self.byte_set(self._sets.automata.first_bytes(state)))
+
+    def climb(self, corner: Corner, node: int) -> Climb:
+        """Where texts go on behind a node of a corner, whatever level up."""
+        found = corner.climbs[node]
+        if found is None:
+            found = corner.climbs[node] = self._climbed(corner, node)
+        return found
+
+    def _climbed(self, corner: Corner, node: int) -> Climb:
+        rules = self._rules
+        climb = Climb()
+        seen = {node}
+        pending = [node]
+        while pending:
+            at = pending.pop()
+            if at == 0:
+                climb.is_whole = True
+            callers = corner.callers[at]
+            for index in range(0, len(callers), 2):
+                behind, above = callers[index] + 1, callers[index + 1]
+                if rules.symbols[behind] != END or rules.before[behind]:
+                    climb.kernels.append(self._kernel(corner, behind, above))
+                elif above not in seen:
+                    seen.add(above)
+                    pending.append(above)
+        return climb
+
+    def _kernel(self, corner: Corner, position: int, node: int) -> int:
+        key = node
+        key = key << 32 | position
+        found = corner.kernel_of.get(key)
+        if found is None:
+            found = corner.kernel_of[key] = len(corner.kernel_positions)
+            corner.kernel_positions.append(position)
+            corner.kernel_nodes.append(node)
+            corner.kernel_firsts.append(self.first_behind(position))
+        return found
+
+    def first_at(self, position: int) -> ByteSet:
+        """The bytes that may come at a position that is not the end of its body, whatever look-ahead holds."""
+        found = self._first_at.get(position)
+        if found is None:
+            symbol = self._rules.symbols[position]
+            if symbol < 0:
+                found = self.byte_set(self._sets.automata.first_bytes(self._rules.start_state[position]))
+            else:
+                found = ByteSet(0)
+                for first in self.corner(symbol, 0).firsts:
+                    found.add(first)
+            self._first_at[position] = found
+        return found
+
+    def first_behind(self, position: int) -> ByteSet:
+        """The same, for a position behind a nonterminal; any byte, where that ends the body."""
+        return self._any_byte if self._rules.symbols[position] == END else self.first_at(position)
+
+    def _find_covered(self, nonterminal: int) -> None:
+        """Adds to `covered`."""
+        rules = self._rules
+        first, last = rules.first_rule[nonterminal], rules.last_rule[nonterminal]
+        for rule in range(first, last):
+            start = rules.rule_starts[rule]
+            end = start
+            while rules.symbols[end] != END:
+                end += 1
+            if rules.before[end] and rules.symbols[end - 1] < 0:
+                for other in range(first, last):
+                    if other != rule and self._goes_further(start, end, rules.rule_starts[other]):
+                        self.covered.add(end - 1)
+
+    def _goes_further(self, start: int, end: int, other: int) -> bool:
+        """Whether the body at `other` has the symbols of the one from `start` to `end`, and surely goes on."""
+        rules = self._rules
+        for index in range(end - start):
+            at, there = start + index, other + index
+            same = rules.symbols[at] == rules.symbols[there] and rules.start_state[at] == rules.start_state[there]
+            if not same or rules.before[at] != rules.before[there]:
+                return False
+        return rules.symbols[other + end - start] != END and self.is_alive(other + end - start, 0)
+
+    def is_alive(self, position: int, ahead: int) -> bool:
+        """Whether some text can begin at a position that is not the end of its body, where a look-ahead holds."""
+        rules = self._rules
+        ahead = self._lookaheads.united(ahead, rules.before[position])
+        if not ahead:
+            return True
+        symbol = rules.symbols[position]
+        if symbol < 0:
+            return self._lookaheads.started(rules.start_state[position], ahead) != 0
+        return len(self.corner(symbol, ahead).states) != 0

@@ -1,0 +1,49 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of, kinds_in
+
+cdef int CUT_OFF, DEEPEST, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT
+cdef unsigned long long ALL_KINDS
+
+
+cdef class SkippableStates:
+    cdef readonly AutomatonStore automata
+    cdef readonly CharacterKinds characters
+    cdef readonly unsigned long long[::1] kinds
+    cdef readonly unsigned long long[::1] needed
+    cdef readonly int[::1] reach
+    cdef readonly unsigned char[::1] moves
+    cdef int _count
+    cdef int[::1] _number_of
+    cdef dict _kinds_of_body
+    cdef dict _common
+    cdef dict _needed
+
+    cdef int known(self, int state) noexcept
+    @cython.locals(number=int)
+    cpdef int find(self, int state) except -1
+    cpdef bint holds(self, int number, unsigned long long behind, int height) noexcept
+    @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", ends_behind=bint)
+    cdef bint _is_open(self, int number, int state) except -1
+    @cython.locals(automata=AutomatonStore, body=int, most="long long")
+    cdef bint _is_bounded_repetition(self, int number, int state) except -1
+    @cython.locals(automata=AutomatonStore, counting=int, most="long long", star=int, phase=int, inner=int, kinds="unsigned long long", part=int, search=int, length="long long")
+    cdef bint _has_room(self, int number, int state) except -1
+    @cython.locals(automata=AutomatonStore, search=int, body=int, least="long long")
+    cdef int _needed_after(self, int star, list searches, long long count) except -1
+    @cython.locals(automata=AutomatonStore, part=int, body=int)
+    cdef int _search_in(self, int term) except -1
+    cdef unsigned long long _kinds_of(self, int body) except? 1
+    @cython.locals(automata=AutomatonStore, term=int, own="unsigned long long", needed="unsigned long long", both="unsigned long long")
+    cdef bint _is_never_refused(self, int number, list refused, bytes text) except -1
+    @cython.locals(byte=int)
+    cdef int _free_character(self, int number, alphabet) except -2
+    cdef unsigned long long _needed_by(self, int term, unsigned long long kinds, int depth) except? 1
+    @cython.locals(automata=AutomatonStore, kind=int, part=int, found="unsigned long long", own="unsigned long long")
+    cdef unsigned long long _found_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
+
+
+@cython.locals(found="unsigned long long", byte=int)
+cpdef unsigned long long kind_of_all(mask, unsigned long long kinds) except? 1

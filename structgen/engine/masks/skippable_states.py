@@ -1,0 +1,308 @@
+"""States that stay open: whatever characters of certain kinds come next, something still follows, and no text ends.
+
+So it is inside a JSON string in which a pattern is looked for (`C* T "`), or which must not have some form
+(`C* " & ~X`): each character may lead to another state, and yet every token made of such characters stays inside, and
+has no exit. Where only these stand behind a node of the vocabulary's trie, a walk need not look at them.
+
+That a state stays open is seen by its form. Let u be made of C.
+
+- `C* T` goes on after u as it does before it, for what follows u has all texts of `C* T`. An intersection of such
+  states does if they have a text t in common.
+- Where texts X are refused, u·t must not be one of them. Three reasons tell: t begins with a character that no X has;
+  or all X need certain characters, and u lacks one; or all X are longer than u·t.
+- All texts end as no C begins, so u is none of them.
+
+Of a string with a bound on its characters the same is true of texts that leave room for what must still come.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from structgen.engine.arrays import enlarged, grown, zeros
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import (
+    EMPTY,
+    K_BOUNDED,
+    K_BYTES,
+    K_COMPLEMENT,
+    K_EMPTY,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_REPEAT,
+    K_UNION,
+    NOTHING,
+)
+from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
+
+__all__ = ["SkippableStates"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+ALL_KINDS = 2**64 - 1  # also of bytes that are no characters, which no state stays open for
+NO_LIMIT = 2**31 - 1
+MAX_PARTS = 64  # of an intersection that is looked at
+DEEPEST = 200  # terms inside of terms, in looking for characters that are needed
+CUT_OFF = 3  # bytes that a token may lack of its last character
+
+
+class SkippableStates:
+    """Which tokens a walk need not look at, by the state it is in.
+
+    Attributes, by the number that `find` gives a state:
+        kinds: uint64, kinds of characters: texts of these lead on from the state, and nowhere to an end,
+        needed: uint64, if they lack a character of one of these kinds,
+        reach: int32, and have no more bytes than this;
+        moves: uint8, whether they may lead to other states.
+    """
+
+    def __init__(self, automata: AutomatonStore, characters: CharacterKinds) -> None:
+        self.automata = automata
+        self.characters = characters
+        self.kinds = array("Q", bytes(8 * 256))
+        self.needed = array("Q", bytes(8 * 256))
+        self.reach = zeros(256)
+        self.moves = array("B", bytes(256))
+        self._count = 0
+        self._number_of = zeros(1024)  # by state, one more than its number, or 0
+        self._kinds_of_body: dict[int, int] = {}  # by term: the characters that are each one of its texts
+        self._common: dict[tuple[int, ...], bytes | None] = {}  # by terms
+        self._needed: dict[tuple[int, int], int] = {}  # by term and kinds: see `_needed_by`
+
+    def known(self, state: int) -> int:
+        """The number of a state, -1 where it was not asked for before."""
+        return self._number_of[state] - 1 if state < len(self._number_of) else -1
+
+    def find(self, state: int) -> int:
+        """The number of a state.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        while state >= len(self._number_of):
+            self._number_of = grown(self._number_of, len(self._number_of))
+        number = self._number_of[state] - 1
+        if number < 0:
+            number = self._count
+            if number == len(self.kinds):
+                self.kinds = enlarged(self.kinds, "Q", 2 * number)
+                self.needed = enlarged(self.needed, "Q", 2 * number)
+                self.reach = grown(self.reach, number)
+                self.moves = enlarged(self.moves, "B", 2 * number)
+            self.kinds[number] = 0
+            self.needed[number] = ALL_KINDS
+            self.reach[number] = NO_LIMIT
+            self.moves[number] = self._is_open(number, state)
+            if not self.moves[number]:
+                self.kinds[number] = self.characters.loops(state)
+                self.needed[number] = ALL_KINDS
+                self.reach[number] = NO_LIMIT
+            self._count = number + 1
+            self._number_of[state] = number + 1
+        return number
+
+    def holds(self, number: int, behind: int, height: int) -> bool:
+        """Whether all that stands behind a node of a trie stays inside a state, nowhere ending.
+
+        Args:
+            number: of the state.
+            behind: the kinds of characters behind the node,
+            height: and how many bytes at most.
+        """
+        if behind & ~self.kinds[number]:
+            return False
+        return self.needed[number] & ~behind != 0 and height <= self.reach[number]
+
+    def _is_open(self, number: int, state: int) -> bool:
+        """Whether a state stays open; keeps under which conditions."""
+        automata = self.automata
+        kind = automata.kind[state]
+        if kind == K_BOUNDED:
+            return self._has_room(number, state)
+        if kind == K_REPEAT and automata.payload[state][2] >= 0:
+            return self._is_bounded_repetition(number, state)
+        if kind not in (K_REPEAT, K_UNION, K_INTERSECTION):
+            return False
+        if kind == K_INTERSECTION and automata.tail[state] != EMPTY:
+            return False
+        parts = automata.payload[state] if kind == K_INTERSECTION else (state,)
+        if len(parts) > MAX_PARTS:
+            return False
+        searches: list[int] = []
+        refused: list[int] = []
+        kinds = ALL_KINDS
+        ends_behind = False
+        for part in parts:
+            if automata.kind[part] == K_COMPLEMENT and automata.tail[part] == EMPTY:
+                refused.append(automata.payload[part])
+                continue
+            search = self._search_in(part)
+            if search == NOTHING:
+                return False
+            body = automata.payload[search][0]
+            kinds &= self._kinds_of(body)
+            ends_behind = ends_behind or automata.ends_behind(part, body, automata.last_of(search))
+            searches.append(search)
+        if not kinds or not ends_behind:
+            return False
+        self.kinds[number] = kinds
+        if not refused and len(searches) == 1 and not automata.may_be_empty[searches[0]]:
+            return True
+        text = self._common_text(tuple(searches))
+        return text is not None and (not refused or self._is_never_refused(number, refused, text))
+
+    def _is_bounded_repetition(self, number: int, state: int) -> bool:
+        """Whether a state C{m,n}·R stays open; keeps how long texts may be."""
+        automata = self.automata
+        body, _, most = automata.payload[state]
+        if automata.kind[automata.tail[state]] != K_LITERAL or automata.may_be_empty[body]:
+            return False
+        if not automata.ends_behind(state, body, automata.last_of(state)):
+            return False
+        self.kinds[number] = self._kinds_of(body)
+        self.reach[number] = min(most, NO_LIMIT)
+        return self.kinds[number] != 0
+
+    def _has_room(self, number: int, state: int) -> bool:
+        """Whether a state with a bound on how many C may come stays open; keeps how long texts may be.
+
+        Let it be C*·R, where R begins as no C does, with D{m,}·T for several D and T. After k characters that are C and
+        D, all of D{m-k,}·T is left, if not more. If the bound leaves room for that after some k, it does after less:
+        then the rest of the k characters may still come.
+        """
+        automata = self.automata
+        counting, most = automata.payload[state]
+        star, phase, inner = automata.payload[counting]
+        if automata.tail[state] != EMPTY or phase != EMPTY or automata.kind[automata.tail[star]] != K_LITERAL:
+            return False
+        kinds = self._kinds_of(automata.payload[star][0])
+        searches: list[int] = []
+        for part in automata.conjuncts(inner):
+            search = self._search_in(part)
+            if search == NOTHING:
+                return False
+            searches.append(search)
+            kinds &= self._kinds_of(automata.payload[search][0])
+        length = most - self._needed_after(star, searches, most)
+        if not kinds or length <= 0 or length + self._needed_after(star, searches, length) > most:
+            return False
+        self.kinds[number] = kinds
+        self.reach[number] = min(length, NO_LIMIT)
+        return True
+
+    def _needed_after(self, star: int, searches: list[int], count: int) -> int:
+        """How many more characters suffice for some searches, when `count` have come that all of them go on after."""
+        automata = self.automata
+        left: list[int] = []
+        for search in searches:
+            body, least, _ = automata.payload[search]
+            left.append(automata.repeat(body, max(0, least - count), -1, automata.tail[search]))
+        return automata.least_begun(automata.counting(star, EMPTY, automata.intersection(left, EMPTY)))
+
+    def _search_in(self, term: int) -> int:
+        """A repetition without bound, C{m,}·T, all texts of which a term has; `NOTHING` if its form shows none."""
+        automata = self.automata
+        for part in automata.payload[term] if automata.kind[term] == K_UNION else (term,):
+            if automata.kind[part] == K_REPEAT and automata.payload[part][2] < 0:
+                body = automata.payload[part][0]
+                if automata.tail[part] != EMPTY and not automata.may_be_empty[body] and self._kinds_of(body):
+                    return int(part)
+        return NOTHING
+
+    def _kinds_of(self, body: int) -> int:
+        """The kinds of characters each of which is a text of a term, and no other text begins so."""
+        found = self._kinds_of_body.get(body)
+        if found is None:
+            found = self._kinds_of_body[body] = self.characters.between(body, EMPTY)
+        return found
+
+    def _common_text(self, terms: tuple[int, ...]) -> bytes | None:
+        """A text that all of some terms have, or None."""
+        if terms not in self._common:
+            self._common[terms] = self.automata.common_text(terms)
+        return self._common[terms]
+
+    # -- what is refused --------------------------------------------------------------------------------------------
+
+    def _is_never_refused(self, number: int, refused: list[int], text: bytes) -> bool:
+        """Whether no text of the kinds of a state is refused before `text`, or before a character and that; keeps under
+        which conditions.
+        """
+        automata = self.automata
+        used = 0
+        others: list[int] = []
+        for term in refused:  # those that have no such character
+            alphabet = used | automata.alphabet(term)
+            if self._free_character(number, alphabet) < 0:
+                others.append(term)
+            else:
+                used = alphabet
+        if used:
+            text = bytes((self._free_character(number, used),)) + text
+        if not others:
+            return True
+        own = kinds_in(text)
+        needed = ALL_KINDS
+        for term in others:
+            both = needed & self._needed_by(term, self.kinds[number] | own, 0) & ~own
+            if both:
+                needed = both
+            else:
+                self.reach[number] = min(self.reach[number], automata.min_len[term] - len(text) - CUT_OFF - 1)
+        self.needed[number] = needed
+        return bool(self.reach[number] > 0)
+
+    def _free_character(self, number: int, alphabet: int) -> int:
+        """An ASCII character of the kinds of a state that is not in an alphabet, or -1."""
+        for byte in range(32, 128):
+            if self.kinds[number] & kind_of(byte) and not alphabet >> byte & 1:
+                return byte
+        return -1
+
+    def _needed_by(self, term: int, kinds: int, depth: int) -> int:
+        """Kinds of which each text of a term that is made of some kinds has characters; `ALL_KINDS` if it has none."""
+        if depth > DEEPEST:
+            return 0
+        key = (term, kinds)
+        found = self._needed.get(key)
+        if found is None:
+            found = self._needed[key] = self._found_needed_by(term, kinds, depth + 1)
+        return found
+
+    def _found_needed_by(self, term: int, kinds: int, depth: int) -> int:
+        automata = self.automata
+        kind = automata.kind[term]
+        if kind == K_EMPTY:
+            return 0
+        if term == NOTHING:
+            return ALL_KINDS
+        if kind == K_UNION:
+            found = ALL_KINDS
+            for part in automata.payload[term]:
+                found &= self._needed_by(part, kinds, depth)
+                if not found:
+                    break
+            return found
+        found = self._needed_by(automata.tail[term], kinds, depth)
+        payload = automata.payload[term]
+        if kind == K_LITERAL:
+            own = kinds_in(payload)
+            return ALL_KINDS if own & ~kinds else found | own
+        if kind == K_BYTES:
+            return found | kind_of_all(payload, kinds)
+        if kind == K_REPEAT and payload[1] > 0:
+            return found | self._needed_by(payload[0], kinds, depth)
+        return found
+
+
+def kind_of_all(mask: int, kinds: int) -> int:
+    """The kind of all bytes of a mask that are of some kinds; 0 if they differ, all kinds if there is none."""
+    if mask >> 128:
+        return 0
+    found = 0
+    for byte in range(128):
+        if mask >> byte & 1:
+            found |= kind_of(byte)
+    found &= kinds
+    if not found:
+        return ALL_KINDS
+    return 0 if found & (found - 1) else found

@@ -1,0 +1,110 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, zeros
+
+cdef int MAX_NODES, MAX_ROUNDS
+
+
+cdef class Marks:
+    cdef public int[::1] round_of
+    cdef public int round
+
+    cdef int begin(self) except -1
+    cdef bint meet(self, int number, int of_round) except -1
+    cdef bint has(self, int number) noexcept
+
+
+cdef class ByteSet:
+    cdef readonly unsigned long long first
+    cdef readonly unsigned long long second
+    cdef readonly unsigned long long third
+    cdef readonly unsigned long long fourth
+
+    @cython.locals(common="unsigned long long")
+    cdef bint meets(self, ByteSet other) noexcept
+    cdef void add(self, ByteSet other) noexcept
+
+
+cdef class Trie:
+    cdef public int[::1] byte
+    cdef public int[::1] end
+    cdef public int[::1] depth
+    cdef public int[::1] token_start
+    cdef public int[::1] tokens
+    cdef public int[::1] token_count
+    cdef public int[::1] first_node
+    cdef public int[::1] node_mark
+    cdef public unsigned long long[::1] behind
+    cdef public int[::1] characters
+    cdef public int[::1] height
+    cdef public int[::1] children
+    cdef public int[::1] first_child
+    cdef public int size
+    cdef public int max_depth
+    cdef public bint has_counts
+    cdef public bint has_duplicates
+
+    @cython.locals(node=int, index=int)
+    cdef int _count_characters(self) except -1
+    @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int)
+    cdef int _index_children(self) except -1
+    @cython.locals(child=int, index=int, entry=int)
+    cdef int child(self, int node, int byte) noexcept
+
+
+cdef class TerminalMask
+
+
+cdef class RemainderNodes:
+    cdef public Trie trie
+    cdef public int first
+    cdef public int last
+    cdef public int min_count
+    cdef public int max_count
+    cdef public object removed
+    cdef public dict after_byte
+    cdef public int number
+    cdef public ByteSet bytes
+    cdef public TerminalMask ended
+
+
+cdef class DenseMask:
+    cdef public unsigned int[::1] words
+
+
+cdef class TerminalMask:
+    cdef public int round
+    cdef public int dense
+    cdef public int first_removed
+    cdef public int last_removed
+    cdef public int first_token
+    cdef public int last_token
+    cdef public int first_exit
+    cdef public int last_exit
+
+    @cython.locals(removed=int)
+    cdef bint shares_dense(self, TerminalMask other) noexcept
+
+
+cdef class ByCount:
+    cdef public int first
+    cdef public int size
+    cdef public int starts
+    cdef public int width
+
+
+cdef class CountedTerminal:
+    cdef public int state
+    cdef public int rest_state
+    cdef public int largest
+    cdef public int inside_mask
+    cdef public bint absorbs
+    cdef public int largest_exit
+    cdef public ByCount inside
+    cdef public ByCount rest
+    cdef public int exit_nodes
+    cdef public int exit_counts
+    cdef public int exit_count
+    cdef public Trie remainders
+    cdef public dict masks
+    cdef public dict exits

@@ -1,0 +1,36 @@
+from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.engine.masks.set_masks cimport SetMasks
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.masks.terminal_masks cimport TerminalMasks
+
+
+cdef class SharedTables:
+    cdef public AutomatonStore automata
+    cdef public TerminalMasks terminals
+    cdef readonly object lock
+    cdef readonly object limits
+    cdef readonly long long mask_bytes
+    cdef dict _others               # by fingerprint: terminal masks of other vocabularies
+
+    cpdef TerminalMasks terminals_of(self, vocabulary)
+    cpdef bint is_full(self) noexcept
+
+
+cdef class CompiledGrammar:
+    cdef readonly object tables
+    cdef readonly object vocabulary
+    cdef readonly tuple spellings
+    cdef readonly bint eager
+    cdef readonly object limits
+    cdef readonly int epoch
+    cdef readonly object lock
+    cdef readonly SharedTables shared
+    cdef readonly ItemSetStore sets
+    cdef readonly SetMasks masks
+    cdef readonly ItemSetStore previous
+    cdef public object proper
+    cdef public object origin
+    cdef object __weakref__
+
+    cpdef int renew(self) except -1
+    cpdef int renew_sets(self) except -1

@@ -1,0 +1,61 @@
+cimport cython
+from cython cimport view
+
+from structgen.engine.matching.compiled cimport CompiledGrammar
+from structgen.engine.earley.item_sets cimport ItemSetStore
+
+
+cdef int NOT_ENDED, STALE
+cdef unsigned int FULL
+cdef bint IS_COMPILED
+
+
+cdef class Matcher:
+    cdef CompiledGrammar _compiled
+    cdef bytes _prefix
+    cdef int _epoch
+    cdef int _set
+    cdef list _sets_before
+    cdef list _texts
+    cdef int _ended_by
+    cdef object _mask_object
+    cdef unsigned int[::view.strided, ::view.contiguous] _mask_words
+    cdef int _mask_rows
+    cdef int _reached
+    cdef object __weakref__
+
+    cpdef fill_next_token_bitmask(self, mask, int row=*)
+    @cython.locals(compiled=CompiledGrammar, is_of_epoch=bint)
+    cdef int _fill(self, unsigned int[::1] words) except -1
+    @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int)
+    cdef int _write(self, unsigned int[::1] words) except -1
+    @cython.locals(compiled=CompiledGrammar)
+    cdef int _begin(self) except -1
+    @cython.locals(sets=ItemSetStore, place=int, byte=int)
+    cdef int _follow_forced(self, bytearray out) except -1
+    cdef bint _may_end(self) noexcept
+    cdef bint _has_ended(self) noexcept
+    @cython.locals(spellings=tuple, text=bytes)
+    cpdef accept_token(self, token_id)
+    @cython.locals(compiled=CompiledGrammar, allowed=bint)
+    cdef int _accept_end(self, token_id) except -1
+    @cython.locals(compiled=CompiledGrammar, accepted=int)
+    cdef int _move(self, bytes text) except -1
+    @cython.locals(ends=bint)
+    cdef int _advance(self, bytes text) except -1
+    @cython.locals(sets=ItemSetStore, place=int, index=int)
+    cdef bint _follow_known(self, bytes text) noexcept
+    @cython.locals(sets=ItemSetStore, place=int, index=int)
+    cdef int _follow(self, bytes text) except -1
+    cdef int _copy_to(self, Matcher twin) except -1
+    @cython.locals(compiled=CompiledGrammar)
+    cdef int _renew_after(self, error) except -1
+    @cython.locals(compiled=CompiledGrammar)
+    cdef void _refresh(self) except *
+    cdef int _take_place(self, int place) except -1
+    @cython.locals(compiled=CompiledGrammar, place=int, index=int, text=bytes)
+    cdef int _read_again(self) except -1
+
+
+@cython.locals(words="unsigned int[::view.strided, ::view.contiguous]", matcher=Matcher, row=int)
+cpdef fill_next_token_bitmask(matchers, mask)

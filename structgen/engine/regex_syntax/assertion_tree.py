@@ -1,0 +1,191 @@
+r"""The tree of a pattern with assertions, as the parser builds it; `engine/regex_assertions.py` resolves it.
+
+A regex tree says which texts match; an assertion says something about the text around a place. `\b` is no node of its
+own: it says that a word ends at a place and does not go on, or the other way round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from structgen.engine.regex.tree import EMPTY, NOTHING, Chars, Choice, Literal, Regex, choice, repeat, sequence
+from structgen.engine.regex.unicode_classes import Ranges, negation_of, union_of
+
+__all__ = [
+    "Asserting",
+    "Pattern",
+    "alternatives",
+    "assertion",
+    "join",
+    "look_ahead",
+    "look_behind",
+    "repeated",
+    "single_character",
+    "word_boundary",
+]
+
+
+@dataclass(slots=True, eq=False)
+class Asserting:
+    """A part of a pattern that holds an assertion.
+
+    Attributes:
+        kind: "begin", "end", "end_or_newline" (Python's `$`), "look", "behind", "sequence", "choice", "repeat".
+        parts: what it is made of; for "look", "behind" and "repeat" one part.
+        min, max: of "repeat".
+        negative: of "look" and "behind".
+        begin: of "repeat", where it begins in the text, if that is known.
+        has_begin: a "begin" is in it, outside of look-behind.
+        has_refused_begin: a "begin" is in a negative look-ahead, so that it may match less at the begin of the text.
+        has_look: something that looks further ahead than one character is in it, an "end" apart.
+        has_near_look: a look at the next character is in it.
+        has_behind: a "behind" is in it, or a "repeat" with a look at the next character.
+        has_rounds: a "repeat" of more than one round is in it.
+        has_looking_rounds: one with a "look" of that kind is.
+        depth: nesting.
+        size: the number of nodes, each regex one; parts that are shared count wherever they stand.
+    """
+
+    kind: str
+    parts: tuple[Pattern, ...] = ()
+    min: int = 0
+    max: int | None = None
+    negative: bool = False
+    begin: int = field(init=False, default=0)
+    has_begin: bool = field(init=False, default=False)
+    has_refused_begin: bool = field(init=False, default=False)
+    has_look: bool = field(init=False, default=False)
+    has_near_look: bool = field(init=False, default=False)
+    has_behind: bool = field(init=False, default=False)
+    has_rounds: bool = field(init=False, default=False)
+    has_looking_rounds: bool = field(init=False, default=False)
+    depth: int = field(init=False, default=1)
+    size: int = field(init=False, default=1)
+
+    def __post_init__(self) -> None:
+        kind = self.kind
+        self.size += len(self.parts)
+        if kind == "begin":
+            self.has_begin = True
+        elif kind == "end_or_newline":
+            self.has_look = True
+        elif kind == "behind":
+            self.has_behind = True
+        elif kind == "look":
+            self.has_near_look = single_character(self.parts[0]) is not None
+            self.has_look = not self.has_near_look
+        for part in self.parts:
+            if isinstance(part, Asserting):
+                self._take_over(part)
+        if kind == "repeat" and self.max != 1:
+            self.has_rounds = True
+            self.has_looking_rounds = self.has_looking_rounds or self.has_look
+            self.has_behind = self.has_behind or self.has_near_look
+        elif self.negative and self.has_begin:
+            self.has_refused_begin = True
+
+    def _take_over(self, part: Asserting) -> None:
+        """What holds of a part holds of the whole."""
+        self.has_begin = self.has_begin or (part.has_begin and self.kind != "behind")
+        self.has_refused_begin = self.has_refused_begin or part.has_refused_begin
+        self.has_look = self.has_look or part.has_look
+        self.has_near_look = self.has_near_look or part.has_near_look
+        self.has_behind = self.has_behind or part.has_behind
+        self.has_rounds = self.has_rounds or part.has_rounds
+        self.has_looking_rounds = self.has_looking_rounds or part.has_looking_rounds
+        self.depth = max(self.depth, part.depth + 1)
+        self.size += part.size - 1
+
+
+Pattern = Regex | Asserting
+
+
+def single_character(part: Pattern) -> Chars | None:
+    """The part as one character out of a set, if that is what it matches."""
+    if isinstance(part, Chars):
+        return part
+    if isinstance(part, Choice):
+        inner = [single_character(p) for p in part.parts]
+        return None if None in inner else Chars(union_of(r for found in inner if found for r in found.ranges))
+    if isinstance(part, Literal) and 0 < len(part.data) <= 4:
+        text = part.data.decode(errors="replace")
+        return Chars(((ord(text), ord(text)),)) if len(text) == 1 and text != "\ufffd" else None
+    return None
+
+
+def assertion(kind: str) -> Asserting:
+    """An anchor: "begin", "end" or "end_or_newline"."""
+    return Asserting(kind)
+
+
+def look_ahead(body: Pattern, *, negative: bool) -> Pattern:
+    """`(?=body)`, or `(?!body)` if negative."""
+    if isinstance(body, Asserting) or body != NOTHING:
+        return Asserting("look", (body,), negative=negative)
+    return EMPTY if negative else NOTHING
+
+
+def join(*parts: Pattern) -> Pattern:
+    """One part after the other."""
+    if any(not isinstance(p, Asserting) and p == NOTHING for p in parts):
+        return NOTHING
+    out: list[Pattern] = []
+    plain: list[Regex] = []
+    for part in parts:
+        if isinstance(part, Asserting):
+            if plain:
+                out.append(sequence(*plain))
+                plain = []
+            out.append(part)
+        else:
+            plain.append(part)
+    if plain and (not out or plain != [EMPTY]):
+        out.append(sequence(*plain))
+    return out[0] if len(out) == 1 else Asserting("sequence", tuple(out)) if out else EMPTY
+
+
+def alternatives(*parts: Pattern) -> Pattern:
+    """Any of the parts."""
+    plain = choice(*(p for p in parts if not isinstance(p, Asserting)))
+    asserting = [p for p in parts if isinstance(p, Asserting)]
+    if not asserting:
+        return plain
+    if plain == NOTHING:
+        return asserting[0] if len(asserting) == 1 else Asserting("choice", tuple(asserting))
+    return Asserting("choice", (plain, *asserting))
+
+
+def repeated(body: Pattern, minimum: int, maximum: int | None) -> Pattern:
+    """`body` between `minimum` and `maximum` times."""
+    if not isinstance(body, Asserting):
+        return repeat(body, minimum, maximum)
+    if maximum == 0:
+        return EMPTY
+    return body if minimum == maximum == 1 else Asserting("repeat", (body,), minimum, maximum)
+
+
+def look_behind(body: Pattern, *, negative: bool) -> Pattern:
+    """`(?<=body)`, or `(?<!body)` if negative."""
+    if isinstance(body, Asserting) or body != NOTHING:
+        return Asserting("behind", (body,), negative=negative)
+    return EMPTY if negative else NOTHING
+
+
+def word_boundary(word: Ranges, *, negative: bool, in_text: bool = False) -> Pattern:
+    r"""`\b`, or `\B` if negative.
+
+    Args:
+        word: the characters of words.
+        negative: whether it is `\B`.
+        in_text: `\B` does not hold in the empty text (Python before 3.14).
+    """
+    inside = Chars(word)
+    ends, starts = look_behind(inside, negative=False), look_ahead(inside, negative=False)
+    not_ends, not_starts = look_behind(inside, negative=True), look_ahead(inside, negative=True)
+    if not negative:
+        return alternatives(join(ends, not_starts), join(not_ends, starts))
+    if not in_text:
+        return alternatives(join(ends, starts), join(not_ends, not_starts))
+    other = Chars(negation_of(word))
+    before, after = look_behind(other, negative=False), look_ahead(other, negative=False)
+    return alternatives(join(ends, starts), join(before, not_starts), join(not_ends, after))

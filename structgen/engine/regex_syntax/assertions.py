@@ -1,0 +1,276 @@
+"""Patterns with anchors, look-ahead and look-behind, and how these become plain regexes.
+
+A regex tree says which texts match; an anchor or a look-ahead says something about the rest of the text, or about
+what came before. Both are resolved where the whole text is known: at the top of the pattern.
+
+`^` is resolved from the left. For each part there are two languages: what it matches at the begin of the text (P), and
+past it, where `^` never holds (Q). Then P(AB) = P(A)·Q(B) ∪ [A matches the empty text there]·P(B). `$` and look-ahead
+are resolved from the right: with K the language of all that follows a part, (?=X) leaves of K what begins with X,
+(?!X) the rest, and `$` leaves the empty text. Look-behind goes first, see `engine/regex_behind.py`.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import (
+    ANY_CHAR,
+    EMPTY,
+    NOTHING,
+    Literal,
+    Regex,
+    choice,
+    difference,
+    intersection,
+    plus,
+    repeat,
+    sequence,
+    star,
+)
+from structgen.engine.regex.unicode_classes import Ranges, negation_of
+from structgen.engine.regex_syntax.assertion_tree import (
+    Asserting,
+    Pattern,
+    alternatives,
+    join,
+    look_ahead,
+    repeated,
+    single_character,
+)
+from structgen.engine.regex_syntax.edges import ANY_TEXT, beginning_with, is_nullable
+from structgen.engine.regex_syntax.look_behind import without_behind
+from structgen.errors import GrammarError
+
+__all__ = ["CannotRepeat", "resolve"]
+
+MAX_ROUNDS = 16  # that are written out
+
+
+class CannotRepeat(Exception):
+    """A repeated look-ahead that no automaton is made of here.
+
+    Attributes:
+        part: what is repeated.
+    """
+
+    def __init__(self, reason: str, part: Asserting) -> None:
+        super().__init__(f"a group with look-ahead cannot be repeated {reason}")
+        self.part = part
+
+
+def resolve(pattern: Pattern, *, anchored: bool) -> Regex:
+    """The texts that a pattern matches: as a whole, or somewhere in them.
+
+    Args:
+        pattern: nested no deeper than Python's stack allows.
+        anchored: whether the pattern must match the whole text.
+
+    Raises:
+        GrammarError: `^` in a negative look-ahead after something that cannot be told to be empty or not.
+        CannotRepeat: a repeated look-ahead whose rounds cannot be told apart.
+    """
+    if not isinstance(pattern, Asserting):
+        return pattern if anchored else sequence(ANY_TEXT, pattern, ANY_TEXT)
+    whole = _at_begin(pattern if anchored else join(ANY_TEXT, pattern, ANY_TEXT))
+    if isinstance(whole, Asserting) and whole.has_behind:
+        if whole.has_looking_rounds:
+            raise CannotRepeat("beside look-behind, word boundaries, or repeated looks at one character", whole)
+        whole = without_behind(whole)
+    return _before(whole, EMPTY)
+
+
+def _matches(regex: Regex, text: bytes) -> bool:
+    """Whether a regex matches a text."""
+    store = AutomatonStore()
+    return store.matches(store.add(regex), text)
+
+
+def _has_begin(part: Pattern) -> bool:
+    return isinstance(part, Asserting) and part.has_begin
+
+
+def _empty_at_begin(part: Pattern) -> Pattern | None:
+    """What remains to be asserted when a part matches the empty text at the begin of the text; None if it cannot."""
+    if not isinstance(part, Asserting):
+        return EMPTY if is_nullable(part) else None
+    if part.kind == "begin":
+        return EMPTY
+    if part.kind == "look":
+        return _at_begin(part)
+    if part.kind == "sequence":
+        inner = [_empty_at_begin(p) for p in part.parts]
+        return None if None in inner else join(*(p for p in inner if p is not None))
+    if part.kind == "choice":
+        found = [p for p in map(_empty_at_begin, part.parts) if p is not None]
+        return alternatives(*found) if found else None
+    if part.kind == "repeat":
+        return EMPTY if part.min == 0 else _empty_at_begin(part.parts[0])
+    return part
+
+
+def _at_begin(part: Pattern) -> Pattern:
+    """What a part matches at the begin of the text, its `^` resolved."""
+    if not isinstance(part, Asserting) or not part.has_begin:
+        return part
+    if part.kind == "begin":
+        return EMPTY
+    if part.kind == "look":
+        return look_ahead(_at_begin(part.parts[0]), negative=part.negative)
+    if part.kind == "choice":
+        return alternatives(*[_at_begin(p) for p in part.parts])
+    if part.kind == "sequence":
+        return _sequence_at_begin(part.parts)
+    body = part.parts[0]
+    first, others = _at_begin(body), _past_begin(body)
+    fewer = None if part.max is None else part.max - 1
+    found = [join(first, repeated(others, max(part.min - 1, 0), fewer))]
+    empty = _empty_at_begin(body)
+    if empty is not None and part.min > 1:
+        # Rounds that match nothing at the begin fill up the count.
+        found.append(join(empty, first, repeated(others, 0, None if part.max is None else part.max - 2)))
+    if part.min == 0:
+        found.append(EMPTY)
+    return alternatives(*found)
+
+
+def _sequence_at_begin(parts: tuple[Pattern, ...]) -> Pattern:
+    """P of a sequence: for each part, all before it empty, and all after it past the begin."""
+    found: list[Pattern] = []
+    asserted: Pattern = EMPTY
+    for number, part in enumerate(parts):
+        rest = parts[number + 1 :]
+        first = _at_begin(part)
+        if any(isinstance(p, Asserting) and p.has_refused_begin for p in rest):
+            first = _not_empty(first)
+        found.append(join(asserted, first, *map(_past_begin, rest)))
+        if not any(map(_has_begin, rest)):
+            break
+        empty = _empty_at_begin(part)
+        if empty is None:
+            break
+        asserted = join(asserted, empty)
+    return alternatives(*found)
+
+
+def _not_empty(part: Pattern) -> Pattern:
+    """What a part matches but for the empty text."""
+    if not isinstance(part, Asserting):
+        return intersection(part, plus(ANY_CHAR)) if is_nullable(part) else part
+    if _empty_at_begin(part) is None:
+        return part
+    if part.kind in ("look", "behind") or part.kind.startswith("end"):
+        return NOTHING
+    raise GrammarError("'^' in a negative look-ahead is not supported after a part with assertions of its own")
+
+
+def _past_begin(part: Pattern) -> Pattern:
+    """What a part matches past the begin of the text, where its `^` never hold."""
+    if not isinstance(part, Asserting) or not part.has_begin:
+        return part
+    if part.kind == "begin":
+        return NOTHING
+    inner = [_past_begin(p) for p in part.parts]
+    if part.kind == "look":
+        return look_ahead(inner[0], negative=part.negative)
+    if part.kind == "choice":
+        return alternatives(*inner)
+    if part.kind == "sequence":
+        return join(*inner)
+    return repeated(inner[0], part.min, part.max)
+
+
+def _before(part: Pattern, rest: Regex) -> Regex:
+    """A part, then `rest`, which is all that follows to the end of the text."""
+    if not isinstance(part, Asserting):
+        return sequence(part, rest)
+    if part.kind == "end":
+        return EMPTY if is_nullable(rest) else NOTHING
+    if part.kind == "end_or_newline":
+        return choice(*[Literal(text) for text in (b"", b"\n") if _matches(rest, text)])
+    if part.kind == "look":
+        character = single_character(part.parts[0])
+        if character is not None:
+            return _before_character(character.ranges, part.negative, rest)
+        seen = _before(part.parts[0], ANY_TEXT)
+        return difference(rest, seen) if part.negative else intersection(rest, seen)
+    if part.kind == "sequence":
+        for inner in reversed(part.parts):
+            rest = _before(inner, rest)
+        return rest
+    if part.kind == "choice":
+        return choice(*[_before(inner, rest) for inner in part.parts])
+    body = part.parts[0]
+    if part.max == 1:
+        return choice(_before(body, rest), *([rest] if part.min == 0 else []))
+    if part.has_look:
+        return _rounds_before(part, rest)
+    others = _past_end(body)
+    fewer = None if part.max is None else part.max - 1
+    found = [sequence(repeat(others, max(part.min - 1, 0), fewer), _before(body, rest))]
+    empty = _empty_at_begin(body)
+    if empty is not None and part.min > 1:
+        last = _before(body, _before(empty, rest))
+        found.append(sequence(repeat(others, 0, None if part.max is None else part.max - 2), last))
+    if part.min == 0:
+        found.append(rest)
+    return choice(*found)
+
+
+def _rounds_before(part: Asserting, rest: Regex) -> Regex:
+    r"""A repetition of what looks further ahead, such as `((?!foo).)*`, then `rest`.
+
+    With B what a round matches, its looks apart, let the texts of B*·`rest` fall into rounds in one way only. Then
+    those are left out in which some round sees what it refuses: B*·(B·B*·`rest` - body·B*·`rest`).
+
+    Raises:
+        CannotRepeat: they may fall into rounds in several ways.
+    """
+    body = part.parts[0]
+    plain = _without_looks(body)
+    if is_nullable(plain):
+        raise CannotRepeat("if it may be empty", part)
+    store = AutomatonStore()
+    if part.min <= MAX_ROUNDS and store.is_empty(difference(sequence(plain, rest), rest)):
+        for _ in range(part.min):  # more rounds match nothing that fewer do not
+            rest = _before(body, rest)
+        return rest
+    after = sequence(star(plain), rest)
+    one = sequence(plain, after)
+    for shorter, longer in ((plain, sequence(plain, plus(ANY_CHAR))), (rest, one)):
+        if not store.is_empty(intersection(shorter, longer)):
+            raise CannotRepeat("where a text may fall into its rounds in several ways", part)
+    refused = difference(one, _before(body, after))
+    return difference(sequence(repeat(plain, part.min, part.max), rest), sequence(star(plain), refused))
+
+
+def _without_looks(part: Pattern) -> Regex:
+    """What a part of looks at what follows matches, whether they hold or not."""
+    if not isinstance(part, Asserting):
+        return part
+    if part.kind in ("choice", "sequence", "repeat"):
+        inner = [_without_looks(p) for p in part.parts]
+        if part.kind == "repeat":
+            return repeat(inner[0], part.min, part.max)
+        return choice(*inner) if part.kind == "choice" else sequence(*inner)
+    return EMPTY
+
+
+def _before_character(ranges: Ranges, negative: bool, rest: Regex) -> Regex:
+    """A look at the next character, then `rest`. Few regexes need an intersection for it."""
+    if not negative:
+        return beginning_with(rest, ranges)
+    found = beginning_with(rest, negation_of(ranges))
+    return choice(EMPTY, found) if is_nullable(rest) else found
+
+
+def _past_end(part: Pattern) -> Regex:
+    """What a part without look-ahead matches where more text follows, so that its `$` never hold."""
+    if not isinstance(part, Asserting):
+        return part
+    if part.kind == "end":
+        return NOTHING
+    inner = [_past_end(p) for p in part.parts]
+    if part.kind == "choice":
+        return choice(*inner)
+    if part.kind == "sequence":
+        return sequence(*inner)
+    return repeat(inner[0], part.min, part.max)

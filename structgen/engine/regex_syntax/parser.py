@@ -1,0 +1,413 @@
+"""Reads regexes in the syntax of ECMA-262 (the `u` flag, leniently), of Python's `re`, and of Rust's `regex`.
+
+The parser keeps its own stack of open groups, so that brackets may nest as deep as they like. Groups that only group
+leave no trace. What no automaton can do (back-references, atomic groups) is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+
+from structgen.engine.regex.tree import EMPTY, Chars, Literal, Regex
+from structgen.engine.regex.unicode_classes import ANY, Ranges, difference_of
+from structgen.engine.regex_syntax.assertion_tree import (
+    Asserting,
+    Pattern,
+    alternatives,
+    assertion,
+    join,
+    look_ahead,
+    look_behind,
+    repeated,
+    word_boundary,
+)
+from structgen.engine.regex_syntax.assertions import CannotRepeat, resolve
+from structgen.engine.regex_syntax.edges import edges
+from structgen.engine.regex_syntax.look_behind_conditions import conditions_of_body
+from structgen.engine.regex_syntax.reader import Dialect, Flags, Reader, read_class, read_escape, word_characters
+from structgen.errors import GrammarError, LimitExceededError
+from structgen.limits import Limits
+
+__all__ = ["Dialect", "parse_regex"]
+
+MAX_COUNT_DIGITS = 9
+MAX_ASSERTIONS = 300
+MAX_ASSERTION_DEPTH = 100
+
+_COUNTS = re.compile(r"\{([0-9]+)?(,)?([0-9]+)?\}")
+_NEW_LINES: dict[str, Ranges] = {
+    "ecma": ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)),
+    "python": ((0x0A, 0x0A),),
+    "rust": ((0x0A, 0x0A),),
+}
+_FLAG_LETTERS = {"ecma": "is", "python": "aisux", "rust": "isuUx"}
+
+
+@dataclass(slots=True)
+class _Group:
+    """An open group, or the whole pattern.
+
+    Attributes:
+        begin: where it opened.
+        flags: those in force in it, now.
+        kind: "group", "look", "refused" (negative look-ahead), "behind" or "refused behind".
+        done: the alternatives before the last `|`.
+        items: what the current alternative holds; with each its depth and where it began.
+    """
+
+    begin: int
+    flags: Flags
+    kind: str = "group"
+    done: list[tuple[Pattern, int]] = field(default_factory=list)
+    items: list[tuple[Pattern, int, int]] = field(default_factory=list)
+
+
+def parse_regex(
+    pattern: str, dialect: Dialect = "rust", *, anchored: bool = True, limits: Limits | None = None
+) -> Regex:
+    r"""The texts, in UTF-8, that a regular expression matches.
+
+    Args:
+        pattern: the regular expression.
+        dialect: "rust" (crate `regex`: Unicode classes, flags, set operations, no look-around), "ecma" (what JSON
+            Schema's `pattern` is), or "python" (`re`).
+        anchored: True: the whole text must match, and `^` at its begin and `$` at its end say nothing new. False: the
+            texts are those with a match somewhere in them.
+        limits: `regex_nodes` and `regex_depth` bound the tree.
+
+    Returns:
+        A tree without assertions: look-ahead has become intersection and difference.
+
+    Raises:
+        GrammarError: with the place; the pattern does not parse, or has what no automaton can do.
+        LimitExceededError: regex_nodes or regex_depth.
+
+    >>> parse_regex("ab|[c-e]", "ecma")
+    Choice(parts=(Literal(data=b'ab'), Chars(ranges=((99, 101),))))
+    """
+    if dialect not in _NEW_LINES:
+        raise ValueError(f"dialect must be 'ecma', 'python' or 'rust', not {dialect!r}")
+    limits = limits if limits is not None else Limits()
+    reader = Reader(pattern, dialect)
+    found = _Parser(reader, limits).parse()
+    if not isinstance(found, Asserting):
+        return resolve(found, anchored=anchored)
+    try:
+        resolved = resolve(found, anchored=anchored)
+    except CannotRepeat as error:
+        reader.fail(str(error), error.part.begin)
+    _check_size(resolved, limits)
+    return resolved
+
+
+def _check_size(regex: Regex, limits: Limits) -> None:
+    """Counts the nodes of a tree that assertions may have multiplied."""
+    nodes = 0
+    stack: list[tuple[Regex, int]] = [(regex, 1)]
+    while stack:
+        node, depth = stack.pop()
+        nodes += 1
+        if nodes > limits.regex_nodes:
+            raise LimitExceededError("regex_nodes", limits.regex_nodes)
+        if depth > limits.regex_depth:
+            raise LimitExceededError("regex_depth", limits.regex_depth)
+        parts = getattr(node, "parts", None) or ((node.body,) if hasattr(node, "body") else ())
+        stack.extend((part, depth + 1) for part in parts)
+
+
+def _width(part: Pattern) -> int | None:
+    """How many characters all texts of a part have; None if they differ."""
+    if not isinstance(part, Asserting):
+        seen = edges(part)
+        return seen.shortest if seen.shortest == seen.longest else None
+    widths = [_width(inner) for inner in part.parts]
+    known = [width for width in widths if width is not None]
+    if len(known) < len(widths):
+        return None
+    if part.kind == "choice":
+        return known[0] if len(set(known)) == 1 else None
+    return sum(known)
+
+
+class _Parser:
+    """One run over a pattern."""
+
+    def __init__(self, reader: Reader, limits: Limits) -> None:
+        self._reader = reader
+        self._dialect = reader.dialect
+        self._limits = limits
+        self._nodes = 0
+        self._assertions = 0
+        self._groups = [_Group(0, Flags())]
+
+    def parse(self) -> Pattern:
+        """The whole pattern."""
+        reader = self._reader
+        while reader.at < len(reader.text):
+            self._read_one()
+        if len(self._groups) > 1:
+            reader.fail("a group is not closed: ')' is missing", self._groups[-1].begin)
+        return self._closed(self._groups[0])[0]
+
+    def _read_one(self) -> None:
+        """Reads one element of the pattern into the innermost open group."""
+        reader = self._reader
+        group = self._groups[-1]
+        begin = reader.at
+        character = reader.take()
+        match character:
+            case "(":
+                self._open(begin)
+            case ")":
+                self._close(begin)
+            case "|":
+                group.done.append(self._sequence(group))
+                group.items = []
+            case "[":
+                self._add_chars(read_class(reader, group.flags), begin)
+            case ".":
+                self._add_chars(ANY if group.flags.dot_all else difference_of(ANY, _NEW_LINES[self._dialect]), begin)
+            case "^":
+                self._add_anchor("begin", begin)
+            case "$":
+                self._add_anchor("end_or_newline" if self._dialect == "python" else "end", begin)
+            case "*" | "+" | "?":
+                self._quantify({"*": (0, None), "+": (1, None), "?": (0, 1)}[character], begin)
+            case "{":
+                self._brace(begin)
+            case "\\":
+                self._escape(begin)
+            case _ if group.flags.verbose and (character.isspace() or character == "#"):
+                if character == "#":
+                    end = reader.text.find("\n", begin)
+                    reader.at = len(reader.text) if end < 0 else end
+            case _:
+                self._add_character(ord(character), begin)
+
+    def _add(self, item: Pattern, depth: int, begin: int) -> None:
+        """Appends an item to the current alternative."""
+        self._nodes += 1
+        if self._nodes > self._limits.regex_nodes:
+            raise LimitExceededError("regex_nodes", self._limits.regex_nodes)
+        if depth > self._limits.regex_depth:
+            raise LimitExceededError("regex_depth", self._limits.regex_depth)
+        if isinstance(item, Asserting) and item.depth > MAX_ASSERTION_DEPTH:
+            self._reader.fail(f"anchors and look-ahead are nested more than {MAX_ASSERTION_DEPTH} deep", begin)
+        self._groups[-1].items.append((item, depth, begin))
+
+    def _add_chars(self, ranges: Ranges, begin: int) -> None:
+        """Appends one character out of a set, to which the flags were applied."""
+        self._add(Chars(ranges), 1, begin)
+
+    def _add_character(self, code_point: int, begin: int) -> None:
+        """Appends one character."""
+        if 0xD800 <= code_point <= 0xDFFF:
+            self._reader.fail("a lone surrogate is no character", begin)
+        ranges = self._groups[-1].flags.folded(((code_point, code_point),))
+        if ranges == ((code_point, code_point),):
+            self._add(Literal(chr(code_point).encode()), 1, begin)
+        else:
+            self._add_chars(ranges, begin)
+
+    def _add_anchor(self, kind: str, begin: int) -> None:
+        """Appends an anchor."""
+        if self._groups[-1].flags.multi_line:
+            self._reader.fail("anchors under the flag m (at each line) are not supported", begin)
+        self._count_assertion(begin)
+        self._add(assertion(kind), 1, begin)
+
+    def _count_assertion(self, begin: int) -> None:
+        """Bounds the work of resolving assertions."""
+        self._assertions += 1
+        if self._assertions > MAX_ASSERTIONS:
+            self._reader.fail(f"there are more than {MAX_ASSERTIONS} anchors and look-aheads", begin)
+
+    def _escape(self, begin: int) -> None:
+        """Appends what an escape outside of classes stands for."""
+        letter = self._reader.peek()
+        anchors = {"python": {"A": "begin", "Z": "end"}, "rust": {"A": "begin", "z": "end"}, "ecma": {}}
+        if letter in anchors[self._dialect]:
+            self._reader.take()
+            self._count_assertion(begin)
+            self._add(assertion(anchors[self._dialect][letter]), 1, begin)
+            return
+        flags = self._groups[-1].flags
+        if letter in ("b", "B") and self._dialect != "rust":
+            self._reader.take()
+            self._count_assertion(begin)
+            # Before 3.14, Python's \B does not hold in the empty text.
+            in_text = self._dialect == "python" and sys.version_info < (3, 14)
+            word = word_characters(self._reader, flags)
+            self._add(word_boundary(word, negative=letter == "B", in_text=in_text), 1, begin)
+            return
+        found = read_escape(self._reader, flags, in_class=False)
+        if isinstance(found, int):
+            self._add_character(found, begin)
+        else:
+            self._add_chars(found if self._dialect == "python" else flags.folded(found), begin)
+
+    def _brace(self, begin: int) -> None:
+        """Reads a counted repetition, or a brace that is one only to the eye."""
+        counts = self._counts(begin)
+        if counts is not None:
+            self._reader.at = counts[2]
+            self._quantify(counts[:2], begin)
+        elif self._dialect == "rust":
+            self._reader.fail("'{' does not begin a counted repetition", begin, hint="write \\{ for the character")
+        else:
+            self._add_character(ord("{"), begin)
+
+    def _counts(self, begin: int) -> tuple[int, int | None, int] | None:
+        """The counts of `{m,n}` at a place, and where it ends; None if none stands there."""
+        found = _COUNTS.match(self._reader.text, begin)
+        if found is None:
+            return None
+        low, comma, high = found.groups()
+        if not low and not ((comma and self._dialect == "python") or (high and self._dialect == "rust")):
+            return None
+        for digits in (low, high):
+            if digits and len(digits.lstrip("0")) > MAX_COUNT_DIGITS:
+                self._reader.fail(f"a count has more than {MAX_COUNT_DIGITS} digits", begin)
+        least = int(low) if low else 0
+        return least, (int(high) if high else None) if comma else least, found.end()
+
+    def _quantify(self, counts: tuple[int, int | None], begin: int) -> None:
+        """Repeats the last item."""
+        reader = self._reader
+        low, high = counts
+        items = self._groups[-1].items
+        if not items:
+            reader.fail("there is nothing to repeat", begin)
+        if high is not None and low > high:
+            reader.fail("the counts of a repetition are in the wrong order", begin)
+        item, depth, item_begin = items.pop()
+        if isinstance(item, Asserting) and self._dialect != "rust" and reader.text[item_begin] != "(":
+            reader.fail("an anchor cannot be repeated", begin)
+        if self._dialect == "ecma" and reader.text.startswith(("(?=", "(?!", "(?<=", "(?<!"), item_begin):
+            reader.fail("look-around by itself cannot be repeated", item_begin)
+        is_lazy = reader.accept("?")  # the language is the same
+        if reader.peek() in ("+", "*", "?", "{") and self._dialect != "rust":
+            self._refuse_second_quantifier(is_lazy)
+        body = repeated(item, low, high)
+        if isinstance(body, Asserting):
+            body.begin = item_begin
+        self._add(body, depth + 1, item_begin)
+
+    def _refuse_second_quantifier(self, is_lazy: bool) -> None:
+        """Refuses Python's possessive quantifiers, and quantifiers of quantifiers."""
+        reader = self._reader
+        if reader.peek() == "{" and self._counts(reader.at) is None:
+            return
+        if reader.peek() == "+" and self._dialect == "python" and not is_lazy:
+            reader.fail("possessive quantifiers are not supported")
+        reader.fail("a quantifier follows a quantifier", hint="put the repeated part in (?:...)")
+
+    def _open(self, begin: int) -> None:
+        """Opens a group, or reads one that only sets flags."""
+        reader = self._reader
+        flags = self._groups[-1].flags
+        group = _Group(begin, flags)
+        if reader.accept("?"):
+            if reader.accept(":"):
+                pass
+            elif reader.peek() in ("=", "!"):
+                if self._dialect == "rust":
+                    reader.fail("look-around is not supported in this dialect", begin)
+                group.kind = "look" if reader.take() == "=" else "refused"
+                self._count_assertion(begin)
+            elif reader.peek(2) in ("<=", "<!"):
+                if self._dialect == "rust":
+                    reader.fail("look-around is not supported in this dialect", begin)
+                group.kind = "behind" if reader.take(2) == "<=" else "refused behind"
+                self._count_assertion(begin)
+            elif reader.peek() == ">":
+                reader.fail("atomic groups are not supported", begin)
+            elif (reader.peek() == "<" and self._dialect != "python") or (
+                reader.peek(2) == "P<" and self._dialect != "ecma"
+            ):
+                reader.until("<", "a group's name")
+                self._name(begin)
+            elif self._dialect == "python" and reader.accept("#"):
+                reader.until(")", "a comment")
+                return
+            elif reader.peek() in ("P", "("):
+                reader.fail("back-references and conditions are not supported", begin)
+            elif not self._set_flags(group, begin):
+                return
+        self._groups.append(group)
+
+    def _name(self, begin: int) -> None:
+        """Reads a group's name; nothing here refers to it."""
+        if not self._reader.until(">", "a group's name"):
+            self._reader.fail("a group's name is empty", begin)
+
+    def _set_flags(self, group: _Group, begin: int) -> bool:
+        """Reads `flags)` or `flags:`; whether it opens a group."""
+        reader = self._reader
+        flags = group.flags
+        value = True
+        while True:
+            letter = reader.take()
+            if letter in (")", ":"):
+                break
+            if letter == "-" and value:
+                value = False
+            elif letter == "m" or (letter and letter in _FLAG_LETTERS[self._dialect]):
+                if letter == "u" and not value:
+                    reader.fail("matching bytes instead of characters ('-u') is not supported", begin)
+                if letter in "aismx":
+                    flags = flags.with_letter(letter, value)
+                elif letter == "u":
+                    flags = flags.with_letter("a", False)
+            else:
+                reader.fail("this kind of group is not known, or not supported", begin)
+        group.flags = flags
+        if letter == ":":
+            return True
+        if self._dialect == "ecma":
+            reader.fail("ECMA-262 has no flags for all of a pattern", begin, hint="(?i:...) sets them for a part")
+        whole = self._groups[0]
+        if self._dialect != "rust" and (len(self._groups) > 1 or whole.items or whole.done or not value):
+            reader.fail("flags for all of the pattern belong to its begin", begin, hint="(?i:...) sets them for a part")
+        self._groups[-1].flags = flags
+        return False
+
+    def _close(self, begin: int) -> None:
+        """Closes the innermost group and appends it to the one around it."""
+        if len(self._groups) == 1:
+            self._reader.fail("a ')' has no '('", begin)
+        group = self._groups.pop()
+        found, depth = self._closed(group)
+        if group.kind.endswith("behind"):
+            self._check_behind(found, group.begin)
+            found, depth = look_behind(found, negative=group.kind != "behind"), depth + 1
+        elif group.kind != "group":
+            found, depth = look_ahead(found, negative=group.kind == "refused"), depth + 1
+        self._add(found, depth, group.begin)
+
+    def _check_behind(self, body: Pattern, begin: int) -> None:
+        """Refuses what look-behind cannot hold."""
+        try:
+            conditions_of_body(body)
+        except GrammarError as error:
+            self._reader.fail(str(error), begin)
+        if self._dialect == "python" and _width(body) is None:
+            self._reader.fail("Python's look-behind is of one width", begin)
+
+    def _sequence(self, group: _Group) -> tuple[Pattern, int]:
+        """The current alternative of a group, with its depth."""
+        if len(group.items) == 1:
+            return group.items[0][:2]
+        if not group.items:
+            return EMPTY, 1
+        return join(*(item for item, _, _ in group.items)), 1 + max(depth for _, depth, _ in group.items)
+
+    def _closed(self, group: _Group) -> tuple[Pattern, int]:
+        """All alternatives of a group, with their depth."""
+        last = self._sequence(group)
+        if not group.done:
+            return last
+        parts = [*group.done, last]
+        return alternatives(*(part for part, _ in parts)), 1 + max(depth for _, depth in parts)

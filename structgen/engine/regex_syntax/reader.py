@@ -1,0 +1,393 @@
+"""The lexical part of regex syntax: a cursor over the pattern, escapes, and bracket classes, in three dialects."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import NoReturn
+
+from structgen.engine.regex.unicode_classes import (
+    ANY,
+    POSIX_CLASSES,
+    WHITE_SPACE,
+    Ranges,
+    case_closure,
+    category,
+    difference_of,
+    intersection_of,
+    negation_of,
+    property_class,
+    union_of,
+    word_class,
+)
+from structgen.errors import GrammarError
+
+__all__ = ["Dialect", "Flags", "Reader", "read_class", "read_escape", "word_characters"]
+
+Dialect = OneOf["ecma", "python", "rust"]
+
+_HEX = frozenset("0123456789abcdefABCDEF")
+_OCTAL = frozenset("01234567")
+_CONTROLS = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
+_PYTHON_SPACE = union_of([*WHITE_SPACE, (0x1C, 0x1F)])
+_ECMA_SPACE = union_of([*difference_of(WHITE_SPACE, ((0x85, 0x85),)), (0xFEFF, 0xFEFF)])
+_FOLDED_FLAGS = {"i": "ignore_case", "s": "dot_all", "m": "multi_line", "x": "verbose", "a": "ascii"}
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the flags of a group say: `i`, `s`, `m`, `x`, and Python's `a`."""
+
+    ignore_case: bool = False
+    dot_all: bool = False
+    multi_line: bool = False
+    verbose: bool = False
+    ascii: bool = False
+
+    def with_letter(self, letter: str, value: bool) -> Flags:
+        """The same with one flag set or cleared."""
+        values = {name: getattr(self, name) for name in _FOLDED_FLAGS.values()}
+        values[_FOLDED_FLAGS[letter]] = value
+        return Flags(**values)
+
+    def folded(self, ranges: Ranges) -> Ranges:
+        """A set with the other cases of its characters, if case is ignored."""
+        return case_closure(ranges, ascii_only=self.ascii) if self.ignore_case else ranges
+
+
+@dataclass(slots=True)
+class Reader:
+    """A cursor over a pattern.
+
+    Attributes:
+        text: the pattern.
+        dialect: whose syntax it is.
+        at: the place of the next character.
+    """
+
+    text: str
+    dialect: Dialect
+    at: int = 0
+    _line_starts: list[int] = field(default_factory=list)
+
+    def peek(self, count: int = 1) -> str:
+        """The next characters; fewer, or "", at the end."""
+        return self.text[self.at : self.at + count]
+
+    def take(self, count: int = 1) -> str:
+        """The next characters, which are then behind."""
+        found = self.peek(count)
+        self.at += count
+        return found
+
+    def accept(self, expected: str) -> bool:
+        """Goes past `expected` if it comes next."""
+        if self.text.startswith(expected, self.at):
+            self.at += len(expected)
+            return True
+        return False
+
+    def until(self, end: str, what: str) -> str:
+        """The text up to `end`, which is then behind."""
+        found = self.text.find(end, self.at)
+        if found < 0:
+            self.fail(f"{what} is not closed: '{end}' is missing")
+        text = self.text[self.at : found]
+        self.at = found + len(end)
+        return text
+
+    def span(self, characters: Collection[str], most: int) -> str:
+        """As many of the next characters as are among some, `most` at most."""
+        begin = self.at
+        while self.at < len(self.text) and self.at - begin < most and self.text[self.at] in characters:
+            self.at += 1
+        return self.text[begin : self.at]
+
+    def fail(self, message: str, at: int | None = None, *, hint: str = "") -> NoReturn:
+        """Raises a GrammarError that points at a place, by default the next character's."""
+        place = min(self.at if at is None else at, len(self.text))
+        raise GrammarError.at(self.text, place, f"regex: {message}", hint=hint)
+
+
+def _hex_value(reader: Reader, digits: str, begin: int, least: int) -> int:
+    """The code point that hexadecimal digits name."""
+    if len(digits) < least:
+        reader.fail("hexadecimal digits are missing", begin)
+    value = int(digits, 16) if len(digits) < 100 else sys.maxsize
+    if value > 0x10FFFF:
+        reader.fail("there is no such code point", begin)
+    return value
+
+
+def _braced(reader: Reader, begin: int) -> int:
+    """The code point of `{…}`."""
+    digits = reader.until("}", "the escape").strip()
+    if not digits or not _HEX.issuperset(digits):
+        reader.fail("hexadecimal digits are expected between the braces", begin)
+    return _hex_value(reader, digits, begin, 1)
+
+
+def _hex_escape(reader: Reader, letter: str, begin: int) -> int:
+    r"""The code point of `\x`, `\u` or `\U`, whose letter is behind."""
+    if reader.dialect != "python" and (letter != "x" or reader.dialect == "rust") and reader.accept("{"):
+        return _braced(reader, begin)
+    width = {"x": 2, "u": 4, "U": 8}[letter]
+    value = _hex_value(reader, reader.span(_HEX, width), begin, width)
+    if reader.dialect == "ecma" and 0xD800 <= value <= 0xDBFF and reader.peek(2) == "\\u":
+        # The two halves of one character, each in its own escape.
+        after = reader.at
+        reader.at += 2
+        digits = reader.span(_HEX, 4)
+        low = int(digits, 16) if len(digits) == 4 else 0
+        if 0xDC00 <= low <= 0xDFFF:
+            return 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00)
+        reader.at = after
+    if 0xD800 <= value <= 0xDFFF:
+        reader.fail("a lone surrogate is no character", begin)
+    return value
+
+
+def _digit_escape(reader: Reader, letter: str, in_class: bool, begin: int) -> int:
+    """The code point of an octal escape; anything else with digits is a reference to a group."""
+    if reader.dialect == "python":
+        if letter == "0":
+            return int("0" + reader.span(_OCTAL, 2), 8)
+        digits = letter + reader.peek(2)
+        if len(digits) == 3 and _OCTAL.issuperset(digits):
+            if int(digits, 8) > 0o377:
+                reader.fail("an octal escape ends at \\377", begin)
+            reader.at += 2
+            return int(digits, 8)
+        if in_class and letter in _OCTAL:
+            return int(letter + reader.span(_OCTAL, 2), 8)
+    elif reader.dialect == "ecma" and letter == "0" and not reader.peek().isdecimal():
+        return 0
+    return reader.fail(f"a back-reference ('\\{letter}') is not supported: no automaton can count on it", begin)
+
+
+def _class_escape(reader: Reader, letter: str, flags: Flags) -> Ranges | None:
+    r"""The class of `\d`, `\D`, `\s`, `\S`, `\w` or `\W`; None for another letter."""
+    dialect: str = "ecma" if flags.ascii else reader.dialect
+    match letter.lower():
+        case "d":
+            found = POSIX_CLASSES["digit"] if dialect == "ecma" else category("Nd") or ()
+        case "s":
+            spaces = {"ecma": _ECMA_SPACE, "python": _PYTHON_SPACE, "rust": WHITE_SPACE}
+            found = POSIX_CLASSES["space"] if flags.ascii else spaces[dialect]
+        case "w":
+            found = word_class(dialect)
+            if reader.dialect == "ecma":
+                found = flags.folded(found)
+        case _:
+            return None
+    return negation_of(found) if letter.isupper() else found
+
+
+def word_characters(reader: Reader, flags: Flags) -> Ranges:
+    r"""The characters that `\b` takes for those of words."""
+    return _class_escape(reader, "w", flags) or ()
+
+
+def _property_escape(reader: Reader, letter: str, begin: int) -> Ranges:
+    r"""The class of `\p{…}` or `\P{…}`."""
+    if reader.dialect == "python":
+        reader.fail(f"Python's syntax has no '\\{letter}'", begin)
+    if reader.accept("{"):
+        name = reader.until("}", f"'\\{letter}'")
+    elif reader.dialect == "rust" and reader.peek():
+        name = reader.take()
+    else:
+        reader.fail(f"'\\{letter}' needs a property in braces", begin)
+    negative = letter == "P"
+    if reader.dialect == "rust" and name.startswith("^"):
+        negative, name = not negative, name[1:]
+    found = property_class(name)
+    if found is None:
+        reader.fail(
+            f"the Unicode property '{name}' is not supported",
+            begin,
+            hint="general categories such as \\p{L} or \\p{Lu} are; scripts are not",
+        )
+    return negation_of(found) if negative else found
+
+
+def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges:
+    """What an escape stands for, whose backslash is behind: a code point, or a class of characters.
+
+    Args:
+        reader: stands past the backslash, and past the escape afterwards.
+        flags: those in force.
+        in_class: whether it is inside of brackets.
+
+    Raises:
+        GrammarError: it has no meaning in the dialect, or one that no automaton has.
+    """
+    begin = reader.at - 1
+    letter = reader.take()
+    if not letter:
+        reader.fail("a backslash ends the pattern", begin)
+    found = _class_escape(reader, letter, flags)
+    if found is not None:
+        return found
+    if letter in "pP":
+        return _property_escape(reader, letter, begin)
+    if letter in "xu" or (letter == "U" and reader.dialect != "ecma"):
+        return _hex_escape(reader, letter, begin)
+    if letter in "0123456789":
+        return _digit_escape(reader, letter, in_class, begin)
+    if letter == "b" and in_class and reader.dialect != "rust":
+        return 0x08
+    if letter in _CONTROLS and not (letter == "a" and reader.dialect == "ecma"):
+        return _CONTROLS[letter]
+    if letter == "c" and reader.dialect == "ecma":
+        control = reader.take()
+        if not (control.isascii() and control.isalpha()):
+            reader.fail("'\\c' needs a letter", begin)
+        return ord(control) % 32
+    if letter == "N" and reader.dialect == "python" and reader.accept("{"):
+        name = reader.until("}", "'\\N'")
+        try:
+            return ord(unicodedata.lookup(name))
+        except (KeyError, TypeError):
+            reader.fail(f"there is no character named '{name}'", begin)
+    if letter in "bB<>" and reader.dialect == "rust":
+        reader.fail(f"a word boundary ('\\{letter}') is not supported", begin)
+    if letter == "k":
+        reader.fail("a back-reference ('\\k') is not supported: no automaton can count on it", begin)
+    if (letter.isascii() and letter.isalnum()) or (reader.dialect == "rust" and not letter.isascii()):
+        reader.fail(f"the escape '\\{letter}' has no meaning in this dialect", begin)
+    return ord(letter)
+
+
+@dataclass(slots=True)
+class _Brackets:
+    """An open bracket class.
+
+    Attributes:
+        begin: where it opened.
+        negative: whether it is `[^…]`.
+        items: what it holds since the last set operator.
+        left: what it held before that operator.
+        operator: "&&", "--", "~~" or "".
+    """
+
+    begin: int
+    negative: bool
+    items: list[tuple[int, int]] = field(default_factory=list)
+    left: Ranges = ()
+    operator: str = ""
+
+    def value(self) -> Ranges:
+        """The set so far."""
+        right = union_of(self.items)
+        match self.operator:
+            case "&&":
+                return intersection_of(self.left, right)
+            case "--":
+                return difference_of(self.left, right)
+            case "~~":
+                return union_of([*difference_of(self.left, right), *difference_of(right, self.left)])
+        return right
+
+
+def read_class(reader: Reader, flags: Flags) -> Ranges:
+    """The set of a bracket class, whose `[` is behind. Iterative: Rust's classes nest.
+
+    Raises:
+        GrammarError: it does not parse.
+    """
+    stack = [_open_brackets(reader, flags)]
+    while True:
+        top = stack[-1]
+        if reader.dialect == "rust" and flags.verbose:
+            _skip_blanks(reader)
+        begin = reader.at
+        if begin >= len(reader.text):
+            reader.fail("a class is not closed: ']' is missing", top.begin)
+        if reader.accept("]"):
+            stack.pop()
+            found = negation_of(top.value()) if top.negative else top.value()
+            if not stack:
+                return found
+            stack[-1].items.extend(found)
+        elif reader.dialect == "rust" and reader.peek() == "[":
+            posix = _posix_class(reader)
+            if posix is not None:
+                top.items.extend(posix)
+            else:
+                reader.take()
+                stack.append(_open_brackets(reader, flags))
+        elif reader.dialect == "rust" and reader.peek(2) in ("&&", "--", "~~"):
+            top.left, top.operator, top.items = top.value(), reader.take(2), []
+        else:
+            _class_item(reader, flags, top, begin)
+
+
+def _open_brackets(reader: Reader, flags: Flags) -> _Brackets:
+    """A class whose `[` is behind; with a `]` that comes first where the dialect takes it for a character."""
+    opened = _Brackets(reader.at - 1, reader.accept("^"))
+    if reader.dialect == "rust":
+        opened.items.extend((0x2D, 0x2D) for _ in reader.span("-", len(reader.text)))
+    if reader.dialect != "ecma" and reader.accept("]"):
+        reader.at -= 1
+        _class_item(reader, flags, opened, reader.at)
+    return opened
+
+
+def _skip_blanks(reader: Reader) -> None:
+    """Goes past white space and comments."""
+    while reader.peek() and (reader.peek().isspace() or reader.peek() == "#"):
+        if reader.take() == "#":
+            end = reader.text.find("\n", reader.at)
+            reader.at = len(reader.text) if end < 0 else end
+
+
+def _posix_class(reader: Reader) -> Ranges | None:
+    """The set of `[:name:]`, if that comes next."""
+    if not reader.text.startswith("[:", reader.at):
+        return None
+    end = reader.text.find(":]", reader.at + 2)
+    if end < 0:
+        return None
+    name = reader.text[reader.at + 2 : end]
+    found = POSIX_CLASSES.get(name.removeprefix("^"))
+    if found is None:
+        return None
+    reader.at = end + 2
+    return difference_of(ANY, found) if name.startswith("^") else found
+
+
+def _class_atom(reader: Reader, flags: Flags) -> int | Ranges:
+    """One character or one escape in a class."""
+    character = reader.take()
+    return read_escape(reader, flags, in_class=True) if character == "\\" else ord(character)
+
+
+def _folded_atom(reader: Reader, flags: Flags, atom: int | Ranges) -> Ranges:
+    """An atom's set with the other cases of its characters, if case is ignored; `re` does not fold its classes."""
+    if isinstance(atom, int):
+        return flags.folded(((atom, atom),))
+    return atom if reader.dialect == "python" else flags.folded(atom)
+
+
+def _class_item(reader: Reader, flags: Flags, brackets: _Brackets, begin: int) -> None:
+    """One character, escape or range in a class."""
+    low = _class_atom(reader, flags)
+    ends = ("-]", "--") if reader.dialect == "rust" else ("-]",)
+    if reader.peek() != "-" or reader.peek(2) in ends or len(reader.peek(2)) < 2:
+        brackets.items.extend(_folded_atom(reader, flags, low))
+        return
+    reader.take()
+    high = _class_atom(reader, flags)
+    if isinstance(low, int) and isinstance(high, int):
+        if low > high:
+            reader.fail("a range of characters runs backwards", begin)
+        brackets.items.extend(flags.folded(((low, high),)))
+    elif reader.dialect == "ecma":
+        for part in (low, 0x2D, high):  # as web browsers do without the u flag: the hyphen is itself
+            brackets.items.extend(_folded_atom(reader, flags, part))
+    else:
+        reader.fail("a class cannot be the end of a range of characters", begin)

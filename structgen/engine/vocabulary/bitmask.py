@@ -1,0 +1,256 @@
+"""Token bit masks, and the logits they are applied to.
+
+A mask is uint32[batch, ceil(V / 32)] for a vocabulary of V tokens: token t is bit t % 32 of word t // 32, 1 where it is
+allowed. This is the layout of xgrammar and llguidance, so masks can be handed from one to the other; their int32
+tensors hold the same bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.engine.vocabulary.bitmask_kernel import fill_refused, lanes
+from structgen.errors import VocabularyError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "tokens_of"]
+
+FULL = 0xFFFFFFFF
+_WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # to compare types with these is quicker than with the classes
+
+
+def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint32]:
+    """A mask that allows every token of the vocabulary, with a row for each sequence.
+
+    Args:
+        batch_size: the number of rows.
+        vocab_size: the number of tokens, `Vocabulary.size`.
+
+    Returns:
+        uint32[batch_size, ceil(vocab_size / 32)]. Bits past the last token are 0.
+
+    Raises:
+        VocabularyError: `batch_size` is negative, or `vocab_size` is not positive.
+
+    Example:
+        >>> allocate_token_bitmask(1, 34).tolist()
+        [[4294967295, 3]]
+    """
+    if batch_size < 0 or vocab_size <= 0:
+        raise VocabularyError(f"a mask of {batch_size} rows for {vocab_size} tokens cannot be allocated")
+    mask = np.full((batch_size, (vocab_size + 31) // 32), FULL, dtype=np.uint32)
+    if vocab_size % 32:
+        mask[:, -1] = (1 << vocab_size % 32) - 1
+    return mask
+
+
+def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
+    """A mask to be filled, as a numpy array that shares its memory.
+
+    Args:
+        mask: uint32 or int32 [batch, ceil(V / 32)] or [ceil(V / 32)], a numpy array or a torch tensor on the CPU. The
+            words of a row must lie next to each other.
+        vocab_size: the number of tokens V.
+
+    Returns:
+        uint32[batch, ceil(V / 32)].
+
+    Raises:
+        VocabularyError: the mask has another type or shape, is on another device, or cannot be written to.
+    """
+    words = as_rows(mask)
+    width = (vocab_size + 31) // 32
+    if words.shape[1] != width:
+        raise VocabularyError(
+            f"a mask of shape {tuple(mask.shape)} does not fit a vocabulary of {vocab_size} tokens",
+            hint=f"allocate_token_bitmask(batch_size, {vocab_size}) gives one of shape [batch_size, {width}]",
+        )
+    return words
+
+
+def as_rows(mask: Any) -> NDArray[np.uint32]:
+    """`as_words` for a vocabulary of any size."""
+    words = _words(mask)
+    if not words.flags.writeable or (words.size > len(words) and words.strides[1] != words.itemsize):
+        raise VocabularyError("a mask to be filled must be writeable, and the words of a row next to each other")
+    return words
+
+
+def apply_token_bitmask(logits: Any, mask: Any) -> None:
+    """Sets the logits of the tokens that a mask does not allow to minus infinity, in place.
+
+    Logits past the mask's width belong to no token and become minus infinity too; a mask may be wider than the logits.
+    On the CPU this costs at most about 15 µs for a row of 128,256 float32 in the cache, whatever the mask
+    (`benchmarks/apply_bitmask.py`). On other devices the mask is copied there, and each of its bytes looked up in a
+    table of eight flags.
+
+    Args:
+        logits: float [batch, V] or [V]: numpy, or torch on any device, of 16, 32 or 64 bits; any strides.
+        mask: uint32 or int32 [batch, words] or [words]: numpy or torch, token t is bit t % 32 of word t // 32.
+
+    Raises:
+        VocabularyError: a type or shape that is not one of these, or not the same number of rows.
+
+    Example:
+        >>> logits = np.zeros(4, dtype=np.float32)
+        >>> apply_token_bitmask(logits, np.array([0b0101], dtype=np.uint32))
+        >>> logits.tolist()
+        [0.0, -inf, 0.0, -inf]
+    """
+    shape = tuple(getattr(logits, "shape", ()))
+    if len(shape) not in (1, 2):
+        raise VocabularyError(f"logits of shape {shape}: [batch, V] or [V] is needed")
+    rows = shape[0] if len(shape) == 2 else 1
+    if _is_tensor(logits) and not logits.is_cpu:
+        bits = _tensor_words(mask, logits.device)
+        _check_rows(rows, bits.shape[0])
+        _mask_on_device(logits if len(shape) == 2 else logits.unsqueeze(0), bits)
+        return
+    words = _words(mask.cpu() if _is_tensor(mask) else mask)
+    _check_rows(rows, words.shape[0])
+    patterns, kind = _patterns(logits)
+    _fill(patterns if len(shape) == 2 else patterns[np.newaxis], words, kind)
+
+
+def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.intp]:
+    """The tokens that a row of a mask allows, in ascending order.
+
+    Args:
+        words: uint32[ceil(V / 32)].
+        size: look at the first so many tokens only; where bits behind them may be set.
+    """
+    return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
+
+
+def _check_rows(logit_rows: int, mask_rows: int) -> None:
+    if logit_rows != mask_rows:
+        raise VocabularyError(f"{logit_rows} rows of logits and {mask_rows} rows of masks")
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _words(mask: Any) -> NDArray[np.uint32]:
+    """The mask as uint32[batch, words], sharing its memory."""
+    if not isinstance(mask, np.ndarray) and _is_tensor(mask):
+        if not mask.is_cpu:
+            raise VocabularyError(f"the mask is on {mask.device}: masks are filled on the CPU")
+        mask = mask.numpy()
+    if not isinstance(mask, np.ndarray) or mask.dtype not in _WORDS or mask.ndim not in (1, 2):
+        what = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else type(mask).__name__
+        raise VocabularyError(f"a mask of type {what}: uint32 or int32 [batch, words] or [words] is needed")
+    words: NDArray[np.uint32] = mask if mask.dtype == _WORDS[0] else mask.view(_WORDS[0])
+    return words if words.ndim == 2 else words[np.newaxis]
+
+
+class _Kind(NamedTuple):
+    """How a float type is handled as bit patterns, which serve every type alike, also one unknown to numpy (bfloat16).
+
+    Attributes:
+        dtype: the unsigned integers of the same width.
+        infinity: minus infinity as such a one.
+        keep: the table of `fill_refused`.
+    """
+
+    dtype: np.dtype[Any]
+    infinity: Any
+    keep: NDArray[Any]
+
+
+def _kind(width: int, infinity: int) -> _Kind:
+    dtype = np.dtype(f"u{width}")
+    return _Kind(dtype, dtype.type(infinity), lanes(dtype))
+
+
+_BFLOAT16 = _kind(2, 0xFF80)
+_KINDS = {
+    np.dtype(np.float16): _kind(2, 0xFC00),
+    np.dtype(np.float32): _kind(4, 0xFF80_0000),
+    np.dtype(np.float64): _kind(8, 0xFFF0_0000_0000_0000),
+}
+
+
+def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
+    """Logits on the CPU as unsigned integers of the same width, sharing their memory."""
+    if _is_tensor(logits):
+        import torch
+
+        if logits.requires_grad:
+            logits = logits.detach()
+        if logits.dtype == torch.bfloat16:
+            return logits.view(torch.int16).numpy().view(np.uint16), _BFLOAT16
+        if logits.is_floating_point() and logits.element_size() > 1:
+            logits = logits.numpy()
+    kind = _KINDS.get(logits.dtype) if isinstance(logits, np.ndarray) else None
+    if kind is None:
+        name = getattr(logits, "dtype", type(logits).__name__)
+        raise VocabularyError(f"logits of type {name}: floats of 16, 32 or 64 bits in numpy or torch are needed")
+    return logits.view(kind.dtype), kind
+
+
+def _fill(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind) -> None:
+    """Writes minus infinity where a bit is 0: by the compiled loop, or by numpy where that serves better."""
+    words = np.ascontiguousarray(words)
+    if _KERNEL_IS_COMPILED and (logits.strides[1] == logits.itemsize or logits.shape[1] < 2):
+        fill_refused(logits, words, kind.keep, kind.infinity)
+    else:
+        _fill_by_numpy(logits, words, kind)
+
+
+def _fill_by_numpy(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind) -> None:
+    """The same for logits of any strides: about 40 µs for 128,256 float32, whatever the mask."""
+    width = min(logits.shape[1], 32 * words.shape[1])
+    for row, row_words in zip(logits[:, :width], words):  # one at a time: it stays in the cache
+        allowed = np.unpackbits(row_words.view(np.uint8), count=width, bitorder="little")
+        row ^= kind.infinity  # minus infinity is 0 now, and what is not allowed becomes it without a branch
+        row *= allowed
+        row ^= kind.infinity
+    logits[:, width:] = kind.infinity
+
+
+_KERNEL_IS_COMPILED = not isinstance(fill_refused, FunctionType)
+
+
+# -- other devices ------------------------------------------------------------------------------------------------
+
+
+def _tensor_words(mask: Any, device: torch.device) -> torch.Tensor:
+    """The mask as int32[batch, words] on the device."""
+    import torch
+
+    if not _is_tensor(mask):
+        mask = torch.from_numpy(_words(mask).view(np.int32))
+    if mask.dtype not in (torch.int32, torch.uint32) or mask.ndim not in (1, 2):
+        raise VocabularyError(f"a mask of type {mask.dtype}{list(mask.shape)}: int32 [batch, words] is needed")
+    words: torch.Tensor = mask.to(device, non_blocking=True).view(torch.int32)
+    return words if words.ndim == 2 else words.unsqueeze(0)
+
+
+@functools.cache
+def _refused_flags(device: torch.device) -> torch.Tensor:
+    """For each byte of a mask, eight flags of a byte each, in one number: 1 where the bit is 0. int64[256]."""
+    import torch
+
+    bits = np.unpackbits(~np.arange(256, dtype=np.uint8), bitorder="little")
+    return torch.from_numpy(bits.view(np.int64)).to(device)
+
+
+def _mask_on_device(logits: torch.Tensor, words: torch.Tensor) -> None:
+    """Sets logits to minus infinity where a bit is 0. Beside them it reads and writes a byte a token, no number."""
+    import torch
+
+    width = min(logits.shape[1], 32 * words.shape[1])
+    index = words.contiguous().view(torch.uint8).to(torch.int32)
+    refused = _refused_flags(logits.device).index_select(0, index.flatten()).view(torch.bool)
+    logits[:, :width].masked_fill_(refused.view(len(words), 32 * words.shape[1])[:, :width], float("-inf"))
+    logits[:, width:] = float("-inf")

@@ -1,0 +1,188 @@
+"""`@structgen.fn`: a function whose docstring is the prompt and whose return annotation is the schema."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import string
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, get_type_hints, overload
+
+import pydantic_core
+
+from structgen.errors import FunctionDefinitionError
+from structgen.generation.generator import Generator
+from structgen.generation.settings import ConstraintOptions, GenerationOptions, check_names
+from structgen.limits import Limits
+from structgen.models.loading import default_model
+
+if TYPE_CHECKING:
+    from structgen.models.base import AnyModel
+
+__all__ = ["FunctionOptions", "TypedFunction", "fn"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class FunctionOptions(GenerationOptions, ConstraintOptions, total=False):
+    """Keyword arguments of `@fn` and `TypedFunction.with_options`: those of `Generator`, and the model.
+
+    Attributes:
+        model: the model; by default that of `structgen.set_default_model`, or else SmolLM2.
+        schema: the schema, where it is not a type: a `Grammar`, `json_lines(…)`, `template(…)`, a JSON Schema. By
+            default the return annotation is it.
+        limits: see `Generator`.
+    """
+
+    model: AnyModel | None
+    schema: Any
+    limits: Limits | None
+
+
+@overload
+def fn(function: Callable[P, R], /) -> TypedFunction[P, R]: ...
+@overload
+def fn(**options: Unpack[FunctionOptions]) -> Callable[[Callable[P, R]], TypedFunction[P, R]]: ...
+def fn(
+    function: Callable[P, R] | None = None, /, **options: Unpack[FunctionOptions]
+) -> TypedFunction[P, R] | Callable[[Callable[P, R]], TypedFunction[P, R]]:
+    '''Makes a function that a language model answers; its body is never run.
+
+    The docstring is the prompt, with the arguments in braces: `{text}`, or `{price:.2f}` as in `str.format`; a brace
+    of the prompt itself is doubled. Texts stand as they are, models, lists and dicts as JSON. The return annotation is
+    the schema of the answer, unless `schema=` is. A function with `async def` is awaited, and runs in a thread.
+
+    Args:
+        function: the function, when the decorator is used bare.
+        options: see `FunctionOptions`.
+
+    Raises:
+        FunctionDefinitionError: no docstring, no return annotation, or a name in braces that is no parameter.
+
+    Example:
+        >>> @structgen.fn
+        ... def sentiment(review: str) -> Literal["good", "bad"]:
+        ...     """Is this review good or bad? {review}"""
+        >>> sentiment.prompt("I want my money back.")
+        'Is this review good or bad? I want my money back.'
+        >>> sentiment("I want my money back.")                                                # doctest: +SKIP
+        'bad'
+    '''
+    namespace = sys._getframe(1).f_locals  # where annotations written as text find the names of an enclosing function
+    if function is not None:
+        return TypedFunction(function, options, namespace)
+    return lambda decorated: TypedFunction(decorated, options, namespace)
+
+
+class TypedFunction(Generic[P, R]):
+    """A function made by `@fn`. Call it with the function's own arguments."""
+
+    def __init__(
+        self, function: Callable[P, R], options: FunctionOptions, namespace: Mapping[str, Any] | None = None
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._options = _checked(options)
+        self._signature = inspect.signature(function)
+        self._template = _template(function, self._signature)
+        self._returned = _return_type(function, namespace or {}) if options.get("schema") is None else None
+        self._is_async = inspect.iscoroutinefunction(function)
+        if self._is_async and sys.version_info >= (3, 12):
+            inspect.markcoroutinefunction(self)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Asks the model; see `Generator.run` for what it raises."""
+        prompt = self.prompt(*args, **kwargs)
+        if self._is_async:
+            return cast(R, self._arun(prompt))
+        return self._generator()(prompt)
+
+    def __get__(self, owner: object, kind: type | None = None) -> Any:
+        """A method of `owner`, where the function was written in a class."""
+        return self if owner is None else functools.partial(self, owner)  # type: ignore[arg-type]
+
+    def prompt(self, *args: P.args, **kwargs: P.kwargs) -> str:
+        """The prompt for these arguments, without asking the model."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return _PromptFormatter().vformat(self._template, (), bound.arguments)
+
+    def with_options(self, **options: Unpack[FunctionOptions]) -> TypedFunction[P, R]:
+        """The same function with other options; those not named stay."""
+        twin = TypedFunction.__new__(TypedFunction)
+        twin.__dict__.update(self.__dict__)
+        twin._options = cast(FunctionOptions, {**self._options, **_checked(options)})
+        return twin
+
+    async def _arun(self, prompt: str) -> R:
+        generator = await asyncio.to_thread(self._generator)
+        return (await generator.arun(prompt)).value
+
+    def _generator(self) -> Generator[R]:
+        options = dict(self._options)
+        model = options.pop("model", None) or default_model()
+        schema = options.pop("schema", None)
+        schema = self._returned if schema is None else schema
+        return Generator(cast("AnyModel", model), schema, **cast(Any, options))
+
+
+def _checked(options: FunctionOptions) -> FunctionOptions:
+    check_names(cast(dict[str, Any], options), tuple(FunctionOptions.__annotations__))
+    return options
+
+
+class _PromptFormatter(string.Formatter):
+    """`str.format`, with data written as JSON."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec or isinstance(value, str):
+            return format(value, format_spec)
+        if isinstance(value, (Mapping, Sequence, set, frozenset)) or hasattr(value, "__pydantic_serializer__"):
+            return pydantic_core.to_json(value, by_alias=True, fallback=str).decode()
+        return str(value)
+
+
+def _template(function: Callable[..., Any], signature: inspect.Signature) -> str:
+    """The function's docstring, once every name in its braces is known to be a parameter."""
+    name = getattr(function, "__qualname__", repr(function))
+    template = inspect.getdoc(function)
+    if not template or not template.strip():
+        raise FunctionDefinitionError(
+            f"{name} has no docstring", hint="write the prompt as its docstring, with the arguments in {braces}"
+        )
+    try:
+        fields = [field for _, field, _, _ in string.Formatter().parse(template) if field is not None]
+    except ValueError as error:
+        raise FunctionDefinitionError(
+            f"the docstring of {name} is no prompt: {error}", hint="write {{ and }} for braces of the prompt itself"
+        ) from error
+    for field in fields:
+        parameter = field.split(".")[0].split("[")[0]
+        if parameter not in signature.parameters:
+            raise FunctionDefinitionError(
+                f"the docstring of {name} names {{{field}}}, and its parameters are "
+                f"({', '.join(signature.parameters)})",
+                hint="write {{ and }} for braces of the prompt itself",
+            )
+    return template
+
+
+def _return_type(function: Callable[..., Any], namespace: Mapping[str, Any]) -> Any:
+    name = getattr(function, "__qualname__", repr(function))
+    annotation = getattr(function, "__annotations__", {}).get("return")
+    # The return annotation alone: those of the parameters need not be readable at run time.
+    holder = types.SimpleNamespace(__annotations__={"return": annotation})
+    try:
+        hints = get_type_hints(
+            holder, globalns=getattr(function, "__globals__", {}), localns=dict(namespace), include_extras=True
+        )
+    except NameError as error:
+        raise FunctionDefinitionError(f"the return annotation of {name} cannot be read: {error}") from error
+    if hints.get("return") in (None, type(None)):
+        raise FunctionDefinitionError(
+            f"{name} has no return annotation", hint="annotate the type of the answer, for instance `-> list[str]`"
+        )
+    return hints["return"]

@@ -1,0 +1,226 @@
+"""`generate` and `Generator`: from a prompt and a schema to a validated value."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
+
+from structgen.compilation.compiler import compile
+from structgen.compilation.constraint import Constraint
+from structgen.generation.decoder import Observer
+from structgen.generation.runs import LocalRun, Result, Run, in_thread
+from structgen.generation.settings import (
+    BATCH_SIZE,
+    ConstraintOptions,
+    GenerationOptions,
+    GeneratorOptions,
+    Settings,
+    check_names,
+    split_options,
+)
+from structgen.limits import Limits
+from structgen.models.base import AnyModel, Prompt, Server, Session, check_model
+from structgen.schema.options import SchemaArguments
+
+if TYPE_CHECKING:
+    from structgen.generation.streams import AsyncStream, Stream
+
+__all__ = ["Generator", "constraint_for"]
+
+T = TypeVar("T")
+
+
+class Generator(Generic[T]):
+    """A model and a schema, ready to be run on many prompts. Safe for threads.
+
+    Args:
+        model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
+        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave for the model's vocabulary.
+        limits: bounds on what the schema may cost.
+        options: see `structgen.settings.GenerationOptions`, which each run may override, and `ConstraintOptions`.
+
+    Attributes:
+        model: the model.
+        constraint: the compiled schema.
+
+    Raises:
+        SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
+        TypeError, ValueError: an unknown option, or one out of its range.
+
+    Example:
+        >>> extract = structgen.Generator(model, Person, max_new_tokens=200)                  # doctest: +SKIP
+        >>> extract("Alice is a 34 year old nurse.")                                          # doctest: +SKIP
+        Person(name='Alice', age=34, occupation='nurse')
+    """
+
+    @overload
+    def __init__(
+        self,
+        model: AnyModel,
+        schema: type[T] | Constraint[T],
+        *,
+        limits: Limits | None = ...,
+        **options: Unpack[GeneratorOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        model: AnyModel,
+        schema: Any,
+        *,
+        limits: Limits | None = ...,
+        **options: Unpack[GeneratorOptions],
+    ) -> None: ...
+    def __init__(
+        self,
+        model: AnyModel,
+        schema: Any,
+        *,
+        limits: Limits | None = None,
+        **options: Unpack[GeneratorOptions],
+    ) -> None:
+        running, reading = split_options(cast(dict[str, Any], options))
+        self._settings = Settings(**running)
+        self.model = model
+        self.constraint: Constraint[T] = constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
+
+    def __repr__(self) -> str:
+        return f"Generator({self.model!r}, {self.constraint!r})"
+
+    def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
+        """The value alone; see `run`."""
+        return self.run(prompt, **options).value
+
+    def run(
+        self,
+        prompt: Prompt,
+        *,
+        observe: Callable[[list[int]], Observer] | None = None,
+        **options: Unpack[GenerationOptions],
+    ) -> Result[T]:
+        """Runs the model on one prompt.
+
+        Args:
+            prompt: a text (one user message, where the model has a chat template) or chat messages.
+            observe: see `begin`.
+            options: override those of the generator.
+
+        Raises:
+            IncompleteOutputError: the budget ended before the text did; with what was complete.
+            ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
+            GenerationError: the prompt does not fit the model.
+            LimitExceededError: a bound of `limits` was passed on the way.
+        """
+        return self.begin(prompt, observe=observe, **options).to_end(threading.Event())
+
+    async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
+        """`run`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way."""
+        return await in_thread(lambda cancelled: self.begin(prompt, **options).to_end(cancelled))
+
+    def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
+        """The value while it grows; see `structgen.stream`."""
+        from structgen.generation.streams import Stream
+
+        return Stream(self.begin(prompt, streams=True, **options), self.constraint)
+
+    def astream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> AsyncStream[T]:
+        """The value while it grows; see `structgen.astream`."""
+        from structgen.generation.streams import AsyncStream
+
+        return AsyncStream(lambda: self.stream(prompt, **options))
+
+    def batch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = BATCH_SIZE,
+        return_exceptions: bool = False,
+        progress: bool = False,
+        **options: Unpack[GenerationOptions],
+    ) -> list[Any]:
+        """The values of many prompts, in batched passes of the model; see `structgen.batch`."""
+        from structgen.generation.api import batch
+
+        return batch(
+            self.model,
+            prompts,
+            self.constraint,
+            batch_size=batch_size,
+            return_exceptions=return_exceptions,
+            progress=progress,
+            **self._with(options),
+        )
+
+    async def abatch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = BATCH_SIZE,
+        return_exceptions: bool = False,
+        progress: bool = False,
+        **options: Unpack[GenerationOptions],
+    ) -> list[Any]:
+        """`batch`, in a thread; awaited. See `structgen.abatch`."""
+        from structgen.generation.api import abatch
+
+        return await abatch(
+            self.model,
+            prompts,
+            self.constraint,
+            batch_size=batch_size,
+            return_exceptions=return_exceptions,
+            progress=progress,
+            **self._with(options),
+        )
+
+    def _with(self, options: GenerationOptions) -> GenerationOptions:
+        """The generator's options, but for those that are given."""
+        check_names(cast(dict[str, Any], options))
+        own = {one.name: getattr(self._settings, one.name) for one in fields(self._settings)}
+        return cast(GenerationOptions, {**own, **options})
+
+    def begin(
+        self,
+        prompt: Prompt,
+        *,
+        new_session: Callable[[], Session] | None = None,
+        observe: Callable[[list[int]], Observer] | None = None,
+        streams: bool = False,
+        **options: Unpack[GenerationOptions],
+    ) -> Run[T]:
+        """A run at its beginning, for a loop of your own; see `structgen.generation.runs.Run`.
+
+        Args:
+            prompt: a text or messages.
+            new_session: where a local model reads; by default in sessions of its own.
+            observe: gives who is told of an attempt's tokens, of the tokens before them; of local models only.
+            streams: whether a server shall send its answer in pieces.
+            options: override those of the generator.
+        """
+        check_names(cast(dict[str, Any], options))
+        settings = replace(self._settings, **options) if options else self._settings
+        if isinstance(self.model, Server):
+            return self.model.begin(self.constraint, prompt, settings, streams=streams)
+        return LocalRun(self.model, self.constraint, prompt, settings, new_session=new_session, observe=observe)
+
+
+def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
+    """The schema compiled for a model that writes it: a local one with single spaces, where nothing else is asked for.
+
+    Raises:
+        TypeError: no model.
+        ValueError: what was compiled already is for another vocabulary or tokenization.
+    """
+    check_model(model)
+    if not isinstance(schema, Constraint):
+        reading: SchemaArguments = model.reading if isinstance(model, Server) else {"whitespace": "single"}
+        merged = cast(ConstraintOptions, {**reading, **options})
+        return compile(schema, model.vocabulary, limits=limits, **merged)
+    if schema.vocabulary.fingerprint != model.vocabulary.fingerprint:
+        raise ValueError("the schema was compiled for another vocabulary than the model's")
+    if options.get("tokenization", schema.tokenization) != schema.tokenization:
+        raise ValueError(f"the schema was compiled with tokenization={schema.tokenization!r}")
+    return schema

@@ -1,0 +1,141 @@
+"""Types of the fields, items and lists of a Pydantic model, dataclass, TypedDict or plain annotation."""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import pydantic
+import typing_extensions
+from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
+
+__all__ = ["bare", "fields_of", "item_type", "lists_at"]
+
+
+_ORDERED = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+
+
+_UNORDERED = (set, frozenset, collections.abc.Set)
+
+
+_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+
+
+def item_type(annotation: Any, index: int) -> Any:
+    """The type of an array's item; None where the type is not that of arrays, or has no such item."""
+    kind = bare(annotation)
+    if kind in (Any, object):
+        return Any
+    if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        hints = typing.get_type_hints(kind, include_extras=True)
+        return hints.get(kind._fields[index], Any) if index < len(kind._fields) else None
+    if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
+        return item_type(_field_type(kind.model_fields["root"]), index)
+    origin, arguments = _origin(kind), get_args(kind)
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        return arguments[index] if index < len(arguments) else None
+    if origin in _ORDERED or origin in _UNORDERED or origin in (tuple, collections.deque):
+        return arguments[0] if arguments else Any
+    return None
+
+
+def lists_at(annotation: Any, path: Sequence[str]) -> list[Any]:
+    """The types of arrays that a path of keys may lead to, in a value of a type."""
+    found = [annotation]
+    for key in path:
+        found = [value for one in found for kind in _alternatives(one) for value in _value_types(kind, key)]
+    return [kind for one in found for kind in _alternatives(one) if item_type(kind, 0) is not None]
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """The bare types of a union; that of a root model's root; of any other type, itself."""
+    kind = bare(annotation)
+    if get_origin(kind) in (Union, types.UnionType):
+        for member in get_args(kind):
+            yield from _alternatives(member)
+    elif isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
+        yield from _alternatives(_field_type(kind.model_fields["root"]))
+    else:
+        yield kind
+
+
+def _value_types(kind: Any, key: str) -> list[Any]:
+    """The types that an object of a bare type may have at a key."""
+    if kind in (Any, object):
+        return [Any]
+    if _origin(kind) in _MAPPINGS:
+        return [get_args(kind)[1] if get_args(kind) else Any]
+    found = [annotation for _, keys, annotation in fields_of(kind) or () if key in keys]
+    return found or [Any] * (getattr(kind, "model_config", {}).get("extra") == "allow")
+
+
+def fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
+    """The fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
+    try:
+        return _kept_fields(bare(kind))
+    except TypeError:  # not hashable
+        return None
+
+
+@functools.lru_cache(maxsize=256)
+def _kept_fields(kind: Any) -> list[tuple[str, list[str], Any]] | None:
+    cls = get_origin(kind) or kind
+    if not isinstance(cls, type):
+        return None
+    if issubclass(cls, BaseModel) and not issubclass(cls, pydantic.RootModel):
+        return [(name, _keys(name, field), _field_type(field)) for name, field in cls.model_fields.items()]
+    if typing_extensions.is_typeddict(cls):
+        hints = typing_extensions.get_type_hints(cls, include_extras=True)
+        return [(name, [name], _bare_of_typeddict(hint)) for name, hint in hints.items()]
+    if dataclasses.is_dataclass(cls):
+        own = getattr(cls, "__pydantic_fields__", None)
+        if own is not None:
+            return [(name, _keys(name, field), _field_type(field)) for name, field in own.items()]
+        hints = typing.get_type_hints(cls, include_extras=True)
+        return [(field.name, [field.name], hints[field.name]) for field in dataclasses.fields(cls)]
+    return None
+
+
+def _keys(name: str, field: FieldInfo) -> list[str]:
+    alias = field.validation_alias or field.alias
+    if isinstance(alias, pydantic.AliasChoices):
+        return [*(choice for choice in alias.choices if isinstance(choice, str)), name]
+    return [alias, name] if isinstance(alias, str) else [name]
+
+
+def _field_type(field: FieldInfo) -> Any:
+    annotation = field.annotation
+    return Annotated[(annotation, *field.metadata)] if field.metadata else annotation
+
+
+def _bare_of_typeddict(hint: Any) -> Any:
+    while get_origin(hint) in (typing_extensions.Required, typing_extensions.NotRequired, typing_extensions.ReadOnly):
+        hint = get_args(hint)[0]
+    return hint
+
+
+def bare(annotation: Any) -> Any:
+    """A type without what surrounds it: annotations, names for types."""
+    while True:
+        if isinstance(annotation, TypeAdapter):
+            annotation = annotation._type
+        elif get_origin(annotation) is Annotated:
+            annotation = get_args(annotation)[0]
+        elif isinstance(annotation, typing_extensions.TypeAliasType):
+            annotation = annotation.__value__
+        elif hasattr(annotation, "__supertype__"):
+            annotation = annotation.__supertype__
+        elif annotation is pydantic.JsonValue or isinstance(annotation, typing.TypeVar):
+            return Any
+        else:
+            return annotation
+
+
+def _origin(kind: Any) -> Any:
+    return get_origin(kind) or kind

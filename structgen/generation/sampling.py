@@ -1,0 +1,105 @@
+"""From logits and a mask to a token: greedy, or temperature, top-k and top-p over the allowed tokens only."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.engine.vocabulary.bitmask import tokens_of
+from structgen.errors import ModelError
+
+__all__ = ["Sampler"]
+
+
+class Sampler:
+    """Picks tokens, and never one that the mask forbids, whatever the logits are (NaN and infinities included).
+
+    The filters see the masked distribution: `top_p=0.9` keeps nine tenths of what the grammar allows, not of what
+    the model would say without it. They run in the usual order: temperature, top-k, top-p.
+
+    Args:
+        temperature: 0 takes the most probable token; 1 samples the model's own distribution.
+        top_k: sample among so many of the most probable tokens; None for all.
+        top_p: sample among the fewest most probable tokens that together reach this probability; None for all.
+        seed: makes sampling repeatable; None draws fresh randomness.
+
+    Raises:
+        ValueError: a value out of its range, or a filter without a temperature.
+    """
+
+    __slots__ = ("_random", "_temperature", "_top_k", "_top_p")
+
+    def __init__(
+        self,
+        *,
+        temperature: float = 0.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if not (isinstance(temperature, int | float) and math.isfinite(temperature) and temperature >= 0):
+            raise ValueError(f"temperature must be a finite number >= 0, not {temperature!r}")
+        if top_k is not None and not (isinstance(top_k, int) and top_k >= 1):
+            raise ValueError(f"top_k must be a whole number >= 1, not {top_k!r}")
+        if top_p is not None and not (isinstance(top_p, int | float) and 0 < top_p <= 1):
+            raise ValueError(f"top_p must be in (0, 1], not {top_p!r}")
+        if temperature == 0 and (top_k is not None or top_p is not None):
+            raise ValueError("top_k and top_p need a temperature above 0: at 0 the most probable token is taken")
+        self._temperature = float(temperature)
+        self._top_k = top_k
+        self._top_p = top_p
+        self._random = np.random.default_rng(seed)
+
+    def sample(self, logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> int:
+        """One allowed token.
+
+        Args:
+            logits: float32[V]; left as they are.
+            mask: uint32[ceil(V/32)], token t is bit t % 32 of word t // 32. At least one bit below V is set.
+
+        Raises:
+            ModelError: of several allowed tokens all logits are NaN.
+        """
+        if self._temperature == 0:
+            best = int(logits.argmax())
+            # When the best of all tokens is allowed, as it mostly is, the mask needs no applying. A NaN is "best" too.
+            if int(mask[best >> 5]) >> (best & 31) & 1 and logits[best] == logits[best]:
+                return best
+        allowed = tokens_of(mask, logits.shape[0])
+        if allowed.shape[0] == 1:
+            return int(allowed[0])
+        candidates = logits[allowed].astype(np.float64)
+        is_none = np.isnan(candidates)
+        if is_none.all():
+            raise ModelError("the model's logits are no numbers (NaN)", hint="half precision overflows, for instance")
+        candidates[is_none] = -np.inf
+        if self._temperature == 0:
+            return int(allowed[candidates.argmax()])
+        return int(allowed[self._draw(candidates)])
+
+    def _draw(self, logits: NDArray[np.float64]) -> int:
+        """An index into the candidates' logits, drawn from what the filters leave of their distribution."""
+        top = logits.max()
+        if not np.isfinite(top):
+            # All -inf, or some +inf: the best ones are equally likely.
+            weights = (logits == top).astype(np.float64)
+        else:
+            with np.errstate(over="ignore"):
+                weights = np.exp((logits - top) / self._temperature)
+        if self._top_k is None and self._top_p is None:
+            return self._pick(weights)
+        order = np.argsort(-weights, kind="stable")
+        if self._top_k is not None:
+            order = order[: self._top_k]
+        if self._top_p is not None:
+            share = np.cumsum(weights[order]) / weights[order].sum()
+            order = order[: int(np.searchsorted(share, self._top_p)) + 1]
+        return int(order[self._pick(weights[order])])
+
+    def _pick(self, weights: NDArray[np.float64]) -> int:
+        total = np.cumsum(weights)
+        # side="right" never lands on a weight of zero; rounding may put the draw on the last sum itself.
+        index = int(np.searchsorted(total, self._random.random() * total[-1], side="right"))
+        return min(index, int(np.flatnonzero(weights)[-1]))

@@ -1,0 +1,328 @@
+"""`stream` and `astream`: a value while it grows."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast
+
+import pydantic
+
+from structgen.compilation.constraint import Constraint
+from structgen.errors import (
+    GenerationError,
+    LimitExceededError,
+    UnsatisfiableSchemaError,
+    UnsupportedSchemaError,
+    ValidationFailedError,
+)
+from structgen.generation.decoder import Decoder
+from structgen.generation.partial_json import Node, PartialReader
+from structgen.generation.pydantic_fields import bare, item_type, lists_at
+from structgen.generation.runs import Result, Run
+from structgen.generation.snapshots import MISSING, PartialValues
+from structgen.schema import json_schema_to_rules
+
+if TYPE_CHECKING:
+    from structgen.schema.sources import Source
+
+__all__ = ["AsyncStream", "Stream"]
+
+T = TypeVar("T")
+
+# A string is shown while it grows where any of these may come next, as in free text; not where the schema knows its
+# texts (enums, dates, patterns), of which half a text is none.
+_FREE_TEXT = (b"e", b"Z", b"7", b" ")
+_OF_NUMBERS = tuple(bytes([byte]) for byte in b"0123456789.eE")
+
+
+class Stream(Generic[T]):
+    """An answer on its way; made by `stream` and `Generator.stream`. The model runs as it is iterated.
+
+    Iterating gives snapshots of the value, one whenever there is more of it, and at last the validated value. Of a
+    Pydantic model, dataclass or TypedDict they are instances whose missing attributes are None (keys of a TypedDict:
+    missing); strings grow where the schema does not know their text; numbers, enums, dates and literals appear when
+    they are complete; values of a union when it is known of which member. Of a JSON Schema they are JSON data, of JSON
+    Lines the list so far, of a grammar or a template the text. Snapshots share what is complete; do not change them.
+    Where an answer is refused and tried again they begin anew.
+
+    The engine tells what is complete: a number is, once no digit may follow.
+    """
+
+    def __init__(self, run: Run[T], constraint: Constraint[T]) -> None:
+        self._run = run
+        self._constraint = constraint
+        self._is_lines = constraint.line is not None
+        self._is_json = constraint.is_json or self._is_lines
+        source = constraint.source or constraint.line
+        annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
+        self._annotation: Any = list[annotation] if self._is_lines else annotation
+        self._decoder: Decoder | None = None
+        self._error: Exception | None = None
+        self._is_closed = False
+        self._passing = threading.Lock()
+        self._begin()
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[T]:
+        before: tuple[Any, int] = (None, 0)
+        shown: Any = MISSING
+        while self._step():
+            state = (self._decoder, self._reader.changes if self._is_json else self._fed)
+            if state == before or not state[1]:
+                continue
+            before = state
+            value = self._snapshot()
+            if value is not MISSING and value != shown:
+                shown = value
+                yield value
+        yield self.result().value
+
+    def items(self, *path: str) -> Iterator[Any]:
+        """Each element of a list, validated, when it is complete.
+
+        Args:
+            path: names of the fields that lead to the list; none where the value itself is one, or is JSON Lines.
+
+        With `max_retries` the answer may be refused and written again: elements are given of the one that stands, so
+        they come as they are complete only where no retry is left.
+
+        Raises:
+            ValidationFailedError: a validator written in Python refuses an element.
+            TypeError: no value of the schema has a list at this place.
+
+        Example:
+            >>> with structgen.stream(model, text, list[Person]) as s:                        # doctest: +SKIP
+            ...     for person in s.items():
+            ...         print(person.name)
+        """
+        if not self._is_json:
+            raise TypeError("the value is not JSON, and no list")
+        lists = lists_at(self._annotation, path)
+        if not lists or not _may_have_list(self._constraint.source, path):
+            place = ".".join(map(repr, path)) if path else "its root"
+            raise TypeError(f"no value of {_name_of(self._annotation)} has a list at {place}")
+        return self._items(path, lists)
+
+    def _items(self, path: tuple[str, ...], lists: list[Any]) -> Iterator[Any]:
+        given = 0
+        while True:
+            goes_on = self._step()
+            if goes_on and self._run.may_retry:
+                continue
+            items = self._items_at(path)
+            while given < len(items) and items[given].is_complete:
+                types = [found for kind in lists if (found := item_type(kind, given)) is not None]
+                given += 1
+                of_item = types[0] if len(types) == 1 else Union[tuple(types)]  # noqa: UP007  known only here
+                yield self._validated(items[given - 1], of_item)
+            if not goes_on:
+                return
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        if self._run.result is not None:
+            return self._run.result.text
+        return "" if self._run.decoder is None else self._run.decoder.text_bytes.decode(errors="ignore")
+
+    @property
+    def reasoning(self) -> str:
+        """What the model has thought so far."""
+        return self._run.reasoning
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt it is, from 0."""
+        return len(self._run.attempts)
+
+    def final(self) -> T:
+        """The validated value; what is left of the answer is generated first.
+
+        Raises: as `structgen.generate`.
+        """
+        return self.result().value
+
+    def result(self) -> Result[T]:
+        """The value with its text, usage, reasoning and attempts; what is left is generated first."""
+        while self._step():
+            pass
+        return cast(Result[T], self._run.result)
+
+    def close(self) -> None:
+        """Ends the run where it is, after the pass that is under way; what was generated stays readable."""
+        self._is_closed = True
+        if self._passing.acquire(blocking=False):
+            self._run.close()
+            self._passing.release()
+
+    def _step(self) -> bool:
+        """One pass of the model; False when there is a result."""
+        if self._run.result is not None:
+            return False
+        if self._error is not None:
+            raise self._error
+        try:
+            is_going_on = self._pass()
+        except Exception as error:
+            self._error = error
+            raise
+        if self._run.decoder is not self._decoder:
+            self._begin()
+        self._read()
+        return is_going_on
+
+    def _pass(self) -> bool:
+        """One pass of the model. Another thread may close the stream meanwhile."""
+        if self._is_closed:
+            raise GenerationError("the stream is closed", hint="iterate, or call final(), inside of the with block")
+        with self._passing:
+            goes_on = self._run.step()
+        if self._is_closed:
+            self.close()
+        return goes_on
+
+    def _begin(self) -> None:
+        """Begins to read an answer."""
+        self._decoder = self._run.decoder
+        self._reader = PartialReader()
+        self._values = PartialValues(self._reader, self._run.settings.context)
+        self._fed = 0
+        if self._is_lines:  # read as the items of an array
+            self._reader.feed(b"[")
+
+    def _read(self) -> None:
+        """Reads what has come; asks the engine about the end of it."""
+        if self._decoder is None:
+            return
+        text = self._decoder.text_bytes
+        if not self._is_json:
+            self._fed = len(text.decode(errors="ignore"))
+            return
+        new = text[self._fed :]
+        self._reader.feed(new.replace(b"\n", b",") if self._is_lines else new)
+        self._fed = len(text)
+        if self._is_lines and self._run.result is not None:
+            self._reader.feed(b"]")
+            return
+        tail = self._reader.tail
+        if not tail:
+            return
+        allows = self._decoder.matcher.allows_bytes
+        if tail == "number" and not any(map(allows, _OF_NUMBERS)):
+            self._reader.end_scalar()
+        elif tail == "string" and (self._reader.is_shown or all(map(allows, _FREE_TEXT))):
+            self._reader.show_string()
+
+    def _snapshot(self) -> Any:
+        """What there is to see; not of a whole value, which is seen when it is validated."""
+        if not self._is_json:
+            return self.text
+        root = self._reader.root
+        return MISSING if root is None or root.is_complete else self._values.value(root, self._annotation)
+
+    def _items_at(self, path: tuple[str, ...]) -> list[Node]:
+        node = self._reader.root
+        for name in path:
+            node = None if node is None else node.members.get(name)
+        return [] if node is None else node.items
+
+    def _validated(self, node: Node, annotation: Any) -> Any:
+        try:
+            return self._values.validated(node, annotation)
+        except (pydantic.ValidationError, ValueError, AssertionError) as error:
+            raise ValidationFailedError(
+                f"an element fits the schema, and its validation failed: {error}",
+                attempts=[*self._run.attempts, (self.text, error)],
+            ) from error
+
+
+class AsyncStream(Generic[T]):
+    """`Stream` for `async with` and `async for`; the model runs in threads."""
+
+    def __init__(self, begin: Callable[[], Stream[T]]) -> None:
+        self._begin = begin
+        self._opened: Stream[T] | None = None
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        self._opened = await asyncio.to_thread(self._begin)
+        return self
+
+    @property
+    def _stream(self) -> Stream[T]:
+        if self._opened is None:
+            raise GenerationError("the stream is not open: use it in `async with structgen.astream(…) as s:`")
+        return self._opened
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        return _in_threads(iter(self._stream))
+
+    def items(self, *path: str) -> AsyncIterator[Any]:
+        """See `Stream.items`."""
+        return _in_threads(self._stream.items(*path))
+
+    @property
+    def text(self) -> str:
+        """See `Stream.text`."""
+        return self._stream.text
+
+    @property
+    def reasoning(self) -> str:
+        """See `Stream.reasoning`."""
+        return self._stream.reasoning
+
+    async def final(self) -> T:
+        """See `Stream.final`."""
+        return await asyncio.to_thread(self._stream.final)
+
+    async def result(self) -> Result[T]:
+        """See `Stream.result`."""
+        return await asyncio.to_thread(self._stream.result)
+
+
+async def _in_threads(iterator: Iterator[T]) -> AsyncIterator[T]:
+    while True:
+        value = await asyncio.to_thread(next, iterator, MISSING)
+        if value is MISSING:
+            return
+        yield cast(T, value)
+
+
+def _may_have_list(source: Source | None, path: tuple[str, ...]) -> bool:
+    """Whether a value of a JSON Schema can have a list there; of types, the type itself has told."""
+    if source is None or source.adapter is not None or isinstance(source.json_schema, bool):
+        return True
+    wanted: dict[str, Any] = {"type": "array"}
+    for key in reversed(path):
+        wanted = {"type": "object", "required": [key], "properties": {key: wanted}}
+    # Under `not` it evaluates no property, so that `unevaluatedProperties` means what it did.
+    conditions = [*source.json_schema.get("allOf", ()), {"not": {"not": wanted}}]
+    schema = {key: value for key, value in source.json_schema.items() if key != "$ref"}
+    if "$ref" in source.json_schema:  # older drafts read nothing beside it
+        conditions.append({"$ref": source.json_schema["$ref"]})
+    try:
+        json_schema_to_rules(schema | {"allOf": conditions}, source.options)
+    except UnsatisfiableSchemaError:
+        return False
+    except (UnsupportedSchemaError, LimitExceededError):
+        pass  # nobody knows
+    return True
+
+
+def _name_of(annotation: Any) -> str:
+    kind = bare(annotation)
+    return "the schema" if kind is Any else str(getattr(kind, "__name__", kind))

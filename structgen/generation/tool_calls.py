@@ -1,0 +1,195 @@
+"""`call`: the model picks one of some Python functions, and its arguments, by the functions' signatures."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, Unpack
+
+import pydantic
+import typing_extensions
+
+from structgen.errors import FunctionDefinitionError
+from structgen.generation.generator import Generator
+from structgen.generation.prompts import render
+from structgen.generation.runs import Result
+from structgen.generation.settings import GeneratorOptions
+from structgen.limits import Limits
+
+if TYPE_CHECKING:
+    from structgen.models.base import AnyModel, Prompt
+
+__all__ = ["ToolCall", "acall", "call"]
+
+_SYSTEM = """\
+Answer by calling one of these functions:
+{tools}
+Write the call as JSON: {{"name": the function's name, "arguments": its arguments}}."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A function that the model picked, and what to call it with.
+
+    Attributes:
+        name: the function's name.
+        arguments: validated, by the names of the parameters; those that the model left out have defaults.
+        function: the function.
+        text: what the model wrote.
+        reasoning: what it wrote before, with `reasoning`.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    function: Callable[..., Any]
+    text: str
+    reasoning: str = ""
+
+    def run(self) -> Any:
+        """Calls the function."""
+        bound = inspect.BoundArguments(inspect.signature(self.function), OrderedDict(self.arguments))
+        bound.apply_defaults()
+        return self.function(*bound.args, **bound.kwargs)
+
+    def messages(self, returned: Any) -> list[dict[str, str]]:
+        """The call and what the function returned, as messages for the next step."""
+        told = returned if isinstance(returned, str) else render(returned)
+        return [
+            {"role": "assistant", "content": self.text},
+            {"role": "user", "content": f"{self.name} returned: {told}"},
+        ]
+
+
+def call(
+    model: AnyModel,
+    messages: Prompt,
+    tools: Sequence[Callable[..., Any]],
+    *,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> ToolCall:
+    """Has the model pick a function and its arguments. The function is not called: that is `ToolCall.run`.
+
+    Args:
+        model: see `structgen.generate`.
+        messages: the conversation, or a text.
+        tools: functions with annotated parameters. Their names, docstrings and parameters are told in the system
+            message; `Annotated[int, Field(ge=1, description="…")]` bounds and describes one.
+        limits: bounds on what the schema may cost.
+        options: as of `structgen.generate`.
+
+    Raises:
+        FunctionDefinitionError: two tools of one name, a parameter without annotation, or `*args`.
+        UnsupportedSchemaError: a parameter's type has no schema.
+        IncompleteOutputError, ValidationFailedError: as `structgen.generate`.
+
+    Example:
+        >>> def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
+        ...     "The weather in a city."
+        >>> step = structgen.call(model, "Is it warm in Lyon?", [weather])                    # doctest: +SKIP
+        >>> step.name, step.arguments                                                         # doctest: +SKIP
+        ('weather', {'city': 'Lyon', 'unit': 'C'})
+    """
+    picking = _Picking(model, tools, limits, options)
+    return picking.call(picking.generator.run(messages))
+
+
+async def acall(
+    model: AnyModel,
+    messages: Prompt,
+    tools: Sequence[Callable[..., Any]],
+    *,
+    limits: Limits | None = None,
+    **options: Unpack[GeneratorOptions],
+) -> ToolCall:
+    """`call`, in a thread; awaited."""
+    picking = await asyncio.to_thread(_Picking, model, tools, limits, options)
+    return picking.call(await picking.generator.arun(messages))
+
+
+class _Picking:
+    """What picks one of some tools.
+
+    Attributes:
+        generator: answers with the name of a tool, and its arguments.
+    """
+
+    def __init__(
+        self, model: AnyModel, tools: Sequence[Callable[..., Any]], limits: Limits | None, options: GeneratorOptions
+    ) -> None:
+        self._by_name = _by_name(tools)
+        arguments = {name: _arguments(tool) for name, tool in self._by_name.items()}
+        described = [_described(name, tool, arguments[name]) for name, tool in self._by_name.items()]
+        system = _SYSTEM.format(tools="\n".join(map(render, described)))
+        own = options.get("system")
+        options["system"] = f"{own}\n\n{system}" if own else system
+        self.generator: Generator[Any] = Generator(model, _schema(arguments), limits=limits, **options)
+
+    def call(self, result: Result[Any]) -> ToolCall:
+        """The call that an answer stands for."""
+        name = result.value["name"]
+        return ToolCall(name, result.value["arguments"], self._by_name[name], result.text, result.reasoning)
+
+
+def _by_name(tools: Sequence[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    by_name: dict[str, Callable[..., Any]] = {}
+    for tool in tools:
+        if by_name.setdefault(_name(tool), tool) is not tool:
+            raise FunctionDefinitionError(f"two tools are called {_name(tool)}")
+    if not by_name:
+        raise ValueError("call needs at least one tool")
+    return by_name
+
+
+def _name(tool: Callable[..., Any]) -> str:
+    return getattr(tool, "__name__", type(tool).__name__)
+
+
+def _arguments(tool: Callable[..., Any]) -> Any:
+    """A TypedDict of a function's parameters; those with defaults need not be there."""
+    name = _name(tool)
+    holder = tool if inspect.isroutine(tool) else getattr(tool, "__wrapped__", type(tool).__call__)
+    try:
+        hints = typing.get_type_hints(holder, include_extras=True)
+    except NameError as error:
+        raise FunctionDefinitionError(f"the annotations of {name} cannot be read: {error}") from error
+    fields: dict[str, Any] = {}
+    for parameter in inspect.signature(tool).parameters.values():
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            raise FunctionDefinitionError(f"{name} takes {parameter}, which a model cannot fill in")
+        hint = hints.get(parameter.name, parameter.annotation)  # of a class, the signature has them
+        if hint is inspect.Parameter.empty or isinstance(hint, str):
+            raise FunctionDefinitionError(
+                f"the parameter {parameter.name} of {name} has no annotation", hint="say its type"
+            )
+        fields[parameter.name] = (
+            hint if parameter.default is inspect.Parameter.empty else typing_extensions.NotRequired[hint]
+        )
+    return _typed_dict(f"{name}_arguments", fields)
+
+
+def _schema(arguments: Mapping[str, Any]) -> Any:
+    """The type of a call: one of the functions by its name, with its arguments."""
+    calls = [
+        _typed_dict(f"{name}_call", {"name": Literal[name], "arguments": fields}) for name, fields in arguments.items()
+    ]
+    if len(calls) == 1:
+        return calls[0]
+    return Annotated[Union[tuple(calls)], pydantic.Field(discriminator="name")]  # noqa: UP007
+
+
+def _typed_dict(name: str, fields: dict[str, Any]) -> Any:
+    make: Any = typing_extensions.TypedDict  # type checkers want the fields written down
+    made = make(name, fields)
+    made.__pydantic_config__ = pydantic.ConfigDict(extra="forbid")
+    return made
+
+
+def _described(name: str, tool: Callable[..., Any], arguments: Any) -> dict[str, Any]:
+    parameters = pydantic.TypeAdapter(arguments).json_schema()
+    doc = tool.__doc__ if isinstance(tool, type) else inspect.getdoc(tool)  # not one that a class inherits
+    return {"name": name, "description": inspect.cleandoc(doc or ""), "parameters": parameters}

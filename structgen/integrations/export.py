@@ -1,0 +1,120 @@
+"""`export`: a schema, a type or a grammar, written for another engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, overload
+
+from structgen.limits import Limits
+from structgen.output_types.grammar import Grammar
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
+    from structgen.schema.options import SchemaArguments
+
+__all__ = ["Dialect", "export"]
+
+Dialect: TypeAlias = Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "vllm"]
+"""What `export` writes."""
+
+_END_NAME = "value"
+
+
+@overload
+def export(
+    schema: Any,
+    to: Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar"],
+    *,
+    end: str = ...,
+    limits: Limits | None = ...,
+    **options: Unpack[SchemaArguments],
+) -> str: ...
+@overload
+def export(
+    schema: Any,
+    to: Literal["vllm"],
+    *,
+    end: str = ...,
+    limits: Limits | None = ...,
+    **options: Unpack[SchemaArguments],
+) -> dict[str, str]: ...
+def export(
+    schema: Any, to: Dialect, *, end: str = "", limits: Limits | None = None, **options: Unpack[SchemaArguments]
+) -> str | dict[str, str]:
+    r"""Writes a schema, a type or a `Grammar` for another engine, in the same language.
+
+    Two things no written grammar says, and structgen's own engine checks: that keys which a schema does not name are
+    different (they may come twice here), and that items are (`uniqueItems` is refused). What a dialect has no words for
+    is refused by name. See docs/other-engines.md.
+
+    Args:
+        schema: a Pydantic model, a type, a JSON Schema, or a `Grammar`.
+        to: "kbnf": today's KBNF, for the package `kbnf`. It ends *eagerly*, at the first token after which the text can
+            end, so that of the integers it gives only those of one token: see `end`. "kbnf-older": that of earlier
+            releases, with `any!` and `except!`. "gbnf": for llama.cpp. "lark": for llguidance. "xgrammar": EBNF for
+            xgrammar. "vllm": a dict, the arguments of vLLM's `StructuredOutputsParams`.
+        end: what has to follow the value, such as `"\n"`, which cannot belong to one; cut it off the output.
+        limits: bounds on the schema's size, and on that of what is written.
+        options: for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`,
+            `formats`, `draft`, `lenient`, `registry`.
+
+    Raises:
+        SchemaError: the schema cannot be used; with its JSON pointer.
+        GrammarError: the dialect has no words for it.
+        LimitExceededError: it is too large.
+        ValueError: an unknown dialect.
+
+    Example:
+        >>> print(export(Literal["yes", "no"], "gbnf"), end="")
+        root ::= "\"no\"" | "\"yes\""
+        >>> export({"type": "boolean"}, "vllm")
+        {'grammar': 'root ::= "false" | "true"\n'}
+    """
+    if to not in get_args(Dialect):
+        raise ValueError(f"to must be one of {', '.join(get_args(Dialect))}, not {to!r}")
+    limits = limits or Limits()
+    text = _written(_tree(schema, end, limits, options), to, limits)
+    return {"grammar": text} if to == "vllm" else text
+
+
+def _tree(schema: Any, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
+    """The grammar, with `end` behind it."""
+    from structgen.kbnf import ast
+
+    if isinstance(schema, Grammar):
+        if options:
+            raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
+        grammar = schema.tree
+    else:
+        from structgen.schema import schema_to_kbnf
+
+        grammar = schema_to_kbnf(schema, start=_END_NAME if end else "start", limits=limits, **options)
+    if not end:
+        return grammar
+    start, names = "start", {rule.name for rule in grammar.rules}
+    while start in names:
+        start += "_"
+    whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
+    return ast.Grammar((ast.Rule(start, whole), *grammar.rules), start)
+
+
+def _written(grammar: ast.Grammar, to: Dialect, limits: Limits) -> str:
+    # Each writer is imported where it is needed: `import structgen` stays quick.
+    if to == "gbnf":
+        from structgen.kbnf.writing.gbnf import print_gbnf
+
+        return print_gbnf(grammar, limits=limits)
+    if to == "lark":
+        from structgen.kbnf.writing.lark import print_lark
+
+        return print_lark(grammar, limits=limits)
+    if to == "xgrammar" or to == "vllm":
+        from structgen.kbnf.writing.gbnf import print_xgrammar
+
+        return print_xgrammar(grammar, limits=limits)
+    from structgen.kbnf.writing.kbnf import print_grammar
+    from structgen.kbnf.writing.kbnf_dialects import to_current_dialect, to_older_dialect
+    from structgen.kbnf.writing.lowering import lower
+
+    if to == "kbnf":
+        return print_grammar(to_current_dialect(grammar), limits=limits)
+    return print_grammar(to_older_dialect(lower(grammar, limits=limits)), limits=limits)

@@ -1,0 +1,294 @@
+"""Logits processors for vLLM: structgen's masks in its batches, where a request asks for them.
+
+    LLM(model=…, logits_processors=["structgen.vllm:GrammarLogitsProcessor"])
+    SamplingParams(extra_args={"structgen": {"schema": Person.model_json_schema()}})
+
+Written for vLLM 0.33, which has two interfaces: that of its model runner V2, the default, and that of V1, which
+`VLLM_USE_V2_MODEL_RUNNER=0` takes (`GrammarLogitsProcessorV1`). vLLM is imported when a class is asked for. See
+docs/other-engines.md.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import StructgenError, TokenRejectedError
+from structgen.output_types.grammar import Grammar
+
+if TYPE_CHECKING:
+    import torch
+
+    from structgen.compilation.constraint import Constraint
+
+__all__ = ["GrammarLogitsProcessor", "GrammarLogitsProcessorV1", "read_request"]  # noqa: F822
+
+_ARGUMENT = "structgen"
+_GRAMMARS: dict[str, Callable[[str], Grammar]] = {
+    "regex": Grammar.regex,
+    "kbnf": Grammar.kbnf,
+    "gbnf": Grammar.gbnf,
+    "lark": Grammar.lark,
+}
+_OPTIONS = ("whitespace", "property_order", "formats", "draft", "lenient")
+
+
+def read_request(extra_args: dict[str, Any] | None) -> tuple[Any, dict[str, Any]] | None:
+    """What a request asks for: a schema or a `Grammar`, and the schema's options; None if it does not ask.
+
+    Args:
+        extra_args: of `SamplingParams`. `{"structgen": {"schema": …}}`, with any of the options `whitespace`,
+            `property_order`, `formats`, `draft` and `lenient` beside it; or `{"structgen": {"regex": …}}`, or "kbnf",
+            "gbnf" or "lark" with a grammar's text.
+
+    Raises:
+        ValueError: it cannot be read; vLLM then refuses the request.
+
+    Example:
+        >>> read_request({"structgen": {"regex": "[a-z]+"}})
+        (Grammar.regex('[a-z]+'), {})
+    """
+    asked = (extra_args or {}).get(_ARGUMENT)
+    if asked is None:
+        return None
+    kinds = [kind for kind in ("schema", *_GRAMMARS) if isinstance(asked, dict) and kind in asked]
+    if len(kinds) != 1:
+        raise ValueError(f"extra_args[{_ARGUMENT!r}] must be a dict with one of schema, {', '.join(_GRAMMARS)}")
+    options = {name: value for name, value in asked.items() if name != kinds[0]}
+    allowed = _OPTIONS if kinds == ["schema"] else ()
+    if set(options) - set(allowed):
+        raise ValueError(f"extra_args[{_ARGUMENT!r}] has unknown options: {', '.join(set(options) - set(allowed))}")
+    value = asked[kinds[0]]
+    try:
+        if kinds == ["schema"]:
+            from structgen.schema import schema_to_rules
+
+            schema_to_rules(value, **options)
+            return value, options
+        return _GRAMMARS[kinds[0]](value), {}
+    except (StructgenError, TypeError) as error:
+        raise ValueError(str(error)) from error
+
+
+class _Request:
+    """One request.
+
+    Attributes:
+        matcher: has read the output; None once that left the grammar: something else than the mask had its will, such
+            as a thinking budget.
+        read: the tokens that it has read.
+    """
+
+    def __init__(self, constraint: Constraint[Any]) -> None:
+        self._constraint = constraint
+        self._restart()
+
+    def _restart(self) -> None:
+        self.matcher: Matcher | None = self._constraint.matcher()
+        self.read: list[int] = []
+
+    def take(self, token: int) -> None:
+        """Reads one more token."""
+        if self.matcher is not None:
+            self.matcher = _after(self.matcher, token)
+        self.read.append(token)
+
+    def follow(self, tokens: list[int]) -> None:
+        """Reads an output, whose beginning has mostly been read already: tokens may have been taken back."""
+        if self.read != tokens[: len(self.read)]:
+            self._restart()
+        for token in tokens[len(self.read) :]:
+            self.take(token)
+
+
+def _after(matcher: Matcher, token: int) -> Matcher | None:
+    """A matcher behind one more token, if that is allowed."""
+    try:
+        matcher.accept_token(token)
+    except TokenRejectedError:
+        return None
+    return matcher
+
+
+class _Grammars:
+    """The vocabulary of an engine, and the masks of its requests."""
+
+    def __init__(self, model_config: Any) -> None:
+        from vllm.tokenizers import cached_tokenizer_from_config
+
+        tokenizer = cached_tokenizer_from_config(model_config)
+        if tokenizer is None:
+            raise ValueError("structgen needs the tokenizer: leave skip_tokenizer_init off")
+        ends = (model_config.try_get_generation_config() or {}).get("eos_token_id")
+        size = model_config.get_vocab_size()
+        self._vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=size, eos_token_ids=ends)
+        self._mask = allocate_token_bitmask(1, self._vocabulary.size)
+
+    def request(self, params: Any) -> _Request | None:
+        """The state of a request, at the beginning of its output; None if it asks for nothing."""
+        from structgen.compilation.compiler import compile
+
+        asked = read_request(params.extra_args)
+        if asked is None:
+            return None
+        schema, options = asked
+        return _Request(compile(schema, self._vocabulary, **options))
+
+    def apply(self, logits: torch.Tensor, matchers: dict[int, Matcher]) -> torch.Tensor:
+        """Masks some rows of logits, in place.
+
+        Args:
+            logits: float[rows, V].
+            matchers: by row.
+        """
+        if not matchers:
+            return logits
+        size = self._vocabulary.size
+        if len(self._mask) < len(matchers):
+            self._mask = allocate_token_bitmask(len(matchers), size)
+        mask = self._mask[: len(matchers)]
+        for index, matcher in enumerate(matchers.values()):
+            matcher.fill_next_token_bitmask(mask, index)
+        rows = list(matchers)
+        if rows == list(range(len(logits))):
+            self._mask_rows(logits, mask, size)
+        else:
+            chosen = logits[rows]  # a copy
+            self._mask_rows(chosen, mask, size)
+            logits[rows] = chosen
+        return logits
+
+    @staticmethod
+    def _mask_rows(logits: torch.Tensor, mask: np.ndarray[Any, Any], size: int) -> None:
+        logits[:, size:] = float("-inf")
+        apply_token_bitmask(logits[:, :size], mask)
+
+
+class _Validating:
+    """The check of a request's arguments, the same in both interfaces."""
+
+    @classmethod
+    def validate_params(cls, sampling_params: Any) -> None:
+        """Raises ValueError for a schema or grammar that cannot be used; vLLM then refuses the request."""
+        read_request(sampling_params.extra_args)
+
+
+class _ProcessorV2(_Validating):
+    """For the model runner V2: a request has a slot, and a row of logits belongs to a slot.
+
+    Under speculative decoding a request has a row for each draft token too; the tokens before a row are then the
+    committed ones and the draft tokens of the rows before it.
+    """
+
+    def __init__(self, vllm_config: Any, req_states: Any) -> None:
+        self._grammars = _Grammars(vllm_config.model_config)
+        self._states = req_states
+        self._requests: dict[int, _Request] = {}  # by slot
+
+    def add_request(self, req_idx: int, sampling_params: Any) -> bool:
+        """Takes a slot; whether its logits are to be masked."""
+        request = self._grammars.request(sampling_params)
+        if request is None:
+            self._requests.pop(req_idx, None)
+            return False
+        self._requests[req_idx] = request
+        return True
+
+    def apply(self, logits: torch.Tensor, ctx: Any) -> torch.Tensor:
+        """Masks the rows of requests that asked for it."""
+        if not any(int(slot) in self._requests for slot in ctx.idx_mapping_np):
+            return logits
+        columns = (ctx.expanded_idx_mapping, ctx.expanded_local_pos, ctx.input_ids, ctx.pos)
+        rows = zip(*(column[: len(logits)].tolist() for column in columns))  # waits for the device
+        matchers: dict[int, Matcher] = {}
+        draft: Matcher | None = None
+        for row, (slot, local, token, position) in enumerate(rows):
+            request = self._requests.get(slot)
+            if request is None:
+                continue
+            if local == 0:
+                self._follow(request, slot, token, position)
+                draft = request.matcher
+            elif draft is not None:
+                draft = _after(draft.fork(), token)
+            if draft is not None:
+                matchers[row] = draft
+        return self._grammars.apply(logits, matchers)
+
+    def _follow(self, request: _Request, slot: int, token: int, position: int) -> None:
+        """Reads what the request has put out up to a position, whose token is given: the one more, mostly."""
+        prompt = int(self._states.prompt_len.np[slot])
+        count = position + 1 - prompt
+        if count == len(request.read) + 1:
+            request.take(token)
+        elif count != len(request.read) or (count and request.read[-1] != token):
+            request.follow(self._states.all_token_ids.gpu[slot, prompt : prompt + count].tolist())
+
+
+class _ProcessorV1(_Validating):
+    """For the model runner V1: a request has a row, and rows are added, removed and moved between steps."""
+
+    def __init__(self, vllm_config: Any, device: Any, is_pin_memory: bool) -> None:
+        self._grammars = _Grammars(vllm_config.model_config)
+        self._rows: dict[int, tuple[_Request, list[int]]] = {}  # with the list that vLLM adds the output to
+
+    def is_argmax_invariant(self) -> bool:
+        """The most probable token may well be one that is not allowed."""
+        return False
+
+    def update_state(self, batch_update: Any) -> None:
+        """Follows the rows of the batch."""
+        if batch_update is None:
+            return
+        for row in batch_update.removed:
+            self._rows.pop(row, None)
+        for row, params, _, output in batch_update.added:
+            request = self._grammars.request(params)
+            if request is None:
+                self._rows.pop(row, None)
+            else:
+                self._rows[row] = (request, output)
+        for first, second, direction in batch_update.moved:
+            ours, theirs = self._rows.pop(first, None), self._rows.pop(second, None)
+            if ours is not None:
+                self._rows[second] = ours
+            if theirs is not None and direction.name == "SWAP":
+                self._rows[first] = theirs
+
+    def apply(self, logits: torch.Tensor) -> torch.Tensor:
+        """Masks the rows of requests that asked for it."""
+        matchers: dict[int, Matcher] = {}
+        for row, (request, output) in sorted(self._rows.items()):
+            request.follow(output)
+            if request.matcher is not None:
+                matchers[row] = request.matcher
+        return self._grammars.apply(logits, matchers)
+
+
+@functools.cache
+def _v2() -> type[Any]:
+    from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor
+
+    return type("GrammarLogitsProcessor", (_ProcessorV2, LogitsProcessor), {"__doc__": _ProcessorV2.__doc__})
+
+
+@functools.cache
+def _v1() -> type[Any]:
+    from vllm.v1.sample.logits_processor import LogitsProcessor
+
+    return type("GrammarLogitsProcessorV1", (_ProcessorV1, LogitsProcessor), {"__doc__": _ProcessorV1.__doc__})
+
+
+def __getattr__(name: str) -> Any:
+    """The two classes, made when they are first wanted: they derive from vLLM's."""
+    if name == "GrammarLogitsProcessor":
+        return _v2()
+    if name == "GrammarLogitsProcessorV1":
+        return _v1()
+    raise AttributeError(f"module 'structgen.integrations.vllm' has no attribute {name!r}")

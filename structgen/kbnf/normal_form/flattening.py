@@ -1,0 +1,247 @@
+"""From the tree to productions: groups and operators are flattened, rules of the same name become one nonterminal.
+
+Repetitions are expanded left-recursively, counted ones into a logarithmic number of rules. One pass with an explicit
+work list; a node that occurs several times in the tree as the same object becomes one nonterminal.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError, LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable
+from structgen.kbnf.regular import character_set, regular
+from structgen.kbnf.repetition import CountedRules
+from structgen.kbnf.text_without import any_text, text_except
+from structgen.kbnf.validation import excluded_strings, validate
+from structgen.limits import Limits
+
+__all__ = ["flatten", "group_rules"]
+
+
+def group_rules(grammar: ast.Grammar) -> dict[str, list[ast.Expression]]:
+    """For each name the bodies of all its rules, in the order of their first rules."""
+    grouped: dict[str, list[ast.Expression]] = {}
+    for rule in grammar.rules:
+        grouped.setdefault(rule.name, []).append(rule.body)
+    return grouped
+
+
+def flatten(grammar: ast.Grammar, terminals: TerminalTable, *, limits: Limits | None = None) -> Productions:
+    """Writes a grammar as productions; nothing is simplified yet, and bodies may be empty.
+
+    Args:
+        grammar: the tree.
+        terminals: where its terminals go.
+        limits: `grammar_symbols` bounds all bodies together.
+
+    Raises:
+        GrammarError: the grammar is not valid (see `validate`).
+        LimitExceededError: it is too large.
+    """
+    return _Flattening(grammar, terminals, limits or Limits()).run()
+
+
+class _Flattening:
+    """The state of one `flatten`.
+
+    Attributes:
+        bodies, names: of the nonterminals made so far.
+        work: nonterminals whose bodies are still to be made, each with its expressions; the last flag tells what to
+            make of the alternatives: "" themselves, "?" the empty text too, "*" or "+" their repetition.
+    """
+
+    def __init__(self, grammar: ast.Grammar, terminals: TerminalTable, limits: Limits) -> None:
+        self.grammar = grammar
+        self.terminals = terminals
+        self.limits = limits
+        self.grouped = group_rules(grammar)
+        self.numbers = {name: number for number, name in enumerate(self.grouped)}
+        self.bodies: list[list[Body]] = [[] for _ in self.grouped]
+        self.names = list(self.grouped)
+        self.work: list[tuple[int, list[ast.Expression], str]] = []
+        self.symbols = 0
+        # By identity: of terminals their symbols, of operators their nonterminals.
+        self.known: dict[int, Body] = {}
+        self.counted: CountedRules[int] | None = None
+        # Nonterminals for a symbol any number of times, and for a terminal or nothing.
+        self.stars: dict[int, int] = {}
+        self.optional: dict[int, int] = {}
+
+    def run(self) -> Productions:
+        if self.grammar.start not in self.numbers:
+            validate(self.grammar)
+        self.work = [(self.numbers[name], bodies, "") for name, bodies in reversed(self.grouped.items())]
+        while self.work:
+            self._expand(*self.work.pop())
+        return Productions(self.bodies, self.names, self.numbers[self.grammar.start], self.terminals)
+
+    def _expand(self, number: int, expressions: list[ast.Expression], operator: str) -> None:
+        """Makes the bodies of one nonterminal; a choice or option that is a whole alternative is taken apart."""
+        alternatives: list[Body] = []
+        most = self.limits.grammar_symbols
+        pending = expressions[::-1]
+        while pending:
+            expression = pending.pop()
+            kind = type(expression)
+            if kind is ast.Choice:
+                pending.extend(reversed(expression.parts))  # type: ignore[union-attr]
+                if len(pending) > most:
+                    raise LimitExceededError("grammar_symbols", most)
+            elif kind is ast.Option:
+                alternatives.append(())
+                pending.append(expression.body)  # type: ignore[union-attr]
+            else:
+                body = self._body(number, expression)
+                self.symbols += len(body) + 1
+                if self.symbols > most:
+                    raise LimitExceededError("grammar_symbols", most)
+                alternatives.append(body)
+        if operator:
+            alternatives = self._repeated(number, alternatives, operator)
+        self.bodies[number] = alternatives
+
+    def _body(self, owner: int, expression: ast.Expression) -> Body:
+        """The symbols of one alternative; nested sequences are spliced in."""
+        out: list[int] = []
+        stack = [expression]
+        known, numbers, literal, regex = self.known, self.numbers, self.terminals.literal, self.terminals.regex
+        while stack:
+            node = stack.pop()
+            kind = type(node)
+            if kind is ast.Literal:
+                if node.data:  # type: ignore[union-attr]
+                    out.append(literal(node.data))  # type: ignore[union-attr]
+            elif kind is ast.Reference:
+                number = numbers.get(node.name)  # type: ignore[union-attr]
+                if number is None:
+                    validate(self.grammar)
+                    raise GrammarError(f"the nonterminal {node.name!r} is not defined")  # type: ignore[union-attr]
+                out.append(number)
+            elif kind is ast.RegexTerminal:
+                symbol, nullable = regex(node.regex)  # type: ignore[union-attr]
+                if symbol is None or nullable:
+                    out += self._nullable(owner, symbol, nullable)
+                else:
+                    out.append(symbol)
+            elif kind is ast.Sequence:
+                stack.extend(reversed(node.parts))  # type: ignore[union-attr]
+                if len(out) + len(stack) > self.limits.grammar_symbols:
+                    raise LimitExceededError("grammar_symbols", self.limits.grammar_symbols)
+            else:
+                symbols = known.get(id(node))
+                if symbols is None:
+                    symbols = known[id(node)] = self._symbols(owner, node)
+                out += symbols
+        return tuple(out)
+
+    def _symbols(self, owner: int, node: ast.Expression) -> Body:
+        """The symbols of an operator, or of a terminal that is neither a literal nor a plain regex."""
+        if isinstance(node, ast.Option):
+            return (self._later(owner, node.body, "?"),)
+        if isinstance(node, ast.Choice):
+            return (self._later(owner, node, ""),)
+        if isinstance(node, ast.ZeroOrMore):
+            return (self._later(owner, node.body, "*"),)
+        if isinstance(node, ast.OneOrMore):
+            return (self._later(owner, node.body, "+"),)
+        if isinstance(node, ast.Bounded):
+            return self._bounded(owner, node)
+        if isinstance(node, ast.SubstringsTerminal):
+            return self._regex(owner, substrings(node.text))
+        if isinstance(node, ast.Except):
+            return self._regex(owner, self._except(node))
+        if isinstance(node, ast.Difference):
+            return self._regex(owner, regular(node, self.grouped))
+        if isinstance(node, ast.NotFollowedBy):
+            return (self._lookahead(owner, node),)
+        if isinstance(node, ast.Margin):
+            return (self.terminals.mark(Mark("margin")),)
+        if isinstance(node, ast.Indented):
+            inner = self._later(owner, node.body, "")
+            return (self.terminals.mark(Mark("indented")), inner, self.terminals.mark(Mark("dedented")))
+        return self._regex(owner, any_text())
+
+    def _lookahead(self, owner: int, node: ast.NotFollowedBy) -> int:
+        refused = character_set(regular(node.body, self.grouped))
+        if refused is None:
+            raise GrammarError(
+                f"in the rule {self.names[owner]!r}: what follows a '!' is more than one character",
+                hint="write a class of characters, as in !#'[a-z]'",
+            )
+        return self.terminals.mark(Mark("lookahead", refused))
+
+    def _new(self, owner: int, bodies: list[Body]) -> int:
+        self.bodies.append(bodies)
+        self.names.append(self.names[owner])
+        return len(self.bodies) - 1
+
+    def _later(self, owner: int, expression: ast.Expression, operator: str) -> int:
+        number = self._new(owner, [])
+        self.work.append((number, [expression], operator))
+        return number
+
+    def _regex(self, owner: int, regex: rx.Regex) -> Body:
+        symbol, nullable = self.terminals.regex(regex)
+        return (symbol,) if symbol is not None and not nullable else self._nullable(owner, symbol, nullable)
+
+    def _nullable(self, owner: int, symbol: int | None, nullable: bool) -> Body:
+        """A regex that matches the empty text too becomes a nonterminal with an empty body; one for each regex."""
+        if symbol is None:
+            # The empty text, or nothing: a nonterminal without bodies derives nothing, and is removed later.
+            return () if nullable else (self._new(owner, []),)
+        if symbol not in self.optional:
+            self.optional[symbol] = self._new(owner, [(symbol,), ()])
+        return (self.optional[symbol],)
+
+    def _except(self, node: ast.Except) -> rx.Regex:
+        try:
+            return text_except(excluded_strings(node, self.grouped), node.limit)
+        except GrammarError:
+            # It tells the rule as well.
+            validate(self.grammar)
+            raise
+
+    def _repeated(self, number: int, alternatives: list[Body], operator: str) -> list[Body]:
+        """`x` or the empty text for "?"; else `L ::= L x | x`, and for "*" the empty text instead of `x`."""
+        if operator == "?":
+            return [*alternatives, ()]
+        if len(alternatives) > 1:
+            # Several alternatives would be written twice.
+            alternatives = [(self._new(number, alternatives),)]
+        body = alternatives[0]
+        self.symbols += len(body)
+        return [(number, *body), body if operator == "+" else ()]
+
+    def _bounded(self, owner: int, node: ast.Bounded) -> Body:
+        if node.min < 0 or (node.max is not None and node.max < node.min):
+            validate(self.grammar)
+        if self.counted is None:
+            self.counted = CountedRules(
+                lambda bodies: self._new(owner, bodies), lambda symbol: self._star(owner, symbol)
+            )
+        if node.max == 0:
+            return ()
+        symbols = self._body_of_repeated(owner, node.body)
+        return self.counted.between(symbols, node.min, node.max)
+
+    def _body_of_repeated(self, owner: int, expression: ast.Expression) -> int:
+        """One symbol for what is repeated."""
+        if isinstance(expression, ast.Reference) and expression.name in self.numbers:
+            return self.numbers[expression.name]
+        if isinstance(expression, ast.Literal) and expression.data:
+            return self.terminals.literal(expression.data)
+        return self._later(owner, expression, "")
+
+    def _star(self, owner: int, symbol: int) -> int:
+        if symbol not in self.stars:
+            number = self._new(owner, [])
+            self.bodies[number] = [(number, symbol), ()]
+            self.stars[symbol] = number
+        return self.stars[symbol]
+
+
+def substrings(text: str) -> rx.Regex:
+    """`#substrs'…'`: the published package cuts between any two bytes, and so do we."""
+    data = text.encode()
+    return rx.Substrings(tuple(data[index : index + 1] for index in range(len(data))))

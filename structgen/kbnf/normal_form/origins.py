@@ -1,0 +1,40 @@
+"""Which rule of a grammar a terminal comes from. The normal form puts small rules into those that use them."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+
+from structgen.engine.grammar.tables import terminal_number
+from structgen.engine.regex.tree import Regex
+from structgen.kbnf.normal_form.flattening import flatten
+from structgen.kbnf.normal_form.productions import TerminalTable
+from structgen.kbnf.reading.kbnf import parse
+from structgen.limits import Limits
+
+__all__ = ["rules_of_terminals"]
+
+_GRAMMARS_KEPT = 8
+# The grammar was within the limits that it was made and compiled with, whatever these were.
+_NO_LIMITS = Limits(grammar_symbols=sys.maxsize, regex_nodes=sys.maxsize, regex_depth=sys.maxsize)
+
+
+@lru_cache(maxsize=_GRAMMARS_KEPT)
+def rules_of_terminals(source: str) -> dict[Regex, tuple[str, ...]]:
+    """The names of the rules that each terminal stands in.
+
+    Args:
+        source: a grammar in KBNF that was compiled before. It is read again: messages ask for this, and nobody else.
+
+    >>> list(rules_of_terminals("start ::= '(' digits ')'; digits ::= #'[0-9]+';").values())
+    [('start',), ('start',), ('digits',)]
+    """
+    terminals = TerminalTable(lambda regex: False)
+    productions = flatten(parse(source, limits=_NO_LIMITS), terminals, limits=_NO_LIMITS)
+    names: dict[int, dict[str, None]] = {}
+    for name, alternatives in zip(productions.names, productions.bodies):
+        for body in alternatives:
+            for symbol in body:
+                if symbol < 0 and symbol not in terminals.marks:
+                    names.setdefault(symbol, {})[name] = None
+    return {terminals.regexes[terminal_number(symbol)]: tuple(found) for symbol, found in names.items()}

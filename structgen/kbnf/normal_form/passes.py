@@ -1,0 +1,184 @@
+"""The normal form of a grammar, which the engine reads: the order of the passes, and the flat tables at the end.
+
+Each pass is a function of its own in `flattening`, `literals`, `nullables` and `simplification`; none recurses, and
+each is linear or nearly so in the size of the grammar.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
+from structgen.engine.regex.tree import NOTHING, Regex, choice
+from structgen.errors import GrammarError, LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.dead_ends import without_refused
+from structgen.kbnf.normal_form.flattening import flatten
+from structgen.kbnf.normal_form.indentation import indented_tables
+from structgen.kbnf.normal_form.literals import merge_adjacent_literals, unite_literal_alternatives
+from structgen.kbnf.normal_form.nullables import eliminate_nullables
+from structgen.kbnf.normal_form.productions import Productions, TerminalTable
+from structgen.kbnf.normal_form.simplification import (
+    deduplicate_alternatives,
+    inline_single_uses,
+    merge_equal_nonterminals,
+    remove_unit_rules,
+    remove_unproductive,
+    remove_unreachable,
+)
+from structgen.kbnf.regex_facts import text_units
+from structgen.limits import Deadline, Limits
+
+__all__ = ["normalize", "pack", "simplify"]
+
+# Nearly all grammars need one or two; a made-up one that needs more than this only stays larger than it could be.
+_ROUNDS = 8
+
+
+def normalize(
+    grammar: ast.Grammar,
+    *,
+    keep_endless: bool = False,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    is_empty: Callable[[Regex], bool] | None = None,
+) -> GrammarTables:
+    """Brings a grammar into the form that the engine reads.
+
+    Args:
+        grammar: the tree.
+        keep_endless: keep what never ends but spells something, as the published package does; a mask may then lead
+            where the text cannot end.
+        limits: `grammar_symbols` bounds the result and what is made on the way.
+        deadline: of the compile; checked between passes.
+        is_empty: whether a regex matches nothing; asked only where its tree does not tell. By default stores
+            of their own; pass that of the engine to do the work once.
+
+    Raises:
+        GrammarError: the grammar is not valid (see `validate`).
+        LimitExceededError: it is too large, or the time is over.
+    """
+    limits = limits or Limits()
+    terminals = TerminalTable(is_empty or (lambda regex: AutomatonStore(limits).is_empty(regex)))
+    productions = flatten(grammar, terminals, limits=limits)
+    if deadline:
+        deadline.check()
+    without_empty, accepts_empty = eliminate_nullables(productions)
+    if without_empty is not productions:
+        _check_size(without_empty, limits)
+    if terminals.marks:
+        _check_marks(without_empty)
+        without_empty = without_refused(without_empty, terminals.is_empty)
+    simple = simplify(without_empty, keep_endless=keep_endless, deadline=deadline)
+    if any(mark.refused is None for mark in terminals.marks.values()):
+        return indented_tables(simple, accepts_empty=accepts_empty)
+    return pack(simple, accepts_empty=accepts_empty)
+
+
+def simplify(productions: Productions, *, keep_endless: bool = False, deadline: Deadline | None = None) -> Productions:
+    """The passes that keep the language and make the grammar smaller, in an order where each finds the most.
+
+    Args:
+        productions: a grammar without empty bodies.
+        keep_endless: see `normalize`.
+        deadline: see `normalize`.
+    """
+    productions = deduplicate_alternatives(productions)
+    productions = remove_unproductive(productions, keep_endless=keep_endless)
+    productions = remove_unreachable(productions)
+    for _ in range(_ROUNDS):
+        if deadline:
+            deadline.check()
+        productions = unite_literal_alternatives(merge_adjacent_literals(productions))
+        productions = remove_unit_rules(productions)
+        merged = merge_equal_nonterminals(productions)
+        # Nonterminals that became one may make aliases of their users.
+        without_aliases = merged if merged is productions else remove_unit_rules(merged)
+        inlined = inline_single_uses(without_aliases)
+        # Literals of different rules may now stand side by side.
+        productions = merge_adjacent_literals(inlined)
+        if without_aliases is merged and productions is inlined:
+            break
+    return productions
+
+
+def _check_size(productions: Productions, limits: Limits) -> None:
+    size = sum(len(body) + 1 for alternatives in productions.bodies for body in alternatives)
+    if size > limits.grammar_symbols:
+        raise LimitExceededError("grammar_symbols", limits.grammar_symbols)
+
+
+def _check_marks(productions: Productions) -> None:
+    """Look-aheads, margins and indentation need a text that they go with.
+
+    Raises:
+        GrammarError: some alternative has nothing else, with or without what may be empty in it.
+    """
+    marks = productions.terminals.marks
+    for name, alternatives in zip(productions.names, productions.bodies):
+        for body in alternatives:
+            if body and all(symbol in marks for symbol in body):
+                kinds = {marks[symbol].kind for symbol in body}
+                what = "a '!'" if "lookahead" in kinds else "margin!" if "margin" in kinds else "indented!"
+                raise GrammarError(
+                    f"in the rule {name!r}: {what} may stand alone, with no text beside it",
+                    hint="put it into the rules of what stands before or behind it",
+                )
+
+
+def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
+    """Writes productions as flat arrays: what the start reaches, numbered in the order that it is met.
+
+    Args:
+        productions: a grammar that holds what `GrammarTables` promises.
+        accepts_empty: whether the empty text is in the language besides.
+    """
+    number_of = {productions.start: 0}
+    reached = [productions.start]
+    terminal_of: dict[int, int] = {}
+    marks = productions.terminals.marks
+    lookaheads: dict[Regex, int] = {NOTHING: 0}
+    symbols: list[int] = []
+    before: list[int] = []
+    first_rule = [0]
+    rule_starts: list[int] = []
+    for head in reached:
+        for body in productions.bodies[head]:
+            rule_starts.append(len(symbols))
+            refused = NOTHING
+            for symbol in body:
+                mark = marks.get(symbol)
+                if mark is not None and mark.refused is not None:
+                    refused = choice(refused, mark.refused)
+                    continue
+                before.append(lookaheads.setdefault(refused, len(lookaheads)))
+                refused = NOTHING
+                if symbol >= 0:
+                    number = number_of.get(symbol)
+                    if number is None:
+                        number = number_of[symbol] = len(reached)
+                        reached.append(symbol)
+                else:
+                    number = terminal_of.get(symbol)
+                    if number is None:
+                        number = terminal_of[symbol] = terminal_symbol(len(terminal_of))
+                symbols.append(number)
+            before.append(lookaheads.setdefault(refused, len(lookaheads)))
+            symbols.append(END)
+        first_rule.append(len(rule_starts))
+    regexes = productions.terminals.regexes
+    terminals = tuple([regexes[terminal_number(symbol)] for symbol in terminal_of])
+    return GrammarTables(
+        symbols=array("i", symbols),
+        first_rule=array("i", first_rule),
+        rule_starts=array("i", rule_starts),
+        terminals=terminals,
+        names=tuple([productions.names[head] for head in reached]),
+        start=0,
+        accepts_empty=accepts_empty,
+        lookaheads=tuple(lookaheads)[1:],
+        before=array("i", before) if any(before) else (),
+        text_units=sum(map(text_units, terminals)),
+    )

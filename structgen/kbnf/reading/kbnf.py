@@ -1,0 +1,316 @@
+"""Reads KBNF text: a hand-written parser with an explicit stack, so that nesting costs memory, not the process.
+
+    rule     ::= name ("::=" | "=") choice ";"
+    choice   ::= sequence {"|" sequence}
+    sequence ::= term {[","] term}
+    term     ::= atom ["?" | "*" | "+"] {"-" atom} | "!" atom
+    atom     ::= name | string | "(" choice ")" | "[" choice "]" | "{" choice "}"
+               | "#" string | "#e" string | "#ex" string | "#substrs" string
+               | "any!" | "except!" "(" (string | name) ["," [number]] ")"
+               | "margin!" | "indented!" "(" choice ")"
+
+`-`, `!`, `margin!` and `indented!` are ours: EBNF's exception (ISO 14977), PEG's look-ahead, and indentation.
+Comments `(* … *)` stand between any two tokens, and do not nest. What the published package does with each terminal
+(0.4.2, tried) is told at the functions that build them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.errors import GrammarError, LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.reading.kbnf_lexer import Token, fail, source_offset, tokens, unescape
+from structgen.kbnf.regex_facts import without_empty
+from structgen.kbnf.text_without import text_without
+from structgen.limits import Limits
+
+__all__ = ["parse"]
+
+_CLOSING = {"(": ")", "[": "]", "{": "}", "indented!": ")"}
+_BRACKET_NAMES = {"(": "group", "[": "option", "{": "repetition", "indented!": "indented!"}
+_UNFINISHED = ("", ",", "!", "-")  # after these a symbol has to follow
+_POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
+    "?": ast.Option,
+    "*": ast.ZeroOrMore,
+    "+": ast.OneOrMore,
+}
+# Anchors, and what may hold the same characters without being one: other escapes and classes.
+_ANCHOR_OR_OTHER = re.compile(r"(?P<anchor>[\^$]|\\[AzbB])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
+
+
+def parse(text: str, *, limits: Limits | None = None) -> ast.Grammar:
+    """Reads a grammar.
+
+    Args:
+        text: KBNF, of today's dialect or of an older one (`any!`, `except!`).
+        limits: bounds on the size of the grammar and of each regex.
+
+    Returns:
+        The tree. Names are not resolved: see `structgen.kbnf.validation.validate`.
+
+    Raises:
+        GrammarError: the text is not KBNF; it tells the place, and what was expected.
+        LimitExceededError: the grammar or one of its regexes is too large.
+
+    Example:
+        >>> parse("start ::= 'a' | 'b';").rules[0].body
+        Choice(parts=(Literal(data=b'a'), Literal(data=b'b')))
+    """
+    return _Parser(text, limits or Limits()).grammar()
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A bracket, or a rule's body, that is being read.
+
+    Attributes:
+        opening: "(", "[", "{", or "" for a rule's body.
+        offset: where it begins.
+        alternatives: those that are complete.
+        parts: of the alternative being read.
+        last: the kind of the last token: "" (none in this alternative), "atom", "postfix", ",", "!" or "-".
+    """
+
+    opening: str
+    offset: int
+    alternatives: list[ast.Expression] = field(default_factory=list)
+    parts: list[ast.Expression] = field(default_factory=list)
+    last: str = ""
+
+
+class _Parser:
+    """The state of one `parse`: the tokens, and how many symbols were read."""
+
+    def __init__(self, text: str, limits: Limits) -> None:
+        self._text = text
+        self._limits = limits
+        self._tokens = tokens(text)
+        self._token = next(self._tokens)
+        self._symbols = 0
+
+    def grammar(self) -> ast.Grammar:
+        rules = []
+        while self._token.kind != "end":
+            name = self._take("name", "the name of a rule")
+            if self._token.text not in ("::=", "="):
+                self._fail_expected("'::=' after the rule's name")
+            self._advance()
+            rules.append(ast.Rule(name.text, self._body(name)))
+        return ast.Grammar(tuple(rules))
+
+    def _advance(self) -> Token:
+        token = self._token
+        self._token = next(self._tokens)
+        return token
+
+    def _take(self, kind: str, expected: str) -> Token:
+        if self._token.kind != kind:
+            self._fail_expected(expected)
+        return self._advance()
+
+    def _fail_expected(self, expected: str) -> NoReturn:
+        found = repr(self._token.text) if self._token.text else "the end of the grammar"
+        fail(self._text, self._token.offset, f"expected {expected}, found {found}")
+
+    def _body(self, name: Token) -> ast.Expression:
+        """Everything between `::=` and the `;` after it."""
+        stack = [_Frame("", name.offset)]
+        while True:
+            token, frame = self._token, stack[-1]
+            if token.kind == "mark":
+                mark = token.text
+                if mark in _CLOSING:
+                    self._advance()
+                    stack.append(_Frame(mark, token.offset))
+                elif mark == "!" and frame.last not in ("!", "-"):
+                    self._advance()
+                    frame.last = "!"
+                elif mark == "-":
+                    self._need_symbol(frame)
+                    self._advance()
+                    frame.last = "-"
+                elif mark in _POSTFIX:
+                    self._postfix(frame)
+                elif mark == ",":
+                    self._need_symbol(frame)
+                    self._advance()
+                    frame.last = ","
+                elif mark == "|":
+                    self._end_alternative(frame)
+                    self._advance()
+                elif mark == (_CLOSING[frame.opening] if frame.opening else ";"):
+                    self._end_alternative(frame)
+                    self._advance()
+                    stack.pop()
+                    body = _choice(frame.alternatives)
+                    if not stack:
+                        return body
+                    self._add(stack[-1], _bracketed(frame.opening, body))
+                else:
+                    self._fail_in(frame, name)
+            elif token.kind in ("end", "number"):
+                self._fail_in(frame, name)
+            elif token.text == "indented!":
+                self._advance()
+                if self._token.text != "(":
+                    self._fail_expected("'(' after 'indented!'")
+                self._advance()
+                stack.append(_Frame("indented!", token.offset))
+            else:
+                self._add(frame, self._atom())
+
+    def _add(self, frame: _Frame, expression: ast.Expression) -> None:
+        self._symbols += 1
+        if self._symbols > self._limits.grammar_symbols:
+            raise LimitExceededError("grammar_symbols", self._limits.grammar_symbols)
+        if frame.last == "!":
+            frame.parts.append(ast.NotFollowedBy(expression))
+            frame.last = "postfix"
+        elif frame.last == "-":
+            frame.parts[-1] = ast.Difference(frame.parts[-1], expression)
+            frame.last = "postfix"
+        else:
+            frame.parts.append(expression)
+            frame.last = "atom"
+
+    def _postfix(self, frame: _Frame) -> None:
+        mark = self._token.text
+        if frame.last == "postfix":
+            fail(
+                self._text,
+                self._token.offset,
+                f"a second operator {mark!r}",
+                hint="put a group around the first: (x?)*",
+            )
+        self._need_symbol(frame)
+        self._advance()
+        frame.parts[-1] = _POSTFIX[mark](frame.parts[-1])
+        frame.last = "postfix"
+
+    def _need_symbol(self, frame: _Frame) -> None:
+        if frame.last in _UNFINISHED:
+            self._fail_expected("a symbol")
+
+    def _end_alternative(self, frame: _Frame) -> None:
+        if frame.last in _UNFINISHED:
+            found = repr(self._token.text)
+            fail(self._text, self._token.offset, f"expected a symbol, found {found}", hint="the empty text is ''")
+        frame.alternatives.append(frame.parts[0] if len(frame.parts) == 1 else ast.Sequence(tuple(frame.parts)))
+        frame.parts, frame.last = [], ""
+
+    def _fail_in(self, frame: _Frame, name: Token) -> NoReturn:
+        """For a token that cannot stand in a body, the end of the text included."""
+        token = self._token
+        if frame.opening and token.kind == "end":
+            what = _BRACKET_NAMES[frame.opening]
+            fail(self._text, frame.offset, f"this {what} has no end: expected '{_CLOSING[frame.opening]}'")
+        if frame.opening:
+            self._fail_expected(f"a symbol, '|' or '{_CLOSING[frame.opening]}'")
+        if token.text in ("::=", "="):
+            fail(self._text, token.offset, f"expected ';' at the end of the rule {name.text!r}, found a new rule")
+        self._fail_expected(f"a symbol, '|' or ';' in the rule {name.text!r}")
+
+    def _atom(self) -> ast.Expression:
+        token = self._advance()
+        if token.kind == "string":
+            return ast.Literal(self._string(token))
+        if token.kind == "name":
+            return ast.Reference(token.text)
+        if token.kind == "regex":
+            return self._regex(token.text[1:])
+        if token.text == "margin!":
+            return ast.Margin()
+        return ast.AnyText() if token.text == "any!" else self._except()
+
+    def _string(self, token: Token) -> bytes:
+        text = unescape(self._text, token)
+        try:
+            return text.encode()
+        except UnicodeEncodeError as error:
+            fail(self._text, source_offset(token, error.start), "a lone surrogate is no Unicode character")
+
+    def _regex(self, kind: str) -> ast.Expression:
+        """`#'…'` and its kin, `kind` being what stands between `#` and the string.
+
+        `#'…'` is anchored at both ends. `#e'…'` ends at its first match; the published package never takes the empty
+        text for that match (`#e'a*' 'b'` is `ab` only, `#e''` matches nothing), so neither do we.
+        """
+        token = self._take("string", f"a string after '#{kind}'")
+        if kind == "substrs":
+            self._string(token)
+            return ast.SubstringsTerminal(unescape(self._text, token))
+        pattern = unescape(self._text, token)
+        try:
+            parsed = parse_regex(pattern, "rust", anchored=True, limits=self._limits)
+        except GrammarError as error:
+            fail(self._text, source_offset(token, _pattern_index(pattern, error)), _reason(error), hint=error.hint)
+        if kind == "e":
+            return ast.RegexTerminal(rx.Early(without_empty(parsed)), pattern, "e")
+        if kind == "ex":
+            self._refuse_anchors(token, pattern)
+            return ast.RegexTerminal(text_without(parsed), pattern, "ex")
+        return ast.RegexTerminal(parsed, pattern)
+
+    def _refuse_anchors(self, token: Token, pattern: str) -> None:
+        """What `^` means inside a text that goes on is anyone's guess; the published package then allows nothing."""
+        for found in _ANCHOR_OR_OTHER.finditer(pattern):
+            if found.lastgroup:
+                fail(self._text, source_offset(token, found.start()), f"{found.group()!r} makes no sense in '#ex'")
+
+    def _except(self) -> ast.Except:
+        """`except!(…)` after its keyword."""
+        if self._token.text != "(":
+            self._fail_expected("'(' after 'except!'")
+        self._advance()
+        if self._token.kind not in ("string", "name"):
+            self._fail_expected("a string or a nonterminal in 'except!'")
+        token = self._advance()
+        excluded = ast.Literal(self._string(token)) if token.kind == "string" else ast.Reference(token.text)
+        limit = None
+        if self._token.text == ",":
+            self._advance()
+            # `except!('x',)` is allowed: the older package reads a number that may have no digits.
+            if self._token.kind == "number":
+                limit = self._number(self._advance())
+        if self._token.text != ")":
+            self._fail_expected("a number of bytes or ')' in 'except!'" if limit is None else "')' in 'except!'")
+        self._advance()
+        return ast.Except(excluded, limit)
+
+    def _number(self, token: Token) -> int:
+        if len(token.text) > 9:
+            fail(self._text, token.offset, f"{token.text[:12]}… bytes are too many", hint="leave the limit out")
+        return int(token.text)
+
+
+def _choice(alternatives: list[ast.Expression]) -> ast.Expression:
+    return alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
+
+
+def _bracketed(opening: str, body: ast.Expression) -> ast.Expression:
+    if opening == "[":
+        return ast.Option(body)
+    if opening == "indented!":
+        return ast.Indented(body)
+    return ast.ZeroOrMore(body) if opening == "{" else body
+
+
+def _pattern_index(pattern: str, error: GrammarError) -> int:
+    """Where in the pattern the regex parser found fault; 0 when it does not tell."""
+    if not error.line:
+        return 0
+    lines = pattern.split("\n")
+    return sum(len(line) + 1 for line in lines[: error.line - 1]) + max(0, error.column - 1)
+
+
+def _reason(error: GrammarError) -> str:
+    """The first line of an error's message without its place, which is the pattern's, not the grammar's."""
+    first = str(error).split("\n", 1)[0]
+    place = f"line {error.line}, column {error.column}: "
+    return "in this regex: " + first.removeprefix(place)

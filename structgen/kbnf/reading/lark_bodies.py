@@ -1,0 +1,239 @@
+"""Reads what stands behind the colon of a rule or terminal of Lark, with an explicit stack.
+
+choice   ::= sequence {"|" sequence}                 each may have a name: "->" name
+sequence ::= {term}  or, in terminals,  meet ::= term… {"&" term…}
+term     ::= {"~"} atom ["?" | "*" | "+" | "~" m [".." n] | "{" [m] ["," [n]] "}"]
+atom     ::= "(" choice ")" | "[" choice "]" | string [".." string] | regex | name ["{" argument {"," argument} "}"]
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Generic, NoReturn, TypeVar
+
+from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import ANY, intersection_of
+from structgen.errors import LimitExceededError
+from structgen.kbnf.reading.kbnf_lexer import fail
+from structgen.kbnf.reading.lark_lexer import LarkToken, text_of
+from structgen.limits import Limits
+
+__all__ = ["Body", "read_body"]
+
+V = TypeVar("V")
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_COUNTS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
+_MAX_COUNT_DIGITS = 9
+
+
+class Body(ABC, Generic[V]):
+    """What a body is made of: expressions for a rule, regexes for a terminal."""
+
+    @abstractmethod
+    def atom(self, token: LarkToken, arguments: tuple[V, ...]) -> V:
+        """A string, a regex, or a name with its arguments."""
+
+    @abstractmethod
+    def range(self, regex: rx.Regex) -> V:
+        """`"a".."z"`."""
+
+    @abstractmethod
+    def sequence(self, parts: list[V]) -> V:
+        """One after the other."""
+
+    @abstractmethod
+    def choice(self, parts: list[V]) -> V:
+        """Any of them."""
+
+    @abstractmethod
+    def repeat(self, body: V, least: int, most: int | None) -> V:
+        """A repetition."""
+
+    @abstractmethod
+    def both(self, parts: list[V], token: LarkToken) -> V:
+        """What all parts match: `&`."""
+
+    @abstractmethod
+    def complement(self, body: V, token: LarkToken) -> V:
+        """All other texts: `~x`."""
+
+
+def read_body(text: str, tokens: list[LarkToken], body: Body[V], limits: Limits) -> V:
+    """Reads a body.
+
+    Args:
+        text: the grammar, for error messages.
+        tokens: the body's.
+        body: makes the result.
+        limits: `grammar_symbols` bounds it.
+
+    Raises:
+        GrammarError: it cannot be read; with the place.
+        LimitExceededError: it is too large.
+    """
+    end = LarkToken("end", "", tokens[-1].offset + len(tokens[-1].text) if tokens else len(text))
+    return _BodyReader(text, [*tokens, end], body, limits).read()
+
+
+@dataclass(slots=True)
+class _Frame(Generic[V]):
+    """A bracket, or the whole body, that is being read.
+
+    Attributes:
+        opening: its token; `{` for the arguments of the template `name`.
+        alternatives: those that are complete.
+        meets: the parts before each `&` of this alternative, and `&` itself.
+        parts: of what is being read.
+        negations: `~`s that wait for what follows them.
+        arguments: of a template, those that are complete.
+    """
+
+    opening: LarkToken
+    name: LarkToken | None = None
+    alternatives: list[V] = field(default_factory=list)
+    meets: list[tuple[V, LarkToken]] = field(default_factory=list)
+    parts: list[V] = field(default_factory=list)
+    negations: list[LarkToken] = field(default_factory=list)
+    arguments: list[V] = field(default_factory=list)
+
+
+class _BodyReader(Generic[V]):
+    """The state of one `read_body`."""
+
+    def __init__(self, text: str, tokens: list[LarkToken], body: Body[V], limits: Limits) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._at = 0
+        self._body = body
+        self._limits = limits
+        self._symbols = 0
+
+    def read(self) -> V:
+        stack: list[_Frame[V]] = [_Frame(LarkToken("", "", self._tokens[0].offset))]
+        while True:
+            token, frame = self._next(), stack[-1]
+            opening = frame.opening.text
+            if token.text in ("(", "["):
+                stack.append(_Frame(token))
+            elif opening and token.text == _CLOSING[opening]:
+                stack.pop()
+                self._add(stack[-1], self._closed(frame))
+            elif opening == "{" and token.text == ",":
+                frame.arguments.append(self._choice(frame))
+            elif token.text == "|":
+                self._end_alternative(frame)
+            elif token.text == "&":
+                frame.meets.append((self._body.sequence(frame.parts), token))
+                frame.parts = []
+            elif token.text == "~":
+                frame.negations.append(token)
+            elif token.text == "->":
+                if self._next().kind not in ("rule", "terminal") or self._peek().text not in ("|", ""):
+                    self._fail(token, "expected a name after '->', and nothing behind it")
+            elif token.kind == "end":
+                if opening:
+                    self._fail(frame.opening, f"this bracket has no end: expected {_CLOSING[opening]!r}")
+                return self._choice(frame)
+            elif token.kind == "rule" and self._opens_template():
+                stack.append(_Frame(self._next(), token))
+            elif token.kind in ("rule", "terminal", "string", "regex", "json", "special"):
+                self._add(frame, self._atom(token))
+            else:
+                self._fail(token, f"unexpected {token.text!r}")
+
+    def _next(self) -> LarkToken:
+        token = self._tokens[self._at]
+        self._at = min(self._at + 1, len(self._tokens) - 1)
+        return token
+
+    def _peek(self, ahead: int = 0) -> LarkToken:
+        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
+
+    def _fail(self, token: LarkToken, message: str) -> NoReturn:
+        fail(self._text, token.offset, message)
+
+    def _opens_template(self) -> bool:
+        return self._peek().text == "{" and self._peek(1).kind != "number" and self._peek(1).text != ","
+
+    def _atom(self, token: LarkToken) -> V:
+        if token.kind == "string" and self._peek().text == "..":
+            self._next()
+            return self._body.range(self._range(token, self._next()))
+        return self._body.atom(token, ())
+
+    def _range(self, first: LarkToken, last: LarkToken) -> rx.Regex:
+        if last.kind != "string":
+            self._fail(last, "expected a string after '..'")
+        low, high = text_of(self._text, first)[0], text_of(self._text, last)[0]
+        if len(low) != 1 or len(high) != 1 or high < low:
+            self._fail(first, "a range is of two characters, the smaller one first")
+        return rx.Chars(intersection_of(((ord(low), ord(high)),), ANY))
+
+    def _add(self, frame: _Frame[V], value: V) -> None:
+        """Adds what was read, with the operators around it, to the innermost bracket."""
+        self._symbols += 1
+        if self._symbols > self._limits.grammar_symbols:
+            raise LimitExceededError("grammar_symbols", self._limits.grammar_symbols)
+        while frame.negations:
+            value = self._body.complement(value, frame.negations.pop())
+        token = self._peek()
+        if token.text in _COUNTS:
+            self._next()
+            value = self._body.repeat(value, *_COUNTS[token.text])
+        elif token.text == "~" and self._peek(1).kind == "number":
+            self._next()
+            least = most = self._count()
+            if self._peek().text == "..":
+                self._next()
+                most = self._count()
+            value = self._repeated(token, value, least, most)
+        elif token.text == "{":
+            self._next()
+            value = self._repeated(token, value, *self._braces())
+        frame.parts.append(value)
+
+    def _braces(self) -> tuple[int, int | None]:
+        """The counts after `{`, the closing brace included."""
+        least = 0 if self._peek().text == "," else self._count()
+        most: int | None = least
+        if self._peek().text == ",":
+            self._next()
+            most = None if self._peek().text == "}" else self._count()
+        closing = self._next()
+        if closing.text != "}":
+            self._fail(closing, "expected '}' after the counts of a repetition")
+        return least, most
+
+    def _count(self) -> int:
+        token = self._next()
+        if token.kind != "number" or len(token.text) > _MAX_COUNT_DIGITS:
+            self._fail(token, f"expected a count of at most {_MAX_COUNT_DIGITS} digits")
+        return int(token.text)
+
+    def _repeated(self, token: LarkToken, value: V, least: int, most: int | None) -> V:
+        if most is not None and most < least:
+            self._fail(token, "the counts of a repetition are in the wrong order")
+        return self._body.repeat(value, least, most)
+
+    def _end_alternative(self, frame: _Frame[V]) -> None:
+        if frame.negations:
+            self._fail(frame.negations[-1], "expected something after '~'")
+        last = self._body.sequence(frame.parts)
+        if frame.meets:
+            last = self._body.both([*(part for part, _ in frame.meets), last], frame.meets[0][1])
+        frame.alternatives.append(last)
+        frame.parts, frame.meets = [], []
+
+    def _choice(self, frame: _Frame[V]) -> V:
+        self._end_alternative(frame)
+        alternatives, frame.alternatives = frame.alternatives, []
+        return alternatives[0] if len(alternatives) == 1 else self._body.choice(alternatives)
+
+    def _closed(self, frame: _Frame[V]) -> V:
+        """What a bracket that ended stands for."""
+        value = self._choice(frame)
+        if frame.name is not None:
+            return self._body.atom(frame.name, (*frame.arguments, value))
+        return self._body.repeat(value, 0, 1) if frame.opening.text == "[" else value

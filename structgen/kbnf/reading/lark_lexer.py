@@ -1,0 +1,116 @@
+"""Cuts a Lark grammar into tokens."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple, NoReturn
+
+from structgen.kbnf.reading.kbnf_lexer import fail, numbered_character
+
+__all__ = ["LarkToken", "lark_tokens", "text_of"]
+
+# The order matters: a comment before a regex, a regex before marks. A line that begins with "|" goes on with the last.
+_TOKEN = re.compile(
+    r"""
+    (?P<space>[ \t]+|//[^\r\n]*|\#[^\r\n]*)
+  | (?P<newline>[\r\n](?:\s|//[^\r\n]*|\#[^\r\n]*)*)
+  | (?P<string>"(?:[^"\\\r\n]|\\[^\r\n])*"i?)
+  | (?P<regex>/(?:[^/\\\r\n]|\\[^\r\n])+/[a-z]*)
+  | (?P<json>%(?:json|regex|llguidance)\b)
+  | (?P<statement>%[a-z]+)
+  | (?P<special><[^<>\s]+>|@[A-Za-z0-9_-]+)
+  | (?P<terminal>_*[A-Z][A-Z0-9_]*)
+  | (?P<rule>_*[a-z](?:[a-z0-9_]|-(?!>))*)
+  | (?P<number>[0-9]+)
+  | (?P<mark>->|\.\.|::|[:|()\[\]{}?*+~&,.!=-])
+    """,
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_SIMPLE_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "\\": "\\", '"': '"', "/": "/"}
+
+
+class LarkToken(NamedTuple):
+    """A token.
+
+    Attributes:
+        kind: "newline", "string", "regex", "json", "statement", "special", "terminal", "rule", "number", "mark", "end".
+        text: as written.
+        offset: characters before it.
+        value: the data behind a `%json`, `%regex` or `%llguidance`.
+    """
+
+    kind: str
+    text: str
+    offset: int
+    value: Any = None
+
+
+def lark_tokens(text: str) -> list[LarkToken]:
+    """The tokens of a grammar, without white space and comments; newlines only where a definition may end.
+
+    Raises:
+        GrammarError: a character that begins no token; data behind `%json` and its kin that is not JSON.
+    """
+    tokens: list[LarkToken] = []
+    depth = offset = 0
+    while offset < len(text):
+        found = _TOKEN.match(text, offset)
+        if found is None:
+            _fail_at_character(text, offset)
+        kind, offset = found.lastgroup or "", found.end()
+        token = LarkToken(kind, found.group(), found.start())
+        if kind == "json":
+            token, offset = _with_data(text, token)
+        if token.text in ("(", "["):
+            depth += 1
+        elif token.text in (")", "]"):
+            depth -= 1
+        if kind == "newline":
+            if depth <= 0 and not text.startswith("|", offset) and tokens and tokens[-1].kind != "newline":
+                tokens.append(token)
+        elif kind != "space":
+            tokens.append(token)
+    tokens.append(LarkToken("newline", "", len(text)))
+    tokens.append(LarkToken("end", "", len(text)))
+    return tokens
+
+
+def _with_data(text: str, token: LarkToken) -> tuple[LarkToken, int]:
+    begin = re.compile(r"\s*").match(text, token.offset + len(token.text)).end()  # type: ignore[union-attr]
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, begin)
+    except (ValueError, RecursionError) as error:
+        fail(text, begin, f"expected JSON after {token.text!r}: {error}")
+    return LarkToken("json", token.text, token.offset, value), end
+
+
+def _fail_at_character(text: str, offset: int) -> NoReturn:
+    if text[offset] == '"':
+        fail(text, offset, "this string has no end: expected '\"'")
+    if text[offset] == "/":
+        fail(text, offset, "this regex has no end: expected '/'")
+    hint = 'strings stand between " and "' if text[offset] == "'" else ""
+    fail(text, offset, f"unexpected character {text[offset]!r}", hint=hint)
+
+
+def text_of(source: str, token: LarkToken) -> tuple[str, bool]:
+    """The text that a string token stands for, and whether the case of its letters says nothing.
+
+    Raises:
+        GrammarError: an escape that is not known, or is no character.
+    """
+    ignores_case = token.text.endswith("i")
+    inner = token.text[1 : -2 if ignores_case else -1]
+
+    def replace(found: re.Match[str]) -> str:
+        place = token.offset + 1 + found.start()
+        digits = found[1] or found[2] or found[3]
+        if digits:
+            return numbered_character(source, place, found[0], digits)
+        if found[4] not in _SIMPLE_ESCAPES:
+            fail(source, place, f"unknown escape {found[0]}", hint="a backslash is written twice")
+        return _SIMPLE_ESCAPES[found[4]]
+
+    return _ESCAPE.sub(replace, inner), ignores_case

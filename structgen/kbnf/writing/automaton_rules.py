@@ -1,0 +1,126 @@
+"""Right-linear KBNF rules for a regex that Rust's syntax has no words for: `q ::= #'[a-z]' r | '"';`, one a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError, LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.writing.regex_text import chars_to_rust
+from structgen.limits import Limits
+
+__all__ = ["automaton_rules"]
+
+_TEXT = rx.star(rx.ANY_CHAR)
+_MAX_STATES = 20_000  # a rule each: megabytes of text, and seconds to write it
+
+# Code points whose UTF-8 form begins with a byte of each group: first byte, last byte, continuation bytes, first bits.
+_LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))
+
+Edges = list[tuple[int, int, int]]
+
+
+def automaton_rules(
+    regex: rx.Regex, new_name: Callable[[], str], rules: list[ast.Rule], limits: Limits
+) -> ast.Expression:
+    """Writes the automaton of a regex as rules over classes of characters.
+
+    Args:
+        regex: matches UTF-8 text only.
+        new_name: gives a name for a rule.
+        rules: the new rules are put here, one for each state between two characters.
+        limits: `automaton_states` bounds them.
+
+    Returns:
+        what stands in the regex's place.
+
+    Raises:
+        GrammarError: the regex matches bytes that are not UTF-8.
+        LimitExceededError: there are more than 20,000 states, or than `limits` allow.
+    """
+    store = AutomatonStore(limits)
+    start = store.add(regex)
+    if not store.is_empty(rx.difference(regex, _TEXT)):
+        raise GrammarError(
+            "a regex matches bytes that are not UTF-8, and KBNF text cannot name them",
+            hint="intersect it with text: any number of ANY_CHAR",
+        )
+    if not start:
+        return ast.RegexTerminal(rx.NOTHING, chars_to_rust(()))
+    if not store.has_next(start):
+        return ast.Literal(b"")
+    walk = _CharacterWalk(store)
+    names = {start: new_name()}
+    for state in (order := [start]):
+        if len(order) > _MAX_STATES:
+            limit = limits.grammar_symbols
+            message = f"a regex needs more than {_MAX_STATES} rules to be written down"
+            raise LimitExceededError("grammar_symbols", limit, message=message, hint="loosen its conditions")
+        alternatives: list[ast.Expression] = []
+        for target, ranges in walk.edges(state).items():
+            if target not in names and store.has_next(target):
+                names[target] = new_name()
+                order.append(target)
+            terminal = _terminal(ranges)
+            if store.is_accepting(target):
+                alternatives.append(terminal)
+            if target in names:
+                alternatives.append(ast.Sequence((terminal, ast.Reference(names[target]))))
+        body = alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
+        rules.append(ast.Rule(names[state], body))
+    reference = ast.Reference(names[start])
+    return ast.Option(reference) if store.is_accepting(start) else reference
+
+
+def _terminal(ranges: tuple[tuple[int, int], ...]) -> ast.Expression:
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return ast.Literal(chr(ranges[0][0]).encode())
+    return ast.RegexTerminal(rx.Chars(ranges), chars_to_rust(ranges))
+
+
+class _CharacterWalk:
+    """Steps of a byte automaton by whole characters."""
+
+    def __init__(self, store: AutomatonStore) -> None:
+        self._store = store
+        self._tails: dict[tuple[int, int], Edges] = {}
+
+    def edges(self, state: int) -> dict[int, tuple[tuple[int, int], ...]]:
+        """For each state that one character leads to, the code point ranges that do."""
+        step = self._store.step
+        edges: Edges = [(byte, byte, target) for byte in range(0x80) if (target := step(state, byte))]
+        for first, last, count, bits in _LEADS:
+            for byte in range(first, last + 1):
+                target = step(state, byte)
+                if target:
+                    base = (byte & bits) << 6 * count
+                    edges += [(base + low, base + high, end) for low, high, end in self._tail(target, count)]
+        found: dict[int, list[tuple[int, int]]] = {}
+        for low, high, target in edges:
+            ranges = found.setdefault(target, [])
+            if ranges and ranges[-1][1] == low - 1:
+                ranges[-1] = (ranges[-1][0], high)
+            else:
+                ranges.append((low, high))
+        return {target: tuple(ranges) for target, ranges in found.items()}
+
+    def _tail(self, state: int, count: int) -> Edges:
+        """Where `count` continuation bytes lead: first and last value of their bits, and the state."""
+        known = self._tails.get((state, count))
+        if known is not None:
+            return known
+        edges: Edges = []
+        for bits in range(64):
+            target = self._store.step(state, 0x80 | bits)
+            if target:
+                base = bits << 6 * (count - 1)
+                pieces = [(0, 0, target)] if count == 1 else self._tail(target, count - 1)
+                for low, high, end in pieces:
+                    if edges and edges[-1][1] == base + low - 1 and edges[-1][2] == end:
+                        edges[-1] = (edges[-1][0], base + high, end)
+                    else:
+                        edges.append((base + low, base + high, end))
+        self._tails[state, count] = edges
+        return edges

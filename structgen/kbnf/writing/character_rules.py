@@ -1,0 +1,140 @@
+"""Lowers a grammar to one whose terminals are texts and classes of characters: what dialects without regexes can say.
+
+A regex becomes groups and repetitions of the grammar's own; what those have no words for (intersection, complement …)
+becomes right-linear rules, one for each state of its automaton.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.flattening import group_rules
+from structgen.kbnf.regular import regular
+from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.writing.automaton_rules import automaton_rules
+from structgen.kbnf.writing.naming import FreshNames
+from structgen.limits import Limits
+
+__all__ = ["CharacterRules", "class_of"]
+
+_TERMINALS = (ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
+
+
+class CharacterRules:
+    """Writes regexes as rules over characters. Equal objects share their rules.
+
+    Args:
+        grammar: the grammar that they are in, without our own extensions.
+        fresh: gives the names of new rules.
+        limits: `automaton_states` bounds each automaton.
+
+    Attributes:
+        rules: those made on the way.
+    """
+
+    def __init__(self, grammar: ast.Grammar, fresh: FreshNames, limits: Limits) -> None:
+        self.rules: list[ast.Rule] = []
+        self._grouped = group_rules(grammar)
+        self._fresh = fresh
+        self._limits = limits
+        self._owner = ""
+        self._known: dict[int, ast.Expression] = {}
+        self._kept: list[rx.Regex] = []  # what `_known` has the `id`s of
+
+    def body(self, body: ast.Expression, owner: str) -> ast.Expression:
+        """A rule's body with all its terminals lowered; new rules are called after `owner`.
+
+        Raises:
+            GrammarError: a terminal matches bytes that are not UTF-8.
+            LimitExceededError: an automaton has too many states.
+        """
+        self._owner = owner
+        return rewrite(body, self._node)
+
+    def _node(self, node: ast.Expression) -> ast.Expression:
+        if isinstance(node, _TERMINALS):
+            return self.regex(regular(node, self._grouped), self._owner)
+        if isinstance(node, ast.Literal):
+            _check_text(node.data)
+        return node
+
+    def regex(self, regex: rx.Regex, owner: str) -> ast.Expression:
+        """What stands in a regex's place.
+
+        Raises:
+            GrammarError, LimitExceededError: as `body`.
+        """
+        self._owner = owner
+        self._kept.append(regex)
+        known = self._known
+        stack = [(regex, False)]
+        while stack:
+            node, parts_done = stack.pop()
+            if id(node) in known:
+                continue
+            if isinstance(node, (rx.Sequence, rx.Choice, rx.Repeat)) and not parts_done:
+                stack.append((node, True))
+                parts = (node.body,) if isinstance(node, rx.Repeat) else node.parts
+                stack.extend((part, False) for part in parts)
+            else:
+                known[id(node)] = self._regex_node(node)
+        return known[id(regex)]
+
+    def _regex_node(self, node: rx.Regex) -> ast.Expression:
+        known = self._known
+        if isinstance(node, rx.Literal):
+            _check_text(node.data)
+            return ast.Literal(node.data)
+        if isinstance(node, rx.LiteralSet):
+            for text in node.texts:
+                _check_text(text)
+            return ast.Choice(tuple(map(ast.Literal, node.texts)))
+        if isinstance(node, rx.Chars):
+            return ast.RegexTerminal(node)
+        if isinstance(node, rx.ByteSet) and node.mask < 1 << 0x80:
+            return ast.RegexTerminal(class_of(node.mask))
+        if isinstance(node, rx.Sequence):
+            return sequence(known[id(part)] for part in node.parts)
+        if isinstance(node, rx.Choice):
+            return ast.Choice(tuple(known[id(part)] for part in node.parts))
+        if isinstance(node, rx.Repeat):
+            body = known[id(node.body)]
+            if isinstance(body, ast.Choice):  # any character of a JSON string, say: written once
+                body = known[id(node.body)] = self._rule(body)
+            return _repeated(body, node.min, node.max)
+        return automaton_rules(node, lambda: self._fresh.name(self._owner), self.rules, self._limits)
+
+    def _rule(self, body: ast.Expression) -> ast.Reference:
+        name = self._fresh.name(self._owner)
+        self.rules.append(ast.Rule(name, body))
+        return ast.Reference(name)
+
+
+def _repeated(body: ast.Expression, least: int, most: int | None) -> ast.Expression:
+    if most == 0:
+        return ast.Literal(b"")
+    if (least, most) == (0, 1):
+        return ast.Option(body)
+    if (least, most) == (0, None):
+        return ast.ZeroOrMore(body)
+    return ast.OneOrMore(body) if (least, most) == (1, None) else ast.Bounded(body, least, most)
+
+
+def class_of(mask: int) -> rx.Chars:
+    """The class of the ASCII characters whose bits are set."""
+    ranges: list[tuple[int, int]] = []
+    for point in range(mask.bit_length()):
+        if mask >> point & 1:
+            begin = ranges.pop()[0] if ranges and ranges[-1][1] == point - 1 else point
+            ranges.append((begin, point))
+    return rx.Chars(tuple(ranges))
+
+
+def _check_text(data: bytes) -> None:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        raise GrammarError(
+            f"the bytes {data[:40]!r} are not UTF-8, and a grammar of characters cannot name them"
+        ) from None

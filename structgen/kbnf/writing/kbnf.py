@@ -1,0 +1,148 @@
+"""Writes a grammar as KBNF text that `parse` reads back as the same tree, and that the published `kbnf` accepts."""
+
+from __future__ import annotations
+
+from structgen.errors import GrammarError, LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.writing.lowering import lower
+from structgen.limits import Limits
+
+__all__ = ["print_grammar"]
+
+# What may stand somewhere without parentheses: any choice, a sequence, a symbol with its operator, a symbol alone.
+_CHOICE, _SEQUENCE, _TERM, _ATOM = range(4)
+
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+
+
+def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
+    r"""The grammar as KBNF, one rule a line.
+
+    Args:
+        grammar: the tree. What KBNF has no syntax for is written by other means first: counted repetitions and
+            regexes built by a program, names that are no identifiers, a start that is not called `start` (see
+            `lowering`). Otherwise `parse(print_grammar(grammar)) == grammar`, except that `Sequence(())` comes back
+            as `Literal(b"")`.
+        limits: `grammar_symbols` bounds the rules written.
+
+    Raises:
+        GrammarError: it holds bytes that are not UTF-8: KBNF text cannot name them.
+        LimitExceededError: it is too large.
+
+    Example:
+        >>> print(print_grammar(parse('start::="a"|("b"?);')), end="")
+        start ::= 'a' | 'b'?;
+    """
+    limits = limits or Limits()
+    lowered = lower(grammar, limits=limits)
+    return "".join(f"{rule.name} ::= {_expression(rule.body, limits)};\n" for rule in lowered.rules)
+
+
+def _expression(body: ast.Expression, limits: Limits) -> str:
+    """One body. `out` is written from left to right; the stack holds what is still to come, the next on top."""
+    out: list[str] = []
+    # Text; or a node, what may stand in its place, and whether brackets are open around it.
+    stack: list[str | tuple[ast.Expression, int, bool]] = [(body, _CHOICE, False)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            out.append(item)
+            continue
+        if len(out) > 2 * limits.grammar_symbols:
+            raise LimitExceededError("grammar_symbols", limits.grammar_symbols)
+        node, level, inside = item
+        if isinstance(node, (ast.Choice, ast.Sequence)) and node.parts:
+            own, separator = (_CHOICE, " | ") if isinstance(node, ast.Choice) else (_SEQUENCE, " ")
+            open_bracket = level > own
+            pieces: list[str | tuple[ast.Expression, int, bool]] = []
+            for part in node.parts:
+                pieces += (separator, (part, own + 1, inside or open_bracket))
+            pieces[0] = "(" if open_bracket else ""
+            stack += [")" if open_bracket else "", *reversed(pieces)]
+        elif isinstance(node, (ast.Option, ast.ZeroOrMore, ast.OneOrMore)):
+            stack += reversed(_operator(node, level, inside))
+        else:
+            out.append(_atom(node, inside))
+    return "".join(out)
+
+
+def _operator(
+    node: ast.Option | ast.ZeroOrMore | ast.OneOrMore, level: int, inside: bool
+) -> list[str | tuple[ast.Expression, int, bool]]:
+    """An operator: after a symbol as a postfix, around anything else as brackets where there are such."""
+    simple = not isinstance(node.body, (ast.Choice, ast.Sequence, ast.Option, ast.ZeroOrMore, ast.OneOrMore))
+    mark = "?" if isinstance(node, ast.Option) else "*" if isinstance(node, ast.ZeroOrMore) else "+"
+    if not simple and mark != "+":
+        opening = "[" if mark == "?" else "{"
+        return [opening, (node.body, _CHOICE, True), _BRACKETS[opening]]
+    if level == _ATOM:
+        return ["(", (node.body, _ATOM, True), mark, ")"]
+    return [(node.body, _ATOM, inside), mark]
+
+
+def _atom(node: ast.Expression, inside: bool) -> str:
+    if isinstance(node, ast.Literal):
+        return _quoted(_text(node.data), inside)
+    if isinstance(node, ast.Reference):
+        return node.name
+    if isinstance(node, ast.RegexTerminal):
+        return f"#{node.kind}{_quoted(node.source or '', inside)}"
+    if isinstance(node, ast.SubstringsTerminal):
+        return f"#substrs{_quoted(node.text, inside)}"
+    if isinstance(node, ast.Except):
+        excluded = node.excluded
+        name = excluded.name if isinstance(excluded, ast.Reference) else _quoted(_text(excluded.data), True)
+        return f"except!({name})" if node.limit is None else f"except!({name},{node.limit})"
+    return "any!" if isinstance(node, ast.AnyText) else "''"
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise GrammarError(
+            f"the bytes {data[:40]!r} are not UTF-8, and KBNF text cannot name them",
+            hint="KBNF's '\\xff' is the character U+00FF, two bytes",
+        ) from None
+
+
+def _quoted(text: str, inside: bool) -> str:
+    """A string of KBNF.
+
+    Args:
+        text: what it stands for.
+        inside: whether brackets are open around it: the published package then counts brackets in strings too, and
+            so those that are not balanced are written as numbers.
+    """
+    quote = '"' if "'" in text and '"' not in text else "'"
+    unbalanced = _unbalanced(text) if inside else ""
+    out = []
+    for character in text:
+        if character in _NAMED:
+            out.append(_NAMED[character])
+        elif character == quote:
+            out.append("\\" + quote)
+        elif character in unbalanced:
+            out.append(f"\\x{ord(character):02x}")
+        elif character.isprintable():
+            out.append(character)
+        elif 0xD800 <= ord(character) <= 0xDFFF:
+            raise GrammarError("a lone surrogate is no Unicode character, and KBNF text cannot name it")
+        else:
+            out.append(f"\\u{{{ord(character):x}}}")
+    return f"{quote}{''.join(out)}{quote}"
+
+
+def _unbalanced(text: str) -> str:
+    """The kinds of brackets that are not balanced in a text."""
+    found = ""
+    for opening, closing in _BRACKETS.items():
+        depth = 0
+        for character in text:
+            depth += (character == opening) - (character == closing)
+            if depth < 0:
+                break
+        if depth:
+            found += opening + closing
+    return found

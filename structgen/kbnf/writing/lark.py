@@ -1,0 +1,329 @@
+"""Writes a grammar in llguidance's dialect of Lark, so that its lexer reads the same language.
+
+A grammar that does not recurse becomes one terminal, made of others: its lexer has nothing to choose then. In any
+other, where the lexer could not tell terminals apart (`longest_match`), they are split into smaller ones, and these at
+last into single characters, which always can be told.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.flattening import group_rules
+from structgen.kbnf.regex_facts import post_order
+from structgen.kbnf.regular import regular
+from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
+from structgen.kbnf.validation import validate
+from structgen.kbnf.writing.character_rules import CharacterRules
+from structgen.kbnf.writing.infix import infix
+from structgen.kbnf.writing.longest_match import following_bytes, longer_terminals, widened
+from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.productive import without_unproductive
+from structgen.kbnf.writing.regex_text import regex_texts
+from structgen.limits import Limits
+
+__all__ = ["lark_regex", "print_lark", "slashed", "split_terminal"]
+
+_TEXT = rx.star(rx.ANY_CHAR)
+_TERMINALS = (ast.Literal, ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
+_MAY_BE_BYTES = (rx.ByteSet, rx.Complement, rx.Substrings, rx.Literal, rx.LiteralSet)
+_LONGEST_INLINE = 40  # characters of a terminal that is written where it stands, and not named
+
+
+def print_lark(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
+    """The grammar as llguidance reads it; it begins at `start`.
+
+    Args:
+        grammar: the tree.
+        limits: `automaton_states` bounds the automata that are made.
+
+    Raises:
+        GrammarError: it is not valid, or matches bytes that are not UTF-8.
+        LimitExceededError: it is too large.
+
+    Example:
+        >>> print(print_lark(parse('start ::= #"[a-z]+" "=" #"[0-9]+";')), end="")
+        start: WHOLE
+        WHOLE: /[a-z]+/ /=/ /[0-9]+/
+    """
+    limits = limits or Limits()
+    validate(grammar)
+    grammar = without_extensions(grammar, "llguidance's Lark")
+    names = written_names(grammar, start="start", clean=_clean)
+    grouped = group_rules(grammar)
+    store = AutomatonStore(limits)
+    rules = []
+    for rule in grammar.rules:
+        body = rewrite(rule.body, lambda node: _collapsed(node, grouped, names))
+        rules.append(ast.Rule(names[rule.name], body))
+    lowered = without_unproductive(ast.Grammar(tuple(rules), "start"), store.is_empty)
+    bodies = {rule.name: rewrite(rule.body, _as_regex) for rule in lowered.rules}
+    _check_text(bodies, store)
+    if _is_regular(bodies) and all(lark_regex(regex) is not None for regex in _regexes(bodies)):
+        return _written(bodies, limits, as_terminals=True)
+    fresh = FreshNames(names.values(), "_")
+    return _written(_told_apart(bodies, fresh, store, limits), limits, as_terminals=False)
+
+
+def _clean(name: str) -> str:
+    name = re.sub(r"[^a-z0-9_]", "_", name.lower())
+    return name if name[:1].isalpha() else f"r{name}"
+
+
+# -- terminals ----------------------------------------------------------------------------------------------------
+
+
+def _collapsed(node: ast.Expression, grouped: dict[str, list[ast.Expression]], names: dict[str, str]) -> ast.Expression:
+    """A node, its children collapsed: terminals that are alternatives are one, and so is a repetition of one. A
+    sequence stays one: `"{" "a"` and `"{" "b"` have one beginning, and a lexer has to choose between `/{a/` and `/{b/`.
+    """
+    if isinstance(node, ast.Reference):
+        return ast.Reference(names[node.name])
+    if isinstance(node, _TERMINALS):
+        return ast.RegexTerminal(regular(node, grouped))
+    if isinstance(node, ast.Bounded) and node.max == 0:
+        return ast.RegexTerminal(rx.EMPTY)
+    children = children_of(node)
+    if isinstance(node, ast.Sequence):
+        return sequence(node.parts) if node.parts else ast.RegexTerminal(rx.EMPTY)
+    if all(isinstance(child, ast.RegexTerminal) for child in children):
+        return ast.RegexTerminal(regular(node, {}))
+    if isinstance(node, ast.Choice):
+        terminals = [part.regex for part in node.parts if isinstance(part, ast.RegexTerminal)]
+        if len(terminals) > 1:
+            others = [part for part in node.parts if not isinstance(part, ast.RegexTerminal)]
+            return ast.Choice((ast.RegexTerminal(rx.choice(*terminals)), *others))
+    return node
+
+
+def _as_regex(node: ast.Expression) -> ast.Expression:
+    """The empty text, which is what is left of an option of nothing, as the terminal that it is."""
+    return ast.RegexTerminal(rx.Literal(node.data)) if isinstance(node, ast.Literal) else node
+
+
+def _regexes(bodies: dict[str, ast.Expression]) -> list[rx.Regex]:
+    """The terminals of some rules."""
+    nodes = itertools.chain.from_iterable(map(nodes_of, bodies.values()))
+    return [node.regex for node in nodes if isinstance(node, ast.RegexTerminal)]
+
+
+def _check_text(bodies: dict[str, ast.Expression], store: AutomatonStore) -> None:
+    for regex in _regexes(bodies):
+        may_be_bytes = any(isinstance(node, _MAY_BE_BYTES) for node in post_order(regex))
+        if may_be_bytes and not store.is_empty(rx.difference(regex, _TEXT)):
+            raise GrammarError(
+                "a terminal matches bytes that are not UTF-8, and Lark cannot name them",
+                hint="write it as a regex of characters: #'[^<]*' for #ex'<'",
+            )
+
+
+def _is_regular(bodies: dict[str, ast.Expression]) -> bool:
+    """Whether no rule leads back to itself."""
+    done: set[str] = set()
+    left = dict(bodies)
+    while left:
+        ready = [name for name, body in left.items() if _names(body) <= done]
+        if not ready:
+            return False
+        done.update(ready)
+        for name in ready:
+            del left[name]
+    return True
+
+
+def _names(body: ast.Expression) -> set[str]:
+    return {node.name for node in nodes_of(body) if isinstance(node, ast.Reference)}
+
+
+def _told_apart(
+    bodies: dict[str, ast.Expression], fresh: FreshNames, store: AutomatonStore, limits: Limits
+) -> dict[str, ast.Expression]:
+    """The rules, with those terminals in pieces that a lexer would take for the beginning of another: of single
+    characters at last, which begin nothing longer.
+    """
+    split: set[int] = {store.add(regex) for regex in _regexes(bodies) if lark_regex(regex) is None}
+    while True:
+        bodies = _split(bodies, split, fresh, store, limits)
+        regexes = {store.add(regex): regex for regex in _regexes(bodies)}
+        wide = {state: store.add(widened(regex)) for state, regex in regexes.items()}
+        split = longer_terminals(following_bytes(bodies, store), store, wide)
+        if not split:
+            return bodies
+
+
+def _split(
+    bodies: dict[str, ast.Expression], split: set[int], fresh: FreshNames, store: AutomatonStore, limits: Limits
+) -> dict[str, ast.Expression]:
+    """The rules with some terminals, by their states, in pieces; where there are none, as rules over characters."""
+    if not split:
+        return bodies
+    characters = CharacterRules(ast.Grammar(()), fresh, limits)
+
+    def change(node: ast.Expression, name: str) -> ast.Expression:
+        if not isinstance(node, ast.RegexTerminal) or store.add(node.regex) not in split:
+            return node
+        pieces = split_terminal(node.regex) if lark_regex(node.regex) is not None else None
+        return pieces or rewrite(characters.regex(node.regex, name), _single)
+
+    out = {name: rewrite(body, lambda node, name=name: change(node, name)) for name, body in bodies.items()}  # type: ignore[misc]
+    return out | {rule.name: rewrite(rule.body, _single) for rule in characters.rules}
+
+
+def _single(node: ast.Expression) -> ast.Expression:
+    """A text as its characters; other terminals are of one each already."""
+    if not isinstance(node, ast.Literal):
+        return node
+    classes = [ast.RegexTerminal(rx.Chars(((ord(character), ord(character)),))) for character in node.data.decode()]
+    return sequence(classes) if classes else ast.RegexTerminal(rx.EMPTY)
+
+
+# -- text ---------------------------------------------------------------------------------------------------------
+
+
+def _written(bodies: dict[str, ast.Expression], limits: Limits, *, as_terminals: bool) -> str:
+    """The text, the start first."""
+    names = {name: name.upper() if as_terminals and name != "start" else name for name in bodies}
+    writer = _Writer(names, limits)
+    lines = []
+    for name in sorted(bodies, key=lambda name: name != "start"):
+        body = writer.expression(bodies[name], name)
+        if as_terminals and name == "start" and not isinstance(bodies[name], (ast.RegexTerminal, ast.Reference)):
+            # Rules are cut into lexemes, so the whole is a terminal.
+            lines += ["start: WHOLE", f"WHOLE: {body}"]
+        else:
+            lines.append(f"{names[name]}: {body}")
+    return "".join(f"{line}\n" for line in (*lines, *writer.terminals.values()))
+
+
+class _Writer:
+    """Writes bodies.
+
+    Args:
+        names: what each rule is called.
+        limits: `grammar_symbols` bounds each body.
+
+    Attributes:
+        terminals: definitions of long terminals, by their text.
+    """
+
+    def __init__(self, names: dict[str, str], limits: Limits) -> None:
+        self.terminals: dict[str, str] = {}
+        self._names = names
+        self._limits = limits
+        self._fresh = FreshNames((*names.values(), "WHOLE"), "_")
+        self._called: dict[str, str] = {}
+
+    def expression(self, body: ast.Expression, owner: str) -> str:
+        """One body; long terminals in it are called after `owner`."""
+        return infix(body, atom=lambda node: self._atom(node, owner), count=_count, limits=self._limits)
+
+    def _atom(self, node: ast.Expression, owner: str) -> str:
+        if isinstance(node, ast.Reference):
+            return self._names[node.name]
+        assert isinstance(node, ast.RegexTerminal)
+        text = lark_regex(node.regex) or '""'
+        if len(text) <= _LONGEST_INLINE and text[0] in '/"':
+            return text
+        if text not in self._called:
+            self._called[text] = self._fresh.name(owner.upper())
+            self.terminals[text] = f"{self._called[text]}: {text}"
+        return self._called[text]
+
+
+def _count(least: int, most: int | None) -> str:
+    return f"{{{least},{'' if most is None else most}}}"
+
+
+def lark_regex(regex: rx.Regex) -> str | None:
+    """The body of a terminal; None where Lark has no words for the regex (multiples of a number, bytes).
+
+    llguidance's extensions are used: `&`, which binds less than a sequence, `~`, which binds most, `{m,n}`, and
+    `%regex` for substrings. What is not one regex of Rust's stands in parentheses.
+    """
+    texts = regex_texts(regex)
+    known: dict[int, str | None] = {}
+    for node in post_order(regex):
+        text = texts[id(node)]
+        known[id(node)] = _joined(node, known) if text is None else slashed(text)
+    return known[id(regex)]
+
+
+def slashed(pattern: str) -> str:
+    """A regex in Rust's syntax between slashes; no escape of that syntax ends in a slash."""
+    return f"/{pattern.replace('/', chr(92) + '/')}/" if pattern else '""'
+
+
+def _joined(node: rx.Regex, known: dict[int, str | None]) -> str | None:
+    """A node that is no regex of Rust's, out of its children's texts."""
+    if isinstance(node, rx.Substrings):
+        return _substrings(node)
+    if isinstance(node, (rx.Repeat, rx.Complement, rx.Early)):
+        parts = [known[id(node.body)]]
+    elif isinstance(node, (rx.Sequence, rx.Choice, rx.Intersection)):
+        parts = [known[id(part)] for part in node.parts]
+    else:
+        return None
+    written = [part for part in parts if part is not None]
+    if len(written) < len(parts):
+        return None
+    if isinstance(node, rx.Repeat):
+        if node.max == 0:  # llguidance reads `{0}` in a regex only
+            return '""'
+        return f"({written[0]}){_operator(node.min, node.max)}"
+    if isinstance(node, rx.Complement):
+        return f"~({written[0]})"
+    if isinstance(node, rx.Early):
+        return f"({written[0]} & ~({written[0]} /(?s:.)+/))"
+    mark = {rx.Sequence: " ", rx.Choice: " | ", rx.Intersection: " & "}[type(node)]
+    return f"({mark.join(written)})"
+
+
+def _operator(least: int, most: int | None) -> str:
+    simple = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
+    return simple or (f"{{{least},}}" if most is None else f"{{{least},{most}}}")
+
+
+def _substrings(node: rx.Substrings) -> str | None:
+    try:
+        chunks = [unit.decode() for unit in node.units]
+    except UnicodeDecodeError:
+        return None
+    return f'%regex {{ "substring_chunks": {json.dumps(chunks)} }}' if chunks else '""'
+
+
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)
+
+
+def split_terminal(regex: rx.Regex) -> ast.Expression | None:
+    """The same language out of smaller terminals; None where there is nothing to split."""
+    if isinstance(regex, rx.Literal):
+        pieces = _PIECES.findall(regex.data.decode())
+        if len(pieces) < 2:
+            return None
+        return ast.Sequence(tuple(ast.RegexTerminal(rx.Literal(piece.encode())) for piece in pieces))
+    if isinstance(regex, rx.LiteralSet):
+        return _split_choice(tuple(map(rx.Literal, regex.texts)))
+    if isinstance(regex, rx.Sequence):
+        return sequence((split_terminal(part) or ast.RegexTerminal(part)) for part in regex.parts)
+    return _split_choice(regex.parts) if isinstance(regex, rx.Choice) else None
+
+
+def _split_choice(parts: tuple[rx.Regex, ...]) -> ast.Expression | None:
+    """A choice, with what cannot be split in one terminal."""
+    whole: list[rx.Regex] = []
+    pieces: list[ast.Expression] = []
+    for part in parts:
+        found = split_terminal(part) if isinstance(part, (rx.Literal, rx.Sequence)) else None
+        if found is None:
+            whole.append(part)
+        else:
+            pieces.append(found)
+    if whole and pieces:
+        pieces.append(ast.RegexTerminal(rx.choice(*whole)))
+    return None if not pieces else pieces[0] if len(pieces) == 1 else ast.Choice(tuple(pieces))

@@ -1,0 +1,207 @@
+"""Rewrites what KBNF text has no syntax for by what it has: the step before printing.
+
+- names that are no identifiers get other, unique ones, and the start nonterminal is called `start`;
+- `Bounded` becomes rules, logarithmically many in the bounds;
+- a regex without text becomes text in Rust's syntax; where that has no words for it, or would blow up the published
+  package's automata, groups and repetitions become those of KBNF, and what is left becomes right-linear rules, one
+  for each state of its automaton.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.edges import is_nullable
+from structgen.kbnf import ast
+from structgen.kbnf.regex_facts import post_order
+from structgen.kbnf.repetition import CountedRules
+from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.writing.automaton_rules import automaton_rules
+from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.regex_text import regex_texts, regex_to_rust
+from structgen.limits import Limits
+
+__all__ = ["lower"]
+
+
+# The published package makes a dense automaton of each regex, without a bound: a counted repetition of this many
+# nodes in all is left to rules instead.
+_HEAVIEST_REGEX = 2000
+
+
+def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
+    """A grammar of the same language in which everything can be written as text; unchanged where it can already.
+
+    Raises:
+        GrammarError: a regex matches bytes that are not UTF-8, or there is a look-ahead or an indentation.
+        LimitExceededError: a regex needs too many states.
+    """
+    grammar = without_extensions(grammar, "the published KBNF")
+    names = written_names(grammar, start="start", clean=_identifier)
+    lowering = _Lowering(names, limits or Limits())
+    rules = [ast.Rule(names[rule.name], lowering.expression(rule.body, names[rule.name])) for rule in grammar.rules]
+    return ast.Grammar(tuple(rules + lowering.rules))
+
+
+def _identifier(name: str) -> str:
+    """The name, or what of it can stand in a name."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
+    return "_" + name if name[0].isdigit() else name
+
+
+class _Lowering:
+    """The state of one `lower`.
+
+    Attributes:
+        rules: those made on the way.
+    """
+
+    def __init__(self, names: dict[str, str], limits: Limits) -> None:
+        self.rules: list[ast.Rule] = []
+        self._names = names
+        self._limits = limits
+        self._fresh = FreshNames(names.values(), "_")
+        self._owner = ""
+        self._counted: CountedRules[ast.Expression] = CountedRules(self._rule_of_bodies, ast.ZeroOrMore)
+        self._known: dict[int, ast.Expression] = {}
+        # By `id`, the sequences made of counted repetitions: they need no parentheses.
+        self._spliced: dict[int, ast.Expression] = {}
+        self._regexes: dict[int, ast.Expression] = {}
+
+    def expression(self, body: ast.Expression, owner: str) -> ast.Expression:
+        """One rule's body; `owner` is its name, after which new rules are called."""
+        self._owner = owner
+        return rewrite(body, self._node, self._known)
+
+    def _node(self, node: ast.Expression) -> ast.Expression:
+        """One node, whose children are lowered; the node itself where nothing has to change."""
+        if isinstance(node, ast.Bounded):
+            repeated = self._repeat(node.body, node.min, node.max)
+            self._spliced[id(repeated)] = repeated
+            return repeated
+        if isinstance(node, ast.Sequence) and any(id(part) in self._spliced for part in node.parts):
+            return sequence(
+                symbol
+                for part in node.parts
+                for symbol in (part.parts if isinstance(part, ast.Sequence) and id(part) in self._spliced else (part,))
+            )
+        if isinstance(node, ast.RegexTerminal):
+            return node if node.source is not None else self._regex(node.regex)
+        if isinstance(node, ast.Reference):
+            return self._reference(node)
+        if isinstance(node, ast.Except) and isinstance(node.excluded, ast.Reference):
+            return ast.Except(self._reference(node.excluded), node.limit)
+        return node
+
+    def _reference(self, node: ast.Reference) -> ast.Reference:
+        # A name that is not defined stays, for the reader of the text to complain about.
+        written = self._names.get(node.name, node.name)
+        return node if written == node.name else ast.Reference(written)
+
+    def _new_name(self) -> str:
+        return self._fresh.name(self._owner)
+
+    def _rule(self, body: ast.Expression) -> ast.Reference:
+        name = self._new_name()
+        self.rules.append(ast.Rule(name, body))
+        return ast.Reference(name)
+
+    def _rule_of_bodies(self, bodies: list[tuple[ast.Expression, ...]]) -> ast.Expression:
+        alternatives = [sequence(body) for body in bodies if body]
+        body = alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
+        return self._rule(body if all(bodies) else ast.Option(body))
+
+    def _symbol(self, expression: ast.Expression) -> ast.Expression:
+        """Something short to repeat: a name, or a terminal."""
+        return expression if isinstance(expression, (ast.Reference, ast.Literal)) else self._rule(expression)
+
+    def _regex(self, regex: rx.Regex) -> ast.Expression:
+        """A regex built by a program. Equal objects share their rules."""
+        known = self._regexes
+        if id(regex) in known:
+            return known[id(regex)]
+        texts, weights = regex_texts(regex), _weights(regex)
+        stack = [(regex, False)]
+        while stack:
+            node, parts_done = stack.pop()
+            if id(node) in known:
+                continue
+            text = texts[id(node)]
+            if text is not None and weights[id(node)] <= _HEAVIEST_REGEX:
+                known[id(node)] = ast.RegexTerminal(node, text)
+            elif isinstance(node, (rx.Sequence, rx.Choice, rx.Repeat)) and not parts_done:
+                stack.append((node, True))
+                parts = (node.body,) if isinstance(node, rx.Repeat) else node.parts
+                stack.extend((part, False) for part in parts)
+            else:
+                known[id(node)] = self._regex_node(node, texts, known)
+        return known[id(regex)]
+
+    def _regex_node(
+        self, node: rx.Regex, texts: dict[int, str | None], known: dict[int, ast.Expression]
+    ) -> ast.Expression:
+        """A regex that is too heavy for one terminal or has no text; its parts, if it is made of such, are known."""
+        if isinstance(node, rx.Sequence):
+            return sequence(_runs(node, known))
+        if isinstance(node, rx.Choice):
+            return ast.Choice(tuple(known[id(part)] for part in node.parts))
+        if isinstance(node, rx.Repeat):
+            return self._repeat(known[id(node.body)], node.min, node.max)
+        if isinstance(node, rx.Literal):
+            return ast.Literal(node.data)
+        if isinstance(node, rx.LiteralSet):
+            return ast.Choice(tuple(ast.Literal(item) for item in node.texts))
+        if isinstance(node, rx.Early) and texts[id(node.body)] is not None and not is_nullable(node.body):
+            return ast.RegexTerminal(node, texts[id(node.body)], "e")
+        return automaton_rules(node, self._new_name, self.rules, self._limits)
+
+    def _repeat(self, body: ast.Expression, minimum: int, maximum: int | None) -> ast.Expression:
+        operators: dict[tuple[int, int | None], Callable[[ast.Expression], ast.Expression]] = {
+            (0, 1): ast.Option,
+            (0, None): ast.ZeroOrMore,
+            (1, None): ast.OneOrMore,
+        }
+        if (minimum, maximum) in operators:
+            return operators[minimum, maximum](body)
+        return sequence(self._counted.between(self._symbol(body), minimum, maximum))
+
+
+def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expression]:
+    """The parts of a sequence that cannot be one regex, its neighbours that can be joined."""
+    out: list[ast.Expression] = []
+    for part in node.parts:
+        expression = known[id(part)]
+        last = out[-1] if out else None
+        if (
+            isinstance(expression, ast.RegexTerminal)
+            and isinstance(last, ast.RegexTerminal)
+            and not (expression.kind or last.kind)
+        ):
+            joined = rx.sequence(last.regex, expression.regex)
+            text = regex_to_rust(joined)
+            if text is not None and _weights(joined)[id(joined)] <= _HEAVIEST_REGEX:
+                out[-1] = ast.RegexTerminal(joined, text)
+                continue
+        out.append(expression)
+    return out
+
+
+def _weights(regex: rx.Regex) -> dict[int, int]:
+    """For each node (by `id`) its nodes with each counted repetition written out: about the size of its automaton."""
+    known: dict[int, int] = {}
+    for node in post_order(regex):
+        weight = 1
+        if isinstance(node, rx.Literal):
+            weight = len(node.data)
+        elif isinstance(node, rx.LiteralSet):
+            weight = sum(map(len, node.texts))
+        elif isinstance(node, (rx.Sequence, rx.Choice, rx.Intersection)):
+            weight = sum(known[id(part)] for part in node.parts)
+        elif isinstance(node, rx.Repeat):
+            weight = known[id(node.body)] * max(1, node.min if node.max is None else node.max)
+        elif isinstance(node, (rx.Complement, rx.Early)):
+            weight = known[id(node.body)]
+        known[id(node)] = weight
+    return known

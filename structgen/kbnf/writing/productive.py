@@ -1,0 +1,111 @@
+"""Takes what derives no text out of a grammar: other engines would walk into it, and could not get out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.flattening import group_rules
+from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
+
+__all__ = ["without_unproductive"]
+
+_NOTHING = ast.RegexTerminal(rx.NOTHING)
+_EMPTY = ast.Literal(b"")  # what is left of an option of nothing
+_REPEATED = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)
+
+
+def without_unproductive(grammar: ast.Grammar, is_empty: Callable[[rx.Regex], bool]) -> ast.Grammar:
+    """The same language, in one rule for each name that derives some text and that the start leads to.
+
+    Args:
+        grammar: a valid grammar whose terminals are literals and regexes.
+        is_empty: whether a regex matches nothing.
+
+    Raises:
+        GrammarError: the start derives nothing.
+    """
+    grouped = group_rules(grammar)
+    rules = {name: _body(bodies) for name, bodies in grouped.items()}
+    productive = _productive(rules, is_empty)
+    if grammar.start not in productive:
+        raise GrammarError(f"the rule {grammar.start!r} derives no text, and so does the grammar")
+
+    def change(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, ast.Reference) and node.name not in productive:
+            return _NOTHING
+        if isinstance(node, ast.RegexTerminal):
+            return _NOTHING if is_empty(node.regex) else node
+        return _without_nothing(node)
+
+    rules = {name: rewrite(body, change) for name, body in rules.items() if name in productive}
+    reached = _reached(rules, grammar.start)
+    return ast.Grammar(tuple(ast.Rule(name, body) for name, body in rules.items() if name in reached), grammar.start)
+
+
+def _body(bodies: list[ast.Expression]) -> ast.Expression:
+    return bodies[0] if len(bodies) == 1 else ast.Choice(tuple(bodies))
+
+
+def _without_nothing(node: ast.Expression) -> ast.Expression:
+    """A node without those of its children that derive nothing, and without what is left of their options."""
+    children = children_of(node)
+    if not any(child is _NOTHING or child is _EMPTY for child in children):
+        return node
+    if isinstance(node, ast.Choice):
+        parts = tuple(part for part in node.parts if part is not _NOTHING)
+        return (parts[0] if len(parts) == 1 else ast.Choice(parts)) if parts else _NOTHING
+    if isinstance(node, ast.Sequence) and not any(child is _NOTHING for child in children):
+        parts = tuple(part for part in node.parts if part is not _EMPTY)
+        return sequence(parts) if parts else _EMPTY
+    if isinstance(node, _REPEATED) and (children[0] is _EMPTY or _may_be_left_out(node)):
+        return _EMPTY
+    return _NOTHING
+
+
+def _may_be_left_out(node: ast.Expression) -> bool:
+    return isinstance(node, (ast.Option, ast.ZeroOrMore)) or (isinstance(node, ast.Bounded) and not node.min)
+
+
+def _productive(rules: dict[str, ast.Expression], is_empty: Callable[[rx.Regex], bool]) -> set[str]:
+    """The names that derive some text. Names are looked at from the last to the first and back: rules mostly stand
+    before those that they use.
+    """
+    found: set[str] = set()
+    left = list(rules)
+    while True:
+        left.reverse()
+        still = []
+        for name in left:
+            if _derives(rules[name], found, is_empty):
+                found.add(name)
+            else:
+                still.append(name)
+        if len(still) == len(left):
+            return found
+        left = still
+
+
+def _derives(body: ast.Expression, found: set[str], is_empty: Callable[[rx.Regex], bool]) -> bool:
+    """Whether a body derives some text, as far as the names that are known to do."""
+
+    def mark(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, ast.Reference):
+            return node if node.name in found else _NOTHING
+        if isinstance(node, ast.RegexTerminal):
+            return _NOTHING if is_empty(node.regex) else node
+        return _without_nothing(node)
+
+    return rewrite(body, mark) is not _NOTHING
+
+
+def _reached(rules: dict[str, ast.Expression], start: str) -> set[str]:
+    reached, waiting = {start}, [start]
+    while waiting:
+        for node in nodes_of(rules[waiting.pop()]):
+            if isinstance(node, ast.Reference) and node.name not in reached:
+                reached.add(node.name)
+                waiting.append(node.name)
+    return reached

@@ -1,0 +1,81 @@
+"""`SubstringOf`: a string field of a Pydantic model that holds a piece of a source text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from structgen.errors import SchemaError
+from structgen.schema.own_keywords import SUBSTRING_OF
+from structgen.schema.reading.substrings import Unit, is_substring, read_keyword
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+__all__ = ["SubstringOf"]
+
+
+@dataclass(frozen=True)
+class SubstringOf:
+    """Beside a `str`: a piece of a source text, so that an extraction cannot invent.
+
+    A piece is never empty; where there may be nothing to quote, allow None too. Bounds and patterns beside it hold
+    as well. Whoever makes an instance by hand has the piece checked, too.
+
+    Args:
+        text: the source.
+        unit: "character": any run of code points. "word": whole words only, as in "Alice" and not "lice"; see
+            docs/formats.md.
+
+    Raises:
+        SchemaError: there is nothing in the text, or an unknown unit; in use, it stands beside something else than str.
+
+    Example:
+        >>> from typing import Annotated
+        >>> from pydantic import BaseModel
+        >>> class Evidence(BaseModel):
+        ...     quote: Annotated[str, structgen.SubstringOf("The cat sat.", unit="word")]
+        >>> Evidence(quote="cat sat")
+        Evidence(quote='cat sat')
+    """
+
+    text: str
+    unit: Unit = field(default="character", kw_only=True)
+
+    def __post_init__(self) -> None:
+        read_keyword(self._keyword())
+
+    def _keyword(self) -> dict[str, str]:
+        return {"text": self.text, "unit": self.unit}
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        from pydantic_core import core_schema
+
+        inner = handler(source)
+        kind: Any = inner
+        while kind["type"] == "definition-ref" or (kind["type"].startswith("function-") and "schema" in kind):
+            kind = kind["schema"] if "schema" in kind else handler.resolve_ref_schema(kind)
+        if kind["type"] != "str":
+            raise SchemaError(
+                "SubstringOf stands beside str only",
+                pointer="",
+                keyword=SUBSTRING_OF,
+                hint="where there may be none, write Annotated[str, SubstringOf(…)] | None",
+            )
+        # Before what else is said of the string, which may change it: as it was written, it stands in the source.
+        return core_schema.no_info_before_validator_function(self._check, inner)
+
+    def _check(self, value: Any) -> Any:
+        if isinstance(value, str) and not is_substring(value, self.text, self.unit):
+            raise ValueError("it does not stand in the source text")
+        return value
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        # A chain is what Pydantic makes of a pattern that is named behind this; each of its steps reads the string.
+        steps: list[Any] = core["steps"] if core["type"] == "chain" else []
+        found = [handler(step) for step in (core, *steps)]
+        own = {SUBSTRING_OF: self._keyword()}
+        if len(found) == 1 and SUBSTRING_OF not in found[0]:
+            return {**found[0], **own}
+        return {"allOf": [*found, own]}

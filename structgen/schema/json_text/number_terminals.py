@@ -1,0 +1,237 @@
+"""From sets of numbers to the regexes of their JSON text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from structgen.engine.regex.tree import (
+    NOTHING,
+    ByteSet,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    intersection,
+    literal_set,
+    optional,
+    sequence,
+)
+from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Inexpressible, Number, NumberSet
+from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
+from structgen.schema.json_text.multiples import digits_of_multiples, is_large, other_forms
+from structgen.schema.json_text.numbers import (
+    EXACT_INTEGERS,
+    FRACTION_DIGITS,
+    INTEGER_DIGITS,
+    MANTISSA_DIGITS,
+    decimal_text,
+    exponent_range,
+    integer_range,
+    integral_range,
+    number_range,
+)
+from structgen.schema.json_text.strings import byte_set
+
+__all__ = ["INTEGER", "MAX_LISTED", "NUMBER", "number_regex", "numbers_regex"]
+
+INTEGER = integral_range(None, None)
+NUMBER = number_range(None, False, None, False)
+
+MAX_LISTED = 1024
+"""Multiples of a divisor that is too large for automata: so many, those nearest to 0."""
+_FEW = 64
+_LONGEST_TEXT = 64
+_SAFE_DIGITS = 15
+_ANY = ByteSet((1 << 256) - 1)
+_MINUS = Literal(b"-")
+_ZERO = Literal(b"0")
+_ZEROS = sequence(Literal(b"."), Repeat(_ZERO, 1, FRACTION_DIGITS))
+_NOT_DIGITS = sequence(Repeat(_ANY, 0, None), byte_set(".eE"), Repeat(_ANY, 0, None))
+
+
+@lru_cache(maxsize=1024)
+def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
+    """The JSON text of a union of sets of numbers.
+
+    Raises:
+        Inexpressible: as `number_regex`; and there are such numbers, but doubles do not tell them from others.
+    """
+    found = number_regex(parts[0]) if len(parts) == 1 else choice(*map(number_regex, parts))
+    if found == NOTHING:
+        first = parts[0]
+        raise Inexpressible(
+            "multipleOf" if first.multiple is not None else "minimum" if first.high is None else "maximum"
+        )
+    return found
+
+
+@lru_cache(maxsize=1024)
+def number_regex(numbers: NumberSet) -> Regex:
+    """The JSON text of a set of numbers; `NOTHING` where doubles tell none of them from others.
+
+    Raises:
+        Inexpressible: bounds or multiples whose decimal form does not end.
+    """
+    if numbers == ALL_NUMBERS[0]:
+        return NUMBER
+    if numbers == INTEGERS[0]:
+        return INTEGER
+    steps = () if numbers.multiple is None else (numbers.multiple,)
+    bounds = (bound for bound in (numbers.low, numbers.high) if bound is not None)
+    if not all(map(_has_decimal_form, (*bounds, *steps, *numbers.outside))):
+        raise Inexpressible("multipleOf")
+    if numbers.values is None and steps and _is_listed(numbers, steps[0]):
+        numbers = NumberSet(values=_nearest_multiples(numbers, steps[0]), written=numbers.written)
+    if numbers.values is not None:
+        return values_regex(numbers.values, numbers.written)
+    if numbers.outside or (steps and steps[0] != 1):
+        return _some_multiples(numbers)
+    return _interval(numbers)
+
+
+def _has_decimal_form(value: Number) -> bool:
+    rest = Fraction(value).denominator
+    return bool(10 ** rest.bit_length() % rest == 0)
+
+
+def _interval(numbers: NumberSet) -> Regex:
+    """Numbers, or integers, between two bounds."""
+    low, high, written = numbers.low, numbers.high, numbers.written
+    if numbers.multiple is not None:
+        least, most = None if low is None else int(low), None if high is None else int(high)
+        if written == DIGITS:
+            return integer_range(least, most)
+        found = integral_range(least, most)
+    else:
+        found = number_range(low, numbers.low_open, high, numbers.high_open)
+    if written == OTHER_FORMS:
+        return intersection(found, _NOT_DIGITS)
+    if numbers.multiple is None and not (_is_small(low) and _is_small(high)):
+        integers = NumberSet(low, numbers.low_open, high, numbers.high_open, multiple=1).reduced()
+        exact_ones = NOTHING if integers is None else digits_of_multiples(integers.low, integers.high, 1, ())
+        found = choice(intersection(found, _NOT_DIGITS), exact_ones)
+    return found
+
+
+def _is_small(value: Number | None) -> bool:
+    return value is None or -EXACT_INTEGERS <= value <= EXACT_INTEGERS
+
+
+def _some_multiples(numbers: NumberSet) -> Regex:
+    low, high, step = numbers.low, numbers.high, numbers.multiple
+    parts: list[Regex] = []
+    if numbers.written & DIGITS:
+        integers = NumberSet(low, numbers.low_open, high, numbers.high_open, 1).reduced()
+        if integers is not None:
+            parts.append(digits_of_multiples(integers.low, integers.high, step or 1, numbers.outside))
+    if numbers.written & OTHER_FORMS:
+        parts.append(other_forms(low, numbers.low_open, high, numbers.high_open, step, numbers.outside))
+        if numbers.written == ANY_FORM and numbers.contains(0):
+            parts.append(Literal(b"-0"))
+    return choice(*parts)
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def _is_listed(numbers: NumberSet, step: Number) -> bool:
+    """Whether the multiples in a range are few, or an automaton of them too large."""
+    if numbers.low is not None and numbers.high is not None and (numbers.high - numbers.low) / step < _FEW:
+        return step != 1
+    return is_large(step)
+
+
+def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
+    """The members of a set of multiples that are nearest to 0."""
+    first = -MAX_LISTED // 2 if numbers.low is None else int(numbers.low / step)
+    last = first + MAX_LISTED if numbers.high is None else int(numbers.high / step)
+    if numbers.low is None and numbers.high is not None:
+        last = min(last, MAX_LISTED // 2) if last > 0 else last
+        first = last - MAX_LISTED
+    elif last - first > MAX_LISTED:
+        first = min(max(first, -MAX_LISTED // 2), last - MAX_LISTED)
+    values = (_reduced(i * step) for i in range(first, min(last, first + MAX_LISTED) + 1))
+    return tuple(value for value in values if numbers.contains(value) and _is_safe(value, step))
+
+
+def _is_safe(value: Number, step: Number) -> bool:
+    """Whether a reader of doubles sees a multiple: one that is an integer, or has few digits."""
+    return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _SAFE_DIGITS
+
+
+def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:
+    """Exactly these numbers."""
+    whole: list[bytes] = []  # in digits only
+    pointed: list[bytes] = []
+    fractions: list[bytes] = []
+    decades: dict[int, list[str]] = {}
+    for value in values:
+        if isinstance(value, int) and written & DIGITS:
+            whole.append(b"%d" % value)
+        if written & OTHER_FORMS and _is_read_back(value):
+            text = decimal_text(_shortest(value))
+            if "." not in text:
+                pointed.append(text.encode())
+            elif len(text) <= _LONGEST_TEXT:
+                fractions.append(text.encode())
+            if value:
+                exponent, mantissa = _scientific(text)
+                decades.setdefault(exponent, []).append(mantissa)
+    parts: list[Regex] = [_table(whole)] if whole else []
+    short = [text for text in pointed if len(text) <= INTEGER_DIGITS]
+    if short:
+        parts.append(sequence(_table(short), _ZEROS))
+    if fractions:
+        parts.append(sequence(_table(fractions), Repeat(_ZERO, 0, FRACTION_DIGITS)))
+    parts.extend(_in_decade(exponent, found) for exponent, found in sorted(decades.items()))
+    if b"0" in pointed:
+        zeros = sequence(optional(_MINUS), _ZERO, optional(_ZEROS), exponent_range(-99, 99))
+        parts.extend([zeros, sequence(_MINUS, _ZERO, optional(_ZEROS) if written & DIGITS else _ZEROS)])
+    return choice(*parts)
+
+
+def _table(texts: list[bytes]) -> Regex:
+    return Literal(texts[0]) if len(texts) == 1 else literal_set(texts)
+
+
+def _is_read_back(value: Number) -> bool:
+    """Whether a text with a point or an exponent can stand for it: as a double it has to be the same integer."""
+    if not isinstance(value, int) or abs(value) <= EXACT_INTEGERS:
+        return True
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def _shortest(value: Number) -> Number:
+    """The number whose digits stand for a large double; others are themselves."""
+    if max(value, -value) <= EXACT_INTEGERS:
+        return value
+    return _reduced(Fraction(Decimal(repr(float(value)))))
+
+
+def _scientific(text: str) -> tuple[int, str]:
+    """The exponent and the mantissa of a number other than 0 in plain digits."""
+    sign, digits = ("-", text[1:]) if text[0] == "-" else ("", text)
+    whole, _, fraction = digits.partition(".")
+    significant = (whole + fraction).lstrip("0")
+    exponent = len(significant) - len(fraction) - 1
+    significant = significant.rstrip("0")
+    return exponent, sign + significant[0] + ("." + significant[1:] if significant[1:] else "")
+
+
+def _in_decade(exponent: int, mantissas: list[str]) -> Regex:
+    """Scientific form of numbers of one decade."""
+    single = [text.encode() for text in mantissas if "." not in text]
+    several = [text.encode() for text in mantissas if "." in text]
+    parts = [sequence(_table(single), optional(_ZEROS))] if single else []
+    parts += [sequence(_table(several), Repeat(_ZERO, 0, MANTISSA_DIGITS))] if several else []
+    return sequence(choice(*parts), exponent_range(exponent, exponent))
+
+
+def _reduced(value: Number) -> Number:
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value

@@ -1,0 +1,375 @@
+"""Strings as they stand in JSON text: escaped forms of regexes over decoded text, and the pieces all schemas share.
+
+A decoded regex (over the characters of the string's value) is translated by substitution. Escaped forms of different
+values never coincide, so the translation commutes with union, intersection and difference. What a program writes
+exactly (a `Literal`, or the bytes of a `ByteSet`) keeps one canonical form, that of `json.dumps(ensure_ascii=False)`;
+a `Chars` takes every legal form. Under a complement every form is meant, else the other spelling of an excluded text
+would slip through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import product
+from json.encoder import encode_basestring
+
+from structgen.engine.regex.tree import (
+    ByteSet,
+    Chars,
+    Choice,
+    Complement,
+    Intersection,
+    Literal,
+    LiteralSet,
+    Regex,
+    Repeat,
+    Runs,
+    Sequence,
+    choice,
+    difference,
+    literal_set,
+    repeat,
+    sequence,
+)
+
+__all__ = [
+    "JSON_CHAR",
+    "JSON_KEY",
+    "JSON_STRING",
+    "STRING_BODY",
+    "any_string",
+    "byte_set",
+    "canonical",
+    "escaped",
+    "key_outside",
+    "quoted",
+    "rest_of_spelling",
+    "spelling",
+    "texts_regex",
+]
+
+_SURROGATES = (0xD800, 0xDFFF)
+_SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 0x08: "b", 0x0C: "f", 0x0A: "n", 0x0D: "r", 0x09: "t"}
+
+
+def byte_set(text: str) -> ByteSet:
+    """One byte out of the ASCII characters of `text`."""
+    mask = 0
+    for byte in text.encode("ascii"):
+        mask |= 1 << byte
+    return ByteSet(mask)
+
+
+def canonical(text: str) -> bytes:
+    """The one way in which a known string is written: as `json.dumps(text, ensure_ascii=False)` does.
+
+    Raises:
+        UnicodeEncodeError: the text holds a lone surrogate, which no UTF-8 text can.
+    """
+    return encode_basestring(text).encode()
+
+
+def _hex_choice(digits: int) -> Regex:
+    """One hexadecimal digit, in either case, out of the set whose bit d stands for digit d."""
+    signs = {sign for digit in range(16) if digits >> digit & 1 for sign in (f"{digit:x}", f"{digit:X}")}
+    return byte_set("".join(signs)) if len(signs) > 1 else Literal("".join(signs).encode())
+
+
+_HEX = _hex_choice(0xFFFF)
+
+
+_Ranges = tuple[tuple[int, int], ...]
+
+
+@lru_cache(maxsize=4096)
+def _hex_numbers(ranges: _Ranges, digits: int) -> Regex:
+    """`digits` hexadecimal digits whose number lies in one of sorted ranges; by the first digit, what follows it."""
+    if digits == 1:
+        return _hex_choice(sum(1 << d for low, high in ranges for d in range(low, high + 1)))
+    unit = 16 ** (digits - 1)
+    if ranges == ((0, 16 * unit - 1),):
+        return repeat(_HEX, digits, digits)
+    first_digits: dict[_Ranges, int] = {}
+    for digit in range(ranges[0][0] // unit, ranges[len(ranges) - 1][1] // unit + 1):
+        rest = _shifted(_clip(ranges, digit * unit, digit * unit + unit - 1), -digit * unit)
+        if rest:
+            first_digits[rest] = first_digits.get(rest, 0) | 1 << digit
+    return choice(*(sequence(_hex_choice(mask), _hex_numbers(rest, digits - 1)) for rest, mask in first_digits.items()))
+
+
+def _shifted(ranges: Iterable[tuple[int, int]], by: int) -> _Ranges:
+    return tuple((low + by, high + by) for low, high in ranges)
+
+
+def _pairs(ranges: _Ranges) -> list[Regex]:
+    """Surrogate pairs, without their first backslash, for astral code points."""
+    trailing_of: dict[tuple[int, int], list[tuple[int, int]]] = {}  # for one leading surrogate, or a run of them
+    for low, high in ranges:
+        for first, last, trailing in _boxes(low - 0x10000, high - 0x10000):
+            trailing_of.setdefault((first, last), []).append(trailing)
+    leading: dict[_Ranges, list[tuple[int, int]]] = {}
+    for firsts, trailings in trailing_of.items():
+        leading.setdefault(tuple(trailings), []).append(firsts)
+    return [
+        sequence(
+            Literal(b"u"),
+            _hex_numbers(_shifted(sorted(firsts), 0xD800), 4),
+            Literal(b"\\u"),
+            _hex_numbers(_shifted(trailing, 0xDC00), 4),
+        )
+        for trailing, firsts in leading.items()
+    ]
+
+
+def _boxes(low: int, high: int) -> list[tuple[int, int, tuple[int, int]]]:
+    """A range of 20-bit numbers as products of ranges of their upper and their lower halves."""
+    first, last = low >> 10, high >> 10
+    if first == last:
+        return [(first, last, (low & 0x3FF, high & 0x3FF))]
+    boxes: list[tuple[int, int, tuple[int, int]]] = []
+    if low & 0x3FF:
+        boxes.append((first, first, (low & 0x3FF, 0x3FF)))
+        first += 1
+    if high & 0x3FF != 0x3FF:
+        boxes.append((last, last, (0, high & 0x3FF)))
+        last -= 1
+    if first <= last:
+        boxes.append((first, last, (0, 0x3FF)))
+    return boxes
+
+
+def _needs_escape(point: int) -> bool:
+    return point < 0x20 or point == 0x22 or point == 0x5C
+
+
+def _clip(ranges: Iterable[tuple[int, int]], low: int, high: int) -> list[tuple[int, int]]:
+    return [(max(a, low), min(b, high)) for a, b in ranges if a <= high and b >= low]
+
+
+def _raw_ranges(ranges: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    """The part of the ranges that may stand unescaped in a JSON string."""
+    return [piece for low, high in ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)) for piece in _clip(ranges, low, high)]
+
+
+@lru_cache(maxsize=4096)
+def escaped_chars(ranges: tuple[tuple[int, int], ...]) -> Regex:
+    """Every legal form of one character out of the ranges."""
+    escapes: list[Regex] = []
+    short = "".join(sign for point, sign in _SHORT.items() if _clip(ranges, point, point))
+    if short:
+        escapes.append(byte_set(short))
+    hexes = (*_clip(ranges, 0, _SURROGATES[0] - 1), *_clip(ranges, _SURROGATES[1] + 1, 0xFFFF))
+    if hexes:
+        escapes.append(sequence(Literal(b"u"), _hex_numbers(hexes, 4)))
+    escapes.extend(_pairs(tuple(_clip(ranges, 0x10000, 0x10FFFF))))
+    forms: list[Regex] = [sequence(Literal(b"\\"), choice(*escapes))] if escapes else []
+    raw = _raw_ranges(ranges)
+    if raw:
+        forms.insert(0, Chars(tuple(raw)))
+    return choice(*forms)
+
+
+JSON_CHAR: Regex = escaped_chars(((0, 0xD7FF), (0xE000, 0x10FFFF)))
+"""One character of a JSON string, in any legal form. The engine recognizes counted runs of it: use this object."""
+
+QUOTE: Regex = Literal(b'"')
+STRING_BODY: Regex = Repeat(JSON_CHAR, 0, None)
+JSON_STRING: Regex = Sequence((QUOTE, STRING_BODY, QUOTE))
+"""Any JSON string, quotes included."""
+
+# A key that the schema does not name. Printable ASCII has one form only, so that the declared names are excluded by
+# a table of literals; all else may be escaped in any way.
+_KEY_ESCAPES = escaped_chars(((0, 0x1F), (0x7F, 0xD7FF), (0xE000, 0x10FFFF)))
+_KEY_CHAR: Regex = Choice(
+    (
+        Chars(((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E))),
+        Literal(b'\\"'),
+        Literal(b"\\\\"),
+        *(_KEY_ESCAPES.parts if isinstance(_KEY_ESCAPES, Choice) else (_KEY_ESCAPES,)),
+    )
+)
+KEY_BODY: Regex = Repeat(_KEY_CHAR, 0, None)
+JSON_KEY: Regex = Sequence((QUOTE, KEY_BODY, QUOTE))
+"""Any key, quotes included; printable ASCII characters stand unescaped wherever they can."""
+
+
+@lru_cache(maxsize=1024)
+def any_string(minimum: int, maximum: int | None) -> Regex:
+    """Strings, quotes included, of so many code points."""
+    if minimum == 0 and maximum is None:
+        return JSON_STRING
+    return Sequence((QUOTE, Repeat(JSON_CHAR, minimum, maximum), QUOTE))
+
+
+def quoted(body: Regex) -> Regex:
+    """A body between quotes."""
+    return Sequence((QUOTE, body, QUOTE))
+
+
+def texts_regex(texts: Iterable[str]) -> Regex:
+    """Known strings, quotes included, each in its canonical form."""
+    return literal_set(canonical(text) for text in texts)
+
+
+def key_outside(names: Iterable[str]) -> Regex:
+    """Any key, quotes included, whose value is none of the names, however it is written."""
+    plain: list[bytes] = []
+    parts: list[Regex] = []
+    for name in names:
+        if all(0x20 <= ord(c) <= 0x7E for c in name):
+            plain.append(canonical(name))
+        elif not any(_SURROGATES[0] <= ord(c) <= _SURROGATES[1] for c in name):
+            parts.append(quoted(every_form(name)))
+    if plain:
+        parts.append(literal_set(plain))
+    return difference(JSON_KEY, choice(*parts)) if parts else JSON_KEY
+
+
+@lru_cache(maxsize=4096)
+def spelling(text: str) -> tuple[tuple[bytes, ...], ...]:
+    """Every way to write a string, quotes included: the forms of its first quote, of each character, of its last quote.
+
+    Lone surrogates stand as escapes only, as in JSON text.
+    """
+    return ((b'"',), *map(_forms, text), (b'"',))
+
+
+@lru_cache(maxsize=4096)
+def _forms(character: str) -> tuple[bytes, ...]:
+    point = ord(character)
+    forms = [b"\\" + _SHORT[point].encode()] if point in _SHORT else []
+    if not _needs_escape(point) and not _SURROGATES[0] <= point <= _SURROGATES[1]:
+        forms.insert(0, character.encode())
+    units = character.encode("utf-16-be", "surrogatepass")
+    escapes = [b""]
+    for at in range(0, len(units), 2):
+        hexes = product(*({digit, digit.upper()} for digit in units[at : at + 2].hex()))
+        numbers = sorted("".join(digits).encode() for digits in hexes)
+        escapes = [before + b"\\u" + number for before in escapes for number in numbers]
+    return (*forms, *escapes)
+
+
+def rest_of_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
+    """How the spelling of a string goes on after some bytes; None where it does not begin so, or is complete."""
+    units = spelling(text)
+    at = 0
+    for number, forms in enumerate(units):
+        if at == len(begun):
+            return units[number:]
+        for form in forms:
+            if begun.startswith(form, at):
+                at += len(form)
+                break
+        else:
+            left = begun[at:]
+            pending = tuple(form[len(left) :] for form in forms if form.startswith(left))
+            return (pending, *units[number + 1 :]) if pending else None
+    return None
+
+
+@lru_cache(maxsize=1024)
+def every_form(text: str) -> Regex:
+    """Every way to write a text inside a JSON string."""
+    return sequence(*(escaped_chars(((ord(c), ord(c)),)) for c in text))
+
+
+def _exact(text: str) -> Regex:
+    return Literal(_unquoted(text))
+
+
+def _unquoted(text: str) -> bytes:
+    data = canonical(text)
+    return data[1 : len(data) - 1]
+
+
+def _ascii(mask: int, every: bool) -> Regex:
+    """One ASCII character out of a set; only in canonical form unless `every`."""
+    points = [b for b in range(128) if mask >> b & 1]
+    if every:
+        ranges: list[tuple[int, int]] = []
+        for point in points:
+            low = ranges.pop()[0] if ranges and ranges[len(ranges) - 1][1] == point - 1 else point
+            ranges.append((low, point))
+        return escaped_chars(tuple(ranges)) if ranges else ByteSet(0)
+    special = [_exact(chr(b)) for b in points if _needs_escape(b)]
+    raw = sum(1 << b for b in points if not _needs_escape(b))
+    return choice(ByteSet(raw), *special)
+
+
+def _leaf(regex: Regex, every: bool) -> Regex:
+    """The escaped form of a tree without children.
+
+    Raises:
+        ValueError: the tree is about bytes that are no characters.
+    """
+    if isinstance(regex, Chars):
+        return escaped_chars(regex.ranges)
+    if isinstance(regex, Literal):
+        return every_form(regex.data.decode()) if every else _exact(regex.data.decode())
+    if isinstance(regex, LiteralSet):
+        texts = [text.decode() for text in regex.texts]
+        return choice(*map(every_form, texts)) if every else literal_set(map(_unquoted, texts))
+    if isinstance(regex, Runs) and not every:
+        return _escaped_runs(regex)
+    if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
+        return _ascii(regex.mask, every)
+    raise ValueError(f"{type(regex).__name__} is about bytes, not characters")
+
+
+def _escaped_runs(runs: Runs) -> Regex:
+    forms: dict[bytes, tuple[bytes, int]] = {}
+    for unit, skipped in zip(runs.units, runs.skipped):
+        if unit not in forms:
+            forms[unit] = _unquoted(unit.decode()), len(_unquoted(unit[:skipped].decode()))
+    return Runs(tuple([forms[unit][0] for unit in runs.units]), tuple([forms[unit][1] for unit in runs.units]))
+
+
+def _rebuilt(regex: Regex, children: list[Regex]) -> Regex:
+    if isinstance(regex, Sequence):
+        return sequence(*children)
+    if isinstance(regex, Choice):
+        return choice(*children)
+    if isinstance(regex, Intersection):
+        return Intersection(tuple(children))
+    if isinstance(regex, Repeat):
+        return Repeat(children[0], regex.min, regex.max)
+    return Intersection((STRING_BODY, Complement(children[0])))
+
+
+def escaped(regex: Regex, *, every: bool = False) -> Regex:
+    """The JSON-escaped form of a regex over decoded text, without quotes. Trees of any depth; shared parts stay shared.
+
+    Args:
+        regex: a tree over characters: no `Early`, no `Substrings`, no bytes beyond ASCII but in `Chars`, `Runs` and
+            literals.
+        every: every legal form of every character, as is needed under a complement. `Runs` have no such form.
+
+    Raises:
+        ValueError: the tree is about bytes that are no characters.
+    """
+    done: dict[tuple[int, bool], Regex] = {}
+    stack: list[tuple[Regex, bool]] = [(regex, every)]
+    while stack:
+        node, full = stack[len(stack) - 1]
+        key = (id(node), full)
+        if key in done:
+            stack.pop()
+            continue
+        if isinstance(node, (Sequence, Choice, Intersection)):
+            children, inner = list(node.parts), full
+        elif isinstance(node, Repeat):
+            children, inner = [node.body], full
+        elif isinstance(node, Complement):
+            children, inner = [node.body], not full
+        else:
+            done[key] = _leaf(node, full)
+            stack.pop()
+            continue
+        missing = [(child, inner) for child in children if (id(child), inner) not in done]
+        if missing:
+            stack.extend(missing)
+            continue
+        done[key] = _rebuilt(node, [done[id(child), inner] for child in children])
+        stack.pop()
+    return done[id(regex), every]

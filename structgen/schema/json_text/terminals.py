@@ -1,0 +1,189 @@
+"""From the algebra's scalar sets to the regexes of their JSON text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from structgen.engine.regex.tree import (
+    Complement,
+    Literal,
+    Regex,
+    choice,
+    intersection,
+    literal_set,
+)
+from structgen.schema.algebra import (
+    ALL_NUMBERS,
+    ALL_STRINGS,
+    INTEGERS,
+    Inexpressible,
+    Language,
+    NumberSet,
+)
+from structgen.schema.algebra.numbers import DIGITS
+from structgen.schema.algebra.shape import Shape
+from structgen.schema.algebra.strings import StringSet
+from structgen.schema.json_text.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
+from structgen.schema.json_text.numbers import EXACT_INTEGERS
+from structgen.schema.json_text.strings import (
+    JSON_STRING,
+    any_string,
+    canonical,
+    escaped,
+    every_form,
+    key_outside,
+    quoted,
+    texts_regex,
+)
+from structgen.schema.own_keywords import SUBSTRING_OF
+
+__all__ = [
+    "INTEGER",
+    "NUMBER",
+    "are_surely_expressible",
+    "is_surely_expressible",
+    "key_regex",
+    "number_regex",
+    "scalar_terminals",
+    "string_regex",
+]
+
+# --- strings ---------------------------------------------------------------------------------------------------------
+
+
+def _quoted_language(language: Language, outside: bool) -> Regex:
+    """The texts of a language, or all others. One object each, which the engine translates once."""
+    return _made_of(language, outside) if language.is_large else _quoted_once(language, outside)
+
+
+@lru_cache(maxsize=1024)
+def _quoted_once(language: Language, outside: bool) -> Regex:
+    return _made_of(language, outside)
+
+
+def _made_of(language: Language, outside: bool) -> Regex:
+    if outside:
+        return Complement(quoted(escaped(language.widest, every=True)))
+    return quoted(escaped(language.regex))
+
+
+def string_regex(strings: StringSet) -> Regex:
+    """The JSON text of a set of strings, quotes included.
+
+    Raises:
+        Inexpressible: a language is about bytes, or a text holds a lone surrogate.
+    """
+    if strings.texts is not None:
+        return _known(strings.texts, "const")
+    if not (strings.within or strings.outside or strings.excluded):
+        return any_string(strings.low, strings.high)
+    return _quoted(strings)
+
+
+def _known(texts: Iterable[str], keyword: str) -> Regex:
+    try:
+        return texts_regex(texts)
+    except UnicodeEncodeError as error:
+        raise Inexpressible(keyword) from error
+
+
+def _quoted(strings: StringSet) -> Regex:
+    """The conditions of a set of strings, each with the quotes: the engine sees then that all but one are variations
+    of the one that is nearly everything (`AutomatonStore.as_variation`).
+    """
+    try:
+        parts = [_quoted_language(language, False) for language in strings.within]
+        if strings.low or strings.high is not None or not parts:
+            parts.append(any_string(strings.low, strings.high))
+        parts += [_quoted_language(language, True) for language in strings.outside]
+    except (ValueError, UnicodeDecodeError) as error:
+        is_source = any(language.name.startswith(SUBSTRING_OF) for language in strings.outside)
+        raise Inexpressible(SUBSTRING_OF if is_source else "pattern") from error
+    excluded = [every_form(text) for text in strings.excluded if text.isascii() or _is_scalar(text)]
+    if excluded:
+        parts.append(Complement(quoted(choice(*excluded))))
+    return intersection(*parts)
+
+
+def _is_scalar(text: str) -> bool:
+    return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+
+
+def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
+    """The JSON text of the keys of a class, quotes included, without some names among them; with names, printable ASCII
+    stands unescaped.
+
+    Raises:
+        Inexpressible: as `string_regex`.
+    """
+    if keys == ALL_STRINGS[0]:
+        return key_outside(names) if names else JSON_STRING
+    if keys.texts is not None:
+        return _known([text for text in keys.texts if text not in names], "properties")
+    return intersection(_quoted(keys), key_outside(names)) if names else string_regex(keys)
+
+
+# --- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def is_surely_expressible(shape: Shape) -> bool:
+    """Whether `scalar_terminals` surely raises nothing, seen without making a regex: texts of ASCII, lengths, patterns
+    of ECMA-262 (which are about characters), integers and wide ranges of numbers.
+    """
+    if shape.strings is not ALL_STRINGS and not all(map(are_surely_expressible, shape.strings)):
+        return False
+    return shape.numbers is ALL_NUMBERS or shape.numbers is INTEGERS or all(map(_is_wide, shape.numbers))
+
+
+def are_surely_expressible(strings: StringSet) -> bool:
+    """Whether `string_regex`, and `key_regex`, surely raise nothing, seen without making a regex."""
+    for language in (*strings.within, *strings.outside):
+        if not language.name.startswith("ecma "):
+            return False
+    return not strings.texts or all(map(str.isascii, strings.texts))
+
+
+def _is_wide(numbers: NumberSet) -> bool:
+    """Whether there are doubles among some numbers, at first sight."""
+    if numbers.multiple not in (None, 1) or numbers.outside or numbers.values is not None:
+        return False
+    low, high = numbers.low, numbers.high
+    if any(bound and not -EXACT_INTEGERS <= bound <= EXACT_INTEGERS for bound in (low, high)):
+        return False
+    return low is None or high is None or high - low >= 2
+
+
+def scalar_terminals(shape: Shape) -> list[Regex]:
+    """The JSON texts of a shape's scalars, as few terminals: all known texts are one table.
+
+    Raises:
+        Inexpressible: what no automaton does.
+    """
+    known: list[bytes] = [b"null"] if shape.null else []
+    if shape.booleans & 2:
+        known.append(b"true")
+    if shape.booleans & 1:
+        known.append(b"false")
+    strings: list[StringSet] = []
+    for part in shape.strings:
+        if part.texts is None:
+            strings.append(part)
+            continue
+        try:
+            known.extend(map(canonical, part.texts))
+        except UnicodeEncodeError as error:
+            raise Inexpressible("enum") from error
+    numbers: list[NumberSet] = []
+    for number in shape.numbers:
+        if number.values is None or number.written != DIGITS:
+            numbers.append(number)
+        else:
+            known += [b"%d" % value for value in number.values]
+    parts: list[Regex] = []
+    if known:
+        parts.append(Literal(known[0]) if len(known) == 1 else literal_set(known))
+    parts.extend(map(string_regex, strings))
+    if numbers:
+        parts.append(numbers_regex(tuple(numbers)))
+    return parts

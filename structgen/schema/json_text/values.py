@@ -1,0 +1,110 @@
+"""JSON values that can be compared and kept in sets: `1` equals `1.0`, `true` equals neither, objects have no order."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from structgen.errors import LimitExceededError
+from structgen.schema.json_text.numbers import exact
+
+__all__ = ["Value", "freeze", "members", "not_too_deep", "numbers_of", "read_value", "strings_of", "thaw"]
+
+Value = tuple[Any, ...]
+"""A kind and what it holds: ("null",), ("boolean", bool), ("number", int or Fraction), ("string", str),
+("array", tuple of values), ("object", frozenset of pairs of a key and a value)."""
+
+
+def read_value(text: bytes | str) -> Value:
+    """The value of a JSON text.
+
+    Raises:
+        LimitExceededError: it nests too deep to be compared.
+    """
+    with not_too_deep():
+        return freeze(json.loads(text))
+
+
+@contextmanager
+def not_too_deep() -> Iterator[None]:
+    """Names the limit where Python's own recursion ends.
+
+    Raises:
+        LimitExceededError: a value nests too deep to be compared.
+    """
+    try:
+        yield
+    except RecursionError as error:
+        message = "an item that is compared with others nests too deep for Python's recursion"
+        limit = sys.getrecursionlimit()
+        raise LimitExceededError(
+            "schema_depth", limit, message=message, hint="such items cannot be compared"
+        ) from error
+
+
+def freeze(value: Any) -> Value:
+    """A JSON value as `json` reads it. What nests deep is taken apart without recursion."""
+    done: list[Value] = []
+    work: list[tuple[Any, bool]] = [(value, False)]
+    while work:
+        part, ready = work.pop()
+        if ready:
+            done.append(_gathered(part, done))
+        elif isinstance(part, (list, tuple)):
+            work.append((part, True))
+            work.extend((item, False) for item in part)
+        elif isinstance(part, dict):
+            work.append((part, True))
+            work.extend((item, False) for item in part.values())
+        else:
+            done.append(_scalar(part))
+    return done[0]
+
+
+def _gathered(whole: Any, done: list[Value]) -> Value:
+    """An array or object of the values made last, which stand in `done` in reverse."""
+    children = [done.pop() for _ in range(len(whole))]
+    if isinstance(whole, dict):
+        return ("object", frozenset(zip(whole, children, strict=True)))
+    return ("array", tuple(children))
+
+
+def _scalar(value: Any) -> Value:
+    if value is None:
+        return ("null",)
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, str):
+        return ("string", value)
+    return ("number", exact(value))
+
+
+def thaw(value: Value) -> Any:
+    """The JSON value, with exact numbers."""
+    kind = value[0]
+    if kind == "null":
+        return None
+    if kind == "array":
+        return [thaw(item) for item in value[1]]
+    if kind == "object":
+        return {key: thaw(item) for key, item in sorted(value[1], key=lambda pair: str(pair[0]))}
+    return value[1]
+
+
+def members(value: Value) -> dict[str, Value]:
+    """The keys of an object with their values."""
+    return dict(value[1])
+
+
+def numbers_of(values: Iterable[Value]) -> list[int | Fraction]:
+    """The numbers among some values."""
+    return [value[1] for value in values if value[0] == "number"]
+
+
+def strings_of(values: Iterable[Value]) -> tuple[str, ...]:
+    """The strings among some values, sorted."""
+    return tuple(sorted(value[1] for value in values if value[0] == "string"))

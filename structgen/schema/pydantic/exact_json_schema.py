@@ -1,0 +1,466 @@
+"""The JSON Schema that means exactly what Pydantic reads from JSON, or less, never more.
+
+Pydantic's own generator documents; this one promises: what satisfies its schema passes `validate_json`. So it closes
+models that ignore extra keys (what is ignored is noise), states the formats that Pydantic parses, turns tagged unions
+into unions whose tag is there, and refuses by name what JSON Schema does not say (bounds on datetimes, say).
+Validators written in Python are out of its sight; `validate_json` has the last word on them.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import pydantic
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import to_jsonable_python
+
+from structgen.schema.formats import UNSUPPORTED, language
+from structgen.schema.own_keywords import REGEX_DIALECT
+from structgen.schema.pydantic.core_schemas import (
+    FUNCTIONS,
+    deep_names,
+    is_behind_validator,
+    is_constraint,
+    is_hashable,
+    is_own,
+    is_told_apart,
+    narrowed,
+    other_names,
+    single_names,
+)
+from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
+
+__all__ = ["ExactJsonSchema"]
+
+_ORDER = ("gt", "ge", "lt", "le", "now_op")
+_URL_FORMATS = {
+    frozenset({"http", "https"}): "x-http-url",
+    frozenset({"ws", "wss"}): "x-ws-url",
+    frozenset({"ftp"}): "x-ftp-url",
+}
+_TIGHTER_FORMATS = {
+    "email": "x-email",
+    "ipvanyaddress": "x-ip",
+}
+_CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
+_LOOKS_AROUND = frozenset(
+    {
+        "PathType.validate_directory", "PathType.validate_file", "PathType.validate_new", "PathType.validate_socket",
+        "import_string",
+    }
+)  # fmt: skip
+_TYPES_OF_VALUES = ("string", "integer", "number", "boolean", "null")
+_BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][iI][bB])?$"
+_IS_BYTES = "x-structgen-bytes"
+"""Marks a string that is read as bytes, until formats are settled."""
+_QUOTIENT_DIGITS = 27
+_KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
+
+
+def _refused(keyword: str) -> JsonSchemaValue:
+    """A schema at whose place the translation refuses `keyword`."""
+    return {"type": "string", "format": f"{UNSUPPORTED} {keyword}"}
+
+
+def _text(format_name: str) -> JsonSchemaValue:
+    return {"type": "string", "format": format_name}
+
+
+class ExactJsonSchema(GenerateJsonSchema):
+    """Pydantic's generator with the meaning of `validate_json`."""
+
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        """Nothing: defaults that JSON cannot say do not matter here."""
+
+    # --- strings and numbers -----------------------------------------------------------------------------------------
+
+    def str_schema(self, schema: Any) -> JsonSchemaValue:
+        """Strings: the dialect of `pattern`, and what stripping does to lengths."""
+        result = super().str_schema(schema)
+        pattern = schema.get("pattern")
+        if pattern == pydantic.ByteSize.byte_string_pattern:
+            return {"type": "string", "pattern": _BYTE_SIZE}
+        for keyword, option in (("minLength", "str_min_length"), ("maxLength", "str_max_length")):
+            if getattr(self._config, option, None):
+                result.setdefault(keyword, getattr(self._config, option))
+        if pattern is not None:
+            engine = schema.get("regex_engine") or getattr(self._config, "regex_engine", None)
+            compiled = isinstance(pattern, re.Pattern)
+            if compiled and pattern.flags & ~re.UNICODE:
+                return _refused("pattern")
+            result[REGEX_DIALECT] = "python" if compiled or engine == "python-re" else "rust"
+        strips = schema.get("strip_whitespace") or getattr(self._config, "str_strip_whitespace", False)
+        if strips and {"minLength", "pattern"} & result.keys():
+            result = {"allOf": [result, _text("x-stripped")]}
+        return result
+
+    def bytes_schema(self, schema: Any) -> JsonSchemaValue:
+        """Bytes from text; lengths count bytes, so that with a bound only ASCII is offered."""
+        if getattr(self._config, "val_json_bytes", "utf8") != "utf8":
+            return _refused("val_json_bytes")
+        result = super().bytes_schema(schema)
+        result[_IS_BYTES] = True
+        result.pop("format", None)
+        if "maxLength" in result:
+            result["format"] = "x-ascii"
+        return result
+
+    def int_schema(self, schema: Any) -> JsonSchemaValue:
+        """Integers, in digits: strict models read no other form, and no program writes one."""
+        return super().int_schema(schema) | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
+
+    def float_schema(self, schema: Any) -> JsonSchemaValue:
+        """Floats: integers too are rounded when they are read."""
+        return super().float_schema(schema) | {NUMBER_FORM: DOUBLE if _reads_large_integers() else SHORT_DOUBLE}
+
+    def decimal_schema(self, schema: Any) -> JsonSchemaValue:
+        """Decimals: as a number, and, where no multiples are asked for, as a string too."""
+        bounds: JsonSchemaValue = {}
+        names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+        for name, keyword in (*names.items(), ("multiple_of", "multipleOf")):
+            if schema.get(name) is not None:
+                bounds[keyword] = Decimal(schema[name])
+        digits, places = schema.get("max_digits"), schema.get("decimal_places")
+        # Before the point there is no digit then, and Pydantic takes the one of 0 for one.
+        no_zero = digits is not None and digits == places
+        variants: list[JsonSchemaValue] = []
+        for used in range(digits + 1) if digits is not None and places is None else (places,):
+            number: JsonSchemaValue = {"type": "number"}
+            if used is not None:
+                number["multipleOf"] = Decimal(1).scaleb(-used)
+            if digits is not None and used is not None:
+                most = Decimal(10) ** (digits - used) - Decimal(1).scaleb(-used)
+                number |= {"minimum": -most, "maximum": most}
+            if no_zero:
+                number["not"] = {"const": 0}
+            variants.append(
+                {"allOf": [number, {"type": "number", **bounds}, *_divisible(bounds)]} if bounds else number
+            )
+            if "multipleOf" not in bounds:
+                limits = (digits, used, *(bounds.get(keyword) for keyword in names.values()))
+                text = _text("x-decimal " + " ".join("-" if x is None else str(x) for x in limits))
+                variants.append(text | {"pattern": "^[^eE]*[1-9]"} if no_zero else text)
+        return variants[0] if len(variants) == 1 else {"anyOf": variants}
+
+    def literal_schema(self, schema: Any) -> JsonSchemaValue:
+        """Literals: those that JSON can say. Members of an `Enum` that is no `str`, `int` or `float` are not read."""
+        expected = [value for value in schema["expected"] if _is_read(value)]
+        if not expected:
+            return _refused("literal")
+        return _in_digits(super().literal_schema({"type": "literal", "expected": expected}))
+
+    def enum_schema(self, schema: Any) -> JsonSchemaValue:
+        """Enumerations: the members whose values are JSON. A tuple, say, is not read."""
+        values = ((member, to_jsonable_python(member.value, fallback=id)) for member in schema["members"])
+        members = [member for member, value in values if value == member.value]
+        read: Any = dict(schema) | {"members": members}
+        return _in_digits(super().enum_schema(read)) if members else _refused("enum")
+
+    def complex_schema(self, schema: Any) -> JsonSchemaValue:
+        """Complex numbers are refused."""
+        return _refused("complex")
+
+    def fraction_schema(self, schema: Any) -> JsonSchemaValue:
+        """Fractions are refused."""
+        return _refused("fraction")
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def date_schema(self, schema: Any) -> JsonSchemaValue:
+        """Dates, with their bounds."""
+        if schema.get("now_op"):
+            return _refused("now_op")
+        low = max((schema[k].toordinal() + (k == "gt") for k in ("ge", "gt") if schema.get(k)), default=0)
+        high = min((schema[k].toordinal() - (k == "lt") for k in ("le", "lt") if schema.get(k)), default=0)
+        return _text(f"x-date {low} {high}" if low or high else "date")
+
+    def time_schema(self, schema: Any) -> JsonSchemaValue:
+        """Times of day, with or without a zone."""
+        return self._moment(schema, "x-time", "x-time-naive", "x-time-aware")
+
+    def datetime_schema(self, schema: Any) -> JsonSchemaValue:
+        """Points in time, with or without a zone."""
+        return self._moment(schema, "x-datetime", "x-datetime-naive", "x-datetime-aware")
+
+    def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
+        """Durations in days, hours, minutes and seconds."""
+        return self._moment(schema, "x-timedelta", "", "")
+
+    @staticmethod
+    def _moment(schema: Any, free: str, naive: str, aware: str) -> JsonSchemaValue:
+        for keyword in _ORDER:
+            if schema.get(keyword) is not None:
+                return _refused(keyword)
+        zone = schema.get("tz_constraint")
+        if zone is None:
+            return _text(free)
+        return _refused("tz_constraint") if isinstance(zone, int) else _text(naive if zone == "naive" else aware)
+
+    # --- identifiers -------------------------------------------------------------------------------------------------
+
+    def uuid_schema(self, schema: Any) -> JsonSchemaValue:
+        """UUIDs, of a version if one is asked for."""
+        return _text(f"uuid{schema['version']}" if schema.get("version") else "uuid")
+
+    def url_schema(self, schema: Any) -> JsonSchemaValue:
+        """URLs of the web."""
+        schemes = schema.get("allowed_schemes")
+        name = "x-url" if schemes is None else _URL_FORMATS.get(frozenset(schemes))
+        if name is None:
+            if not _have_hosts(schemes):
+                return _refused("allowed_schemes")
+            name = f"x-url-of {','.join(schemes)}"
+        result = _text(name)
+        if schema.get("max_length") is not None:
+            # Pydantic counts the URL as it normalizes it: at most a slash is added.
+            result["maxLength"] = max(schema["max_length"] - 1, 0)
+        return result
+
+    def multi_host_url_schema(self, schema: Any) -> JsonSchemaValue:
+        """URLs of databases and the like, which may name several hosts."""
+        schemes = schema.get("allowed_schemes")
+        if schema.get("max_length") is not None:  # of the URL as Pydantic normalizes it
+            return _refused("max_length")
+        if schemes is None:
+            return _text("multi-host-uri")
+        return _text(f"x-multi-host-url {','.join(schemes)}") if _have_hosts(schemes) else _refused("allowed_schemes")
+
+    def json_schema(self, schema: Any) -> JsonSchemaValue:
+        """JSON inside of a string: any, or refused."""
+        inner = schema.get("schema")
+        return _text("json-string") if inner is None or inner["type"] == "any" else _refused("json")
+
+    # --- functions ---------------------------------------------------------------------------------------------------
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """Any type; those of Pydantic's whose functions look at the machine that reads them are refused."""
+        if schema["type"] in FUNCTIONS:
+            function = schema["function"]["function"]
+            if is_constraint(function):
+                inner = narrowed(schema["schema"], function)
+                if inner is not None:
+                    return self.generate_inner(inner)
+                if not is_behind_validator(schema["schema"]):
+                    return _refused(next(iter(function.keywords)))
+            name = getattr(function, "__qualname__", "")
+            if is_own(function):
+                if name in _LOOKS_AROUND:
+                    return _refused("format")
+                if name == "EncodedStr.decode_str":  # around bytes, in some releases
+                    result = super().generate_inner(schema)
+                    result.pop(_IS_BYTES, None)
+                    return result
+        return super().generate_inner(schema)
+
+    def chain_schema(self, schema: Any) -> JsonSchemaValue:
+        """One type after the other: of a union with a pattern, the union and then a string."""
+        first, *others = schema["steps"]
+        texts = [step["schema"] if step["type"] == "function-wrap" else step for step in others]
+        is_plain = not any(map(is_behind_validator, schema["steps"]))  # what one returns may be of another type
+        if is_plain and all(text["type"] == "str" for text in texts):
+            return {"allOf": [self.generate_inner(step) for step in (first, *texts)]}
+        return super().chain_schema(schema)
+
+    # --- collections -------------------------------------------------------------------------------------------------
+
+    def tuple_schema(self, schema: Any) -> JsonSchemaValue:
+        """Tuples; items after those that repeat are refused."""
+        index = schema.get("variadic_item_index")
+        if index is not None and index + 1 != len(schema["items_schema"]):
+            return {"type": "array", "items": _refused("prefixItems"), "minItems": 1}
+        return super().tuple_schema(schema)
+
+    def set_schema(self, schema: Any) -> JsonSchemaValue:
+        """Sets: repeated items become one, so only a minimum asks for unique ones."""
+        return self._set(schema, super().set_schema(schema))
+
+    def frozenset_schema(self, schema: Any) -> JsonSchemaValue:
+        """Sets: repeated items become one, so only a minimum asks for unique ones."""
+        return self._set(schema, super().frozenset_schema(schema))
+
+    def _set(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
+        items = schema.get("items_schema", {"type": "any"})
+        if result.get("minItems", 0) < 2:
+            result.pop("uniqueItems", None)
+        elif not is_told_apart(items) or any(getattr(self._config, option, False) for option in _CHANGES_TEXT):
+            return _refused("uniqueItems")
+        if items["type"] == "any":
+            result["items"] = {"type": ["string", "number", "boolean", "null"]}
+        elif not is_hashable(items):
+            result["items"] = _refused("items")
+        return result
+
+    def dict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Maps: what their keys must be."""
+        return self._map(schema, super().dict_schema(schema))
+
+    def _map(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
+        result.pop("patternProperties", None)
+        result.pop("propertyNames", None)
+        values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
+        result["additionalProperties"] = values or True
+        keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
+        names = self._key_names(keys)
+        if result.get("minProperties", 0) > 1 and not self._are_keys_told_apart(schema.get("keys_schema")):
+            names = _refused("minProperties")
+        if names is not None:
+            result["propertyNames"] = names
+        return result
+
+    def _are_keys_told_apart(self, keys: Any) -> bool:
+        """Whether names that differ are keys of a map that differ, as far as is known."""
+        if keys is None or keys["type"] == "any":
+            return True
+        is_rewritten = any(getattr(self._config, option, False) for option in _CHANGES_TEXT)
+        return keys["type"] in ("str", "int", "literal", "enum") and is_told_apart(keys) and not is_rewritten
+
+    @staticmethod
+    def _key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:
+        """The schema of a map's keys, or None when it says nothing."""
+        kind = keys.get("type")
+        if not keys or (kind == "string" and keys.keys() <= _KEY_KEYWORDS):
+            return None
+        if kind == "string" or "enum" in keys or "const" in keys or "allOf" in keys:
+            return keys
+        if "$ref" in keys:
+            return {"allOf": [keys, {"type": "string"}]}
+        if kind == "integer" and not {"multipleOf"} & keys.keys():
+            low = max(
+                (int(keys[k]) + (k != "minimum") for k in ("minimum", "exclusiveMinimum") if k in keys), default="-"
+            )
+            high = min(
+                (int(keys[k]) - (k != "maximum") for k in ("maximum", "exclusiveMaximum") if k in keys), default="-"
+            )
+            return _text(f"x-integer {low} {high}")
+        return _refused("propertyNames")
+
+    # --- models ------------------------------------------------------------------------------------------------------
+
+    def model_schema(self, schema: Any) -> JsonSchemaValue:
+        """Models: closed unless they keep extra keys."""
+        return _closed(super().model_schema(schema), schema)
+
+    def dataclass_schema(self, schema: Any) -> JsonSchemaValue:
+        """Dataclasses: closed unless they keep extra keys."""
+        return _closed(super().dataclass_schema(schema), schema)
+
+    def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Typed dicts: closed unless they keep extra keys."""
+        return _closed(super().typed_dict_schema(schema), schema)
+
+    def field_is_present(self, field: Any) -> bool:
+        """Fields that a constructor does not take are not read."""
+        return bool(super().field_is_present(field)) and field.get("init", True) is not False
+
+    def tagged_union_schema(self, schema: Any) -> JsonSchemaValue:
+        """Tagged unions: the branch of a tag, with the tag there, also where the field has a default."""
+        variants: list[tuple[JsonSchemaValue, list[Any]]] = []
+        for tag, choice in schema["choices"].items():
+            branch = self.generate_inner(choice)
+            value = tag.value if isinstance(tag, Enum) else tag
+            for known, tags in variants:
+                if known == branch:
+                    tags.append(value)
+                    break
+            else:
+                variants.append((branch, [value]))
+        discriminator = schema["discriminator"]
+        if callable(discriminator):  # a function of the user's picks the branch; it is a validator of theirs
+            return {"anyOf": [branch for branch, _ in variants]}
+        names = [discriminator] if isinstance(discriminator, str) else single_names(discriminator)
+        if not names:
+            return _refused("discriminator")
+        return {"anyOf": [self._tagged(branch, tags, names) for branch, tags in variants]}
+
+    def _tagged(self, branch: JsonSchemaValue, tags: list[Any], names: list[str]) -> JsonSchemaValue:
+        try:
+            known = self._resolved(branch).get("properties", {})
+        except RuntimeError:  # a model that is being made
+            known = {}
+        name = next((name for name in names if name in known), names[-1])
+        return {"allOf": [branch, {"required": [name], "properties": {name: {"enum": tags}}}]}
+
+    def _resolved(self, schema: JsonSchemaValue) -> JsonSchemaValue:
+        """What a reference leads to; releases differ in the name of the method."""
+        method: Any = getattr(self, "resolve_ref_schema", None) or getattr(self, "resolve_schema_to_update", None)
+        return dict(method(schema))
+
+    def generate(self, schema: Any, mode: Any = "validation") -> JsonSchemaValue:
+        """The whole schema."""
+        result = super().generate(schema, mode)
+        _tighten(result)
+        return result
+
+
+@cache
+def _reads_large_integers() -> bool:
+    """Whether this release of Pydantic reads integers beyond 64 bits as floats."""
+    try:
+        pydantic.TypeAdapter(float).validate_json("1" + "0" * 20)
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
+def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
+    """The decimals of which Python computes the remainder: the quotient must have no more digits than its context."""
+    if "multipleOf" not in bounds:
+        return []
+    most = bounds["multipleOf"] * 10**_QUOTIENT_DIGITS
+    return [{"type": "number", "minimum": -most, "maximum": most}]
+
+
+def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
+    """Known integers are written as such, so that they are forced text; and some releases read no other form."""
+    if result.get("type") not in _TYPES_OF_VALUES:  # some releases say "numeric"
+        result.pop("type", None)
+    values = result.get("enum", [result.get("const")])
+    floats = [value for value in values if isinstance(value, float)]
+    if not floats:
+        return result | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
+    others = [value for value in values if not isinstance(value, float)]
+    return {"anyOf": [{"enum": others, NUMBER_FORM: INTEGER_DIGITS_ONLY}, {"enum": floats}]} if others else result
+
+
+def _have_hosts(schemes: list[str]) -> bool:
+    """Whether URLs of these schemes have a host and may have a port, and nothing in their names stands for more."""
+    return "file" not in schemes and all(re.fullmatch("[a-z][a-z0-9+.-]*", scheme) for scheme in schemes)
+
+
+def _is_read(literal: Any) -> bool:
+    return not isinstance(literal, bytes) and (not isinstance(literal, Enum) or isinstance(literal, (str, int, float)))
+
+
+def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+    """Closes an object that does not keep extra keys; in an open one, other names of its fields are no extra keys."""
+    if result.get("type") != "object" or "properties" not in result:
+        return result
+    for name in deep_names(schema):
+        result["properties"][name] = _refused("validation_alias")
+    if result.setdefault("additionalProperties", False) is not False:
+        for name in other_names(schema):
+            result["properties"].setdefault(name, False)
+    return result
+
+
+def _tighten(schema: Any) -> None:
+    """Puts our formats in the place of those that Pydantic enforces more strictly than the standard does."""
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            name = value.get("format")
+            if isinstance(name, str) and value.get("type") == "string":
+                if name in ("base64", "base64url") and _IS_BYTES not in value:  # the bytes must be UTF-8
+                    name = f"x-{name}-ascii"
+                name = _TIGHTER_FORMATS.get(name, name)
+                if name.startswith("x-") and not name.startswith(UNSUPPORTED) and language(name) is None:
+                    name = f"{UNSUPPORTED} format"  # one of ours that no longer is
+                value["format"] = name
+            stack.extend(child for child in value.values() if isinstance(child, (dict, list)))
+        elif isinstance(value, list):
+            stack.extend(value)

@@ -1,0 +1,269 @@
+"""Which sets of arrays and objects have a member, and how many different ones, given that of their children.
+
+All that is said here errs on one side: a set that is said to be empty is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from itertools import product
+from math import prod
+
+from structgen.schema.algebra import ArraySet, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet
+from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.json_text.values import Value
+
+__all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "holds", "object_holds", "witnesses"]
+
+_EXPLICIT = 64
+_DEPTH = 16
+_MAX_ASKED = 8
+_MAX_NAMES = 256
+_STEPS = 5_000
+
+_Part = NumberSet | StringSet | ArraySet | ObjectSet
+
+
+class Sizes:
+    """How many values nodes have: upper bounds.
+
+    Args:
+        shape_of: the shape of a node; None where it cannot be told yet.
+    """
+
+    def __init__(self, shape_of: Callable[[Node], Shape | None]) -> None:
+        self._shape_of = shape_of
+        self._counts: dict[Node, int | None] = {}
+        self._values: dict[Node, frozenset[Value] | None] = {}
+
+    def count(self, node: Node, depth: int = _DEPTH) -> int | None:
+        """A number that is not below that of the values of a node; None where no such number is known."""
+        if node in self._counts:
+            return self._counts[node]
+        shape = self._shape_of(node) if depth else None
+        if shape is None:
+            return None
+        self._counts[node] = None  # for a value that holds values of its own node
+        total = shape.null + shape.booleans.bit_count()
+        parts: tuple[_Part, ...] = (*shape.numbers, *shape.strings, *shape.arrays, *shape.objects)
+        for part in parts:
+            found = self._size(part, depth)
+            if found is None:
+                return None
+            total += found
+        self._counts[node] = total
+        return total
+
+    def _size(self, part: _Part, depth: int) -> int | None:
+        if isinstance(part, NumberSet):
+            return part.size()
+        if isinstance(part, StringSet):
+            found = part.count(_EXPLICIT + 1)
+            return found if found <= _EXPLICIT or part.texts is not None else None
+        if isinstance(part, ArraySet):
+            if part.high is None or part.high > _EXPLICIT:
+                return None
+            items = [self.count(part.at(i), depth - 1) for i in range(part.high)]
+            known = [item for item in items if item is not None]
+            if len(known) < len(items):
+                return None
+            return sum(prod(known[:length]) for length in range(part.low, part.high + 1))
+        if part.classes:
+            return None
+        total = 1
+        for key, node in part.properties.items():
+            ways = self.count(node, depth - 1)
+            if ways is None:
+                return None
+            total *= ways + (key not in part.required)
+        return total
+
+    def values(self, node: Node) -> frozenset[Value] | None:
+        """The values of a node, and perhaps more; None where they are not known, or many."""
+        if node not in self._values:
+            size = self.count(node)
+            self._values[node] = None  # for what is asked while it is made
+            if size is not None and size <= _EXPLICIT:
+                shape = self._shape_of(node)
+                self._values[node] = None if shape is None else self._listed(shape)
+        return self._values[node]
+
+    def _listed(self, shape: Shape) -> frozenset[Value] | None:
+        found: set[Value] = {("boolean", bool(bit)) for bit in range(2) if shape.booleans >> bit & 1}
+        if shape.null:
+            found.add(("null",))
+        for numbers in shape.numbers:
+            found.update(("number", value) for value in numbers.listed())
+        for strings in shape.strings:
+            found.update(("string", text) for text in strings.listed(_EXPLICIT) or ())
+        for array in shape.arrays:
+            items = [self.values(array.at(i)) for i in range(array.high or 0)]
+            known = [item for item in items if item is not None]
+            if len(known) < len(items):
+                return None
+            for length in range(array.low, len(items) + 1):
+                found.update(("array", chosen) for chosen in product(*known[:length]))
+        for part in shape.objects:
+            members: list[Collection[tuple[str, Value] | None]] = []
+            for key, node in sorted(part.properties.items()):
+                values = self.values(node)
+                if values is None:
+                    return None
+                members.append([*((key, value) for value in values), *([None] * (key not in part.required))])
+            found.update(("object", frozenset(filter(None, chosen))) for chosen in product(*members))
+        return frozenset(found)
+
+
+def children(shape: Shape) -> list[Node]:
+    """The nodes of the children that a shape's values may have."""
+    found: list[Node] = []
+    for array in shape.arrays:
+        if array.contains:
+            last = array.settled if array.high is None else min(array.settled, array.high - 1)
+            for index in range(last + 1):
+                found += (node for _, node in array.cases(index))
+        if array.repeats:
+            found += (node for node, _ in array.repetitions())
+        found += array.prefix
+        if array.high is None or array.high > len(array.prefix):
+            found.append(array.rest)
+    for part in shape.objects:
+        found += part.properties.values()
+        found += (node for _, node in part.classes)
+        if part.somewhere:
+            for asked in part.somewhere:
+                found += witnesses(part, asked)
+            for cases in (*map(part.cases, part.properties), *(cases for _, cases in part.key_cases())):
+                found += (node for _, node in cases)
+    return found
+
+
+def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
+    """What the values that `asked` wants somewhere in an object may be in."""
+    named, others = part.witnesses(*asked)
+    return [*named.values(), *(node for _, node in others)]
+
+
+def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]) -> bool:
+    """Whether a shape has a value, given the nodes that are known to have one."""
+    if shape.null or shape.booleans or shape.numbers or shape.strings:
+        return True
+    return any(array_holds(part, productive, sizes) for part in shape.arrays) or any(
+        object_holds(part, productive) for part in shape.objects
+    )
+
+
+def array_holds(part: ArraySet, productive: Collection[Node], sizes: Callable[[], Sizes] | None = None) -> bool:
+    """Whether a set of arrays has a member, given the nodes that are known to have one."""
+    if not all(part.at(i) in productive for i in range(min(part.low, len(part.prefix) + 1))):
+        return False
+    if part.repeats:
+        return can_repeat(part, productive.__contains__)
+    if part.repeats is False and sizes is not None:
+        return can_differ(part, productive.__contains__, sizes())
+    return not part.contains or can_be_met(part, productive.__contains__)
+
+
+def can_repeat(part: ArraySet, usable: Callable[[Node], bool]) -> bool:
+    """Whether a set of arrays has a member two items of which are equal."""
+    return any(usable(node) and can_be_met(having, usable) for node, having in part.repetitions())
+
+
+def can_differ(
+    part: ArraySet, usable: Callable[[Node], bool], sizes: Sizes, used: frozenset[Value] = frozenset()
+) -> bool:
+    """Whether a set of arrays has a member whose items all differ, from each other and from those used before.
+
+    Items of a prefix that have few values are tried, value by value; after it all items are alike, and it is a question
+    of how many values there are.
+
+    Args:
+        part: the set.
+        usable: whether a node has a value.
+        sizes: how many values nodes have, and which, where they are few.
+        used: values.
+    """
+    waiting = [(part, used)]
+    for _ in range(_STEPS):
+        if not waiting:
+            return False
+        left, seen = waiting.pop()
+        if left.has_empty:
+            return True
+        if not left.settled:
+            if can_be_met(left, usable, lambda node, seen=seen: _unused(node, sizes, seen)):  # type: ignore[misc]
+                return True
+            continue
+        for given, node in left.cases(0):
+            after = left.following(given) if usable(node) else None
+            if after is not None:
+                values = sizes.values(node)
+                choices = [seen] if values is None else [seen | {value} for value in values - seen]
+                waiting.extend((after, choice) for choice in choices)
+    return True
+
+
+def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
+    size, values = sizes.count(node), sizes.values(node)
+    return size if size is None or values is None else len(values - used)
+
+
+def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
+    """Whether a set of objects has a member, given the nodes that are known to have one."""
+    for key in part.required:
+        if part.at(key) not in productive:
+            return False
+    fewest = len(part.required)
+    if part.somewhere:
+        found = _fewest_keys(part, productive)
+        if found is None or (part.high is not None and found > part.high):
+            return False
+        fewest = found
+    if part.low <= fewest:
+        return True
+    there = {key for key, node in part.properties.items() if node in productive}
+    missing = part.low - len(there.union(part.required))
+    unnamed = StringSet(excluded=tuple(part.properties))
+    for keys, node in part.classes:
+        if missing > 0 and node in productive:
+            inside = keys.intersect(unnamed)
+            missing -= inside.count(missing) if inside is not None else 0
+    return missing <= 0
+
+
+def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
+    """How many keys it takes to have what `somewhere` asks and what is required; None where it cannot be had."""
+    if len(part.somewhere) > _MAX_ASKED:
+        possible = all(any(node in productive for node in witnesses(part, asked)) for asked in part.somewhere)
+        return len(part.required) if possible else None
+    everything = frozenset(range(len(part.somewhere)))
+    fewest: dict[frozenset[int], int] = {frozenset(): 0}
+    asked = [key for keys, _ in part.somewhere for key in keys.texts or ()]
+    if len(asked) > _MAX_NAMES:
+        asked = []
+    named = tuple(dict.fromkeys((*part.required, *part.properties, *asked)))  # each can be there once
+    for key in named:
+        useful = {given for given, node in part.cases(key) if node in productive}
+        with_key: dict[frozenset[int], int] = {} if key in part.required else dict(fewest)
+        for before, count in fewest.items():
+            for given in useful:
+                after = before | given
+                with_key[after] = min(with_key.get(after, count + 1), count + 1)
+        fewest = with_key
+    unnamed = StringSet(excluded=named)
+    others = {
+        given
+        for keys, found in part.key_cases()
+        if keys.intersect(unnamed) is not None
+        for given, node in found
+        if given and node in productive
+    }
+    waiting = list(fewest)
+    while waiting:
+        before = waiting.pop()
+        for given in others:
+            after, count = before | given, fewest[before] + 1
+            if count < fewest.get(after, count + 1):
+                fewest[after] = count
+                waiting.append(after)
+    return fewest.get(everything)

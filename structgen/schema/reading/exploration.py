@@ -1,0 +1,75 @@
+"""What a root node reaches, and which of it has a value: the least fixed point over all shapes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from structgen.errors import LimitExceededError
+from structgen.schema.algebra import Node, Shape
+from structgen.schema.algebra.counting import TooManyCounts
+from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds
+from structgen.schema.reading.scopes import pointer
+from structgen.schema.reading.space import Space
+
+__all__ = ["explore"]
+
+
+def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
+    """The shapes of all nodes that a root reaches, and those of them that have a value (least fixed point).
+
+    Parts without a value are left out of the shapes.
+    """
+    shapes: dict[Node, Shape] = {}
+    mixed: list[Node] = []
+    productive: set[Node] = set()
+    pending: list[Node] = []
+    work = [root]
+    while work:
+        node = work.pop()
+        if node in shapes:
+            continue
+        shapes[node] = shape = space.writable(space.shape(node))
+        if len(shapes) & 255 == 0:
+            space.deadline.check()
+        is_scalar = shape.null or shape.booleans or shape.numbers or shape.strings
+        if is_scalar:
+            productive.add(node)
+        if shape.arrays or shape.objects:
+            work += children(shape)
+            if not is_scalar:
+                pending.append(node)
+            if is_scalar or len(shape.arrays) + len(shape.objects) > 1:
+                mixed.append(node)
+    pending.reverse()
+    while pending:
+        left: list[Node] = []
+        for node in pending:
+            if _holds(space, node, shapes[node], productive):
+                productive.add(node)
+            else:
+                left.append(node)
+        if len(left) == len(pending):
+            break
+        pending = left
+        space.deadline.check()
+    for node in (*mixed, *pending):  # of the others, the only part is the one that has a value
+        shapes[node] = _held(space, shapes[node], productive)
+    return shapes, productive
+
+
+def _holds(space: Space, node: Node, shape: Shape, productive: set[Node]) -> bool:
+    try:
+        return holds(shape, productive, space.sizes)
+    except TooManyCounts as error:
+        place = pointer(space.place(node))
+        message = f"too many ways to count the items of an array (at #{place})"
+        raise LimitExceededError("schema_nodes", space.limits.schema_nodes, message=message) from error
+
+
+def _held(space: Space, shape: Shape, productive: set[Node]) -> Shape:
+    """A shape without parts that have no value."""
+    arrays = tuple(part for part in shape.arrays if array_holds(part, productive, space.sizes))
+    objects = tuple(part for part in shape.objects if object_holds(part, productive))
+    if len(arrays) == len(shape.arrays) and len(objects) == len(shape.objects):
+        return shape
+    return replace(shape, arrays=arrays, objects=objects)

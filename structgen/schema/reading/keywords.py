@@ -1,0 +1,366 @@
+"""What the keywords of one subschema say about each JSON type, without the keywords that combine subschemas.
+
+The counterpart of `applicators.py`, which has those: `$ref`, `allOf`, `not` and their like.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
+from structgen.limits import Deadline, Limits
+from structgen.schema import formats
+from structgen.schema.algebra import (
+    ALL_ARRAYS,
+    ALL_OBJECTS,
+    ALL_STRINGS,
+    ANY,
+    NONE,
+    OPEN,
+    ArraySet,
+    Contains,
+    KeyClass,
+    Language,
+    Node,
+    Number,
+    NumberSet,
+    ObjectSet,
+    Shape,
+    StringSet,
+    meet,
+)
+from structgen.schema.algebra.numbers import ANY_FORM
+from structgen.schema.options import Formats, SchemaOptions
+from structgen.schema.own_keywords import REGEX_DIALECT, SUBSTRING_OF
+from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
+from structgen.schema.reading.scopes import Location, pointer
+from structgen.schema.reading.substrings import substring_language
+
+__all__ = ["OWN_KEYWORDS", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
+
+
+OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF})
+"""Keywords of no draft: those by which `sources` says what a type means, and `x-substring-of`."""
+
+_NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
+_TYPES = {
+    "null": _NULL,
+    "boolean": _BOOLEAN,
+    "number": _NUMBER,
+    "integer": _INTEGER,
+    "string": _STRING,
+    "array": _ARRAY,
+    "object": _OBJECT,
+}
+_ALL_TYPES = (1 << 7) - 1
+
+_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF})
+_ARRAY_KEYS = frozenset({"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"})
+_OBJECT_KEYS = frozenset(
+    {
+        "properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties",
+    }
+)  # fmt: skip
+
+NodeOf = Callable[[Any, Location], Node]
+
+
+class SchemaWarning(UserWarning):
+    """Something in a schema that asserts nothing, and may have been meant to: an unknown `format`."""
+
+
+def _fail(message: str, place: Location, keyword: str) -> SchemaError:
+    return SchemaError(message, pointer=pointer(place), keyword=keyword)
+
+
+def unsupported(message: str, place: Location, keyword: str) -> UnsupportedSchemaError:
+    """The error for what this release cannot express exactly."""
+    return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword)
+
+
+def base_shape(
+    schema: dict[str, Any], place: Location, node_of: NodeOf, options: SchemaOptions, limits: Limits, deadline: Deadline
+) -> Shape:
+    """The values that satisfy `type` and the keywords about single types.
+
+    Args:
+        schema: the subschema, of keywords that its dialect knows.
+        place: where it is.
+        node_of: the node of a child schema.
+        options: how `format` is read.
+        limits: bounds on the regexes of patterns.
+        deadline: checked while patterns of keys are told apart.
+
+    Raises:
+        SchemaError: a keyword has a value that it cannot have.
+        UnsupportedSchemaError: a keyword cannot be expressed.
+    """
+    types = _types(schema["type"], place) if "type" in schema else _ALL_TYPES
+    keys = schema.keys()
+    numbers = number_sets(schema, place, integer=not types & _NUMBER) if types & (_NUMBER | _INTEGER) else ()
+    strings: tuple[StringSet, ...] = ()
+    arrays: tuple[ArraySet, ...] = ()
+    objects: tuple[ObjectSet, ...] = ()
+    if types & _STRING:
+        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, options, limits)
+    if types & _ARRAY:
+        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, place, node_of)
+    if types & _OBJECT:
+        objects = ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, place, node_of, limits, deadline)
+    return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
+
+
+def _types(value: Any, place: Location) -> int:
+    names = value if isinstance(value, list) else (value,)
+    types = 0
+    for name in names:
+        bit = _TYPES.get(name) if isinstance(name, str) else None
+        if bit is None:
+            raise _fail(f"{name!r} is no JSON type", place, "type")
+        types |= bit
+    return types
+
+
+# --- strings ---------------------------------------------------------------------------------------------------------
+
+
+def _count(schema: dict[str, Any], keyword: str, place: Location) -> int | None:
+    value = schema.get(keyword)
+    if value is None and keyword not in schema:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _fail(f"{keyword} must be a whole number, 0 or more", place, keyword)
+    return value
+
+
+_LANGUAGES: dict[tuple[str, str, Limits], Language] = {}
+_LANGUAGES_KEPT = 1024
+
+
+def language_of(pattern: Any, dialect: str, place: Location, keyword: str, limits: Limits) -> Language:
+    """The texts in which a pattern matches somewhere.
+
+    Raises:
+        SchemaError: not a regex.
+        UnsupportedSchemaError: a regex with something that no automaton does.
+    """
+    if not isinstance(pattern, str):
+        raise _fail(f"{keyword} must be a string", place, keyword)
+    found = _LANGUAGES.get((pattern, dialect, limits))
+    if found is None:
+        from structgen.engine.regex_syntax.parser import parse_regex  # many schemas have no pattern
+
+        try:
+            regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
+        except GrammarError as error:
+            raise unsupported(f"cannot use the pattern {pattern!r}: {error}", place, keyword) from error
+        found = Language(f"{dialect} {pattern}", regex)
+        if len(_LANGUAGES) >= _LANGUAGES_KEPT:
+            _LANGUAGES.clear()
+        _LANGUAGES[pattern, dialect, limits] = found
+    return found
+
+
+def _strings(schema: dict[str, Any], place: Location, options: SchemaOptions, limits: Limits) -> tuple[StringSet, ...]:
+    low, high = _count(schema, "minLength", place) or 0, _count(schema, "maxLength", place)
+    within: list[Language] = []
+    if "pattern" in schema:
+        dialect = schema.get(REGEX_DIALECT, "ecma")
+        within.append(language_of(schema["pattern"], dialect, place, "pattern", limits))
+    if "format" in schema:
+        language = _format(schema["format"], place, options.formats)
+        if language is not None:
+            within.append(language)
+    if SUBSTRING_OF in schema:
+        within.append(substring_language(schema[SUBSTRING_OF], place, limits))
+    found = StringSet(low, high, tuple(within))
+    return () if found.is_empty() else (found,)
+
+
+def _format(name: Any, place: Location, reading: Formats) -> Language | None:
+    """The language of a format; None where it is a comment."""
+    if not isinstance(name, str):
+        raise _fail("format must be a string", place, "format")
+    if name.startswith(formats.UNSUPPORTED):
+        keyword = name[len(formats.UNSUPPORTED) + 1 :]
+        raise unsupported(f"{keyword} cannot be expressed", place, keyword)
+    if reading == "annotate":
+        return None
+    if name in formats.REFUSED:
+        raise unsupported(f"the format {name!r} cannot be expressed", place, "format")
+    language = formats.language(name)
+    if language is None and reading == "strict":
+        raise unsupported(f"the format {name!r} is not known", place, "format")
+    if language is None and name not in formats.ANNOTATIONS:
+        warnings.warn(
+            f"unknown format {name!r} (at #{pointer(place)}): taken as a comment", SchemaWarning, stacklevel=2
+        )
+    return language
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+
+
+def _children(value: Any, keyword: str, place: Location, node_of: NodeOf) -> tuple[Node, ...]:
+    if not isinstance(value, list):
+        raise _fail(f"{keyword} must be a list of schemas", place, keyword)
+    inside = (place, keyword)
+    return tuple(node_of(schema, (inside, str(i))) for i, schema in enumerate(value))
+
+
+def _arrays(schema: dict[str, Any], place: Location, node_of: NodeOf) -> tuple[ArraySet, ...]:
+    prefix: tuple[Node, ...] = ()
+    rest = ANY
+    items = schema.get("items")
+    if "prefixItems" in schema:
+        prefix = _children(schema["prefixItems"], "prefixItems", place, node_of)
+    if isinstance(items, list):
+        if prefix:
+            raise _fail("items must be a schema beside prefixItems", place, "items")
+        prefix = _children(items, "items", place, node_of)
+        if "additionalItems" in schema:
+            rest = node_of(schema["additionalItems"], (place, "additionalItems"))
+    elif "items" in schema:
+        rest = node_of(items, (place, "items"))
+    low, high = _count(schema, "minItems", place) or 0, _count(schema, "maxItems", place)
+    contains = _contains(schema, place, node_of)
+    repeats = False if schema.get("uniqueItems") is True else None
+    found = ArraySet(prefix, rest, low, high, contains, repeats).reduced()
+    return () if found is None else (found,)
+
+
+def _contains(schema: dict[str, Any], place: Location, node_of: NodeOf) -> tuple[Contains, ...]:
+    """What `contains` counts, which `minContains` and `maxContains` bound, in the drafts that know them."""
+    if "contains" not in schema:
+        return ()
+    node = node_of(schema["contains"], (place, "contains"))
+    low, high = _count(schema, "minContains", place), _count(schema, "maxContains", place)
+    return (Contains(0, node, 1 if low is None else low, high),)
+
+
+# --- objects ---------------------------------------------------------------------------------------------------------
+
+
+def _names(value: Any, keyword: str, place: Location) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _fail(f"{keyword} must be a list of strings", place, keyword)
+    return tuple(value)
+
+
+def _objects(
+    schema: dict[str, Any], place: Location, node_of: NodeOf, limits: Limits, deadline: Deadline
+) -> tuple[ObjectSet, ...]:
+    properties = schema.get("properties", {})
+    if not isinstance(properties, dict):
+        raise _fail("properties must be an object", place, "properties")
+    inside = (place, "properties")
+    nodes = {name: node_of(child, (inside, name)) for name, child in properties.items()}
+    classes = OPEN
+    if "additionalProperties" in schema:
+        rest = node_of(schema["additionalProperties"], (place, "additionalProperties"))
+        classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
+    if "patternProperties" in schema:
+        classes = _patterned(schema["patternProperties"], place, nodes, classes, node_of, limits, deadline)
+    required = _names(schema["required"], "required", place) if "required" in schema else ()
+    low, high = _count(schema, "minProperties", place) or 0, _count(schema, "maxProperties", place)
+    found = ObjectSet(nodes, classes, tuple(dict.fromkeys(required)), low, high).reduced()
+    return () if found is None else (found,)
+
+
+def _patterned(
+    patterns: Any,
+    place: Location,
+    nodes: dict[str, Node],
+    rest: tuple[KeyClass, ...],
+    node_of: NodeOf,
+    limits: Limits,
+    deadline: Deadline,
+) -> tuple[KeyClass, ...]:
+    """Splits the keys by the patterns, and intersects what overlapping ones ask. Narrows `nodes` in place."""
+    if not isinstance(patterns, dict):
+        raise _fail("patternProperties must be an object", place, "patternProperties")
+    inside = (place, "patternProperties")
+    matched: list[KeyClass] = []
+    unmatched: list[StringSet] = [ALL_STRINGS[0]]
+    for pattern, child in patterns.items():
+        language = language_of(pattern, "ecma", inside, "patternProperties", limits)
+        node = node_of(child, (inside, pattern))
+        for name in nodes:
+            if language.matches(name):
+                nodes[name] = meet(nodes[name], node)
+        split: list[KeyClass] = []
+        for keys, old in matched:
+            deadline.check()
+            both, rest_of_keys = _split(keys, language)
+            split.extend((part, meet(old, node)) for part in both)
+            split.extend((part, old) for part in rest_of_keys)
+        left: list[StringSet] = []
+        for keys in unmatched:
+            both, rest_of_keys = _split(keys, language)
+            split.extend((part, node) for part in both)
+            left.extend(rest_of_keys)
+        matched, unmatched = split, left
+        if len(matched) > limits.schema_nodes:
+            raise unsupported("patternProperties overlap too much", place, "patternProperties")
+    others = [(keys, node) for _, node in rest for keys in unmatched]
+    return tuple((keys, node) for keys, node in (*matched, *others) if node != NONE)
+
+
+def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[StringSet]]:
+    """The keys in a language, and the others. Keys all on one side stay as they are, so that sets stay small."""
+    inside = keys.intersect(StringSet(within=(language,)))
+    if inside is None:
+        return [], [keys]
+    outside = keys.intersect(StringSet(outside=(language,)))
+    if outside is None:
+        return [keys], []
+    if inside.outside:  # most patterns have nothing in common
+        near = (other for other in inside.outside if not StringSet(within=(language, other)).is_empty())
+        inside = replace(inside, outside=tuple(near))
+    return [inside], [outside]
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def value_shape(values: list[Any], place: Location, keyword: str, node_of: NodeOf, written: int = ANY_FORM) -> Shape:
+    """Exactly these JSON values, numbers in some forms."""
+    texts: dict[str, None] = {}
+    numbers: list[Number] = []
+    arrays: list[ArraySet] = []
+    objects: list[ObjectSet] = []
+    null, booleans = False, 0
+    inside = (place, keyword)
+    for value in values:
+        if value is None:
+            null = True
+        elif isinstance(value, bool):
+            booleans |= 2 if value else 1
+        elif isinstance(value, str):
+            texts[value] = None
+        elif isinstance(value, list):
+            items = tuple(node_of({"enum": [item]}, inside) for item in value)
+            arrays.append(ArraySet(items, NONE, len(items), len(items)))
+        elif isinstance(value, dict):
+            members = {name: node_of({"enum": [item]}, inside) for name, item in value.items()}
+            objects.append(ObjectSet(members, (), tuple(members)))
+        else:
+            numbers.append(number_of(value, place, keyword))
+    return Shape(
+        null,
+        booleans,
+        _listed(numbers, written),
+        (StringSet(texts=tuple(texts)),) if texts else (),
+        tuple(arrays),
+        tuple(objects),
+    )
+
+
+def _listed(numbers: list[Number], written: int) -> tuple[NumberSet, ...]:
+    found = NumberSet(values=tuple(dict.fromkeys(numbers)), written=written).reduced()
+    return () if found is None else (found,)

@@ -1,0 +1,412 @@
+"""Where references lead: JSON pointers, `$id`s and anchors, and the dynamic scope of those that depend on it.
+
+Dynamic scopes (`schema/scopes.py`) are followed only in documents that use references which depend on them: the first
+one met raises `DynamicScopeNeeded`, and the translation begins anew with `Document.is_dynamic` set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from structgen.errors import SchemaError, UnsupportedSchemaError
+from structgen.schema.reading.dialects import Dialect, dialect_of, dialect_within, says
+from structgen.schema.reading.resources import Library
+from structgen.schema.reading.scopes import ROOT, Location, Resource, Scope, Subschema, pointer
+
+if TYPE_CHECKING:
+    from referencing import Registry
+
+__all__ = [
+    "NAMING",
+    "REFERENCES",
+    "Document",
+    "DynamicScopeNeeded",
+    "bare_reference",
+    "check_forms",
+]
+
+_RECURSIVE = "#"  # no anchor can be called so
+
+
+class DynamicScopeNeeded(Exception):
+    """A reference that depends on the dynamic scope was met, and scopes are not followed yet."""
+
+
+def bare_reference(schema: dict[str, Any], dialect: Dialect) -> str | None:
+    """The keyword by which a schema is a reference and nothing else, so that it means what it refers to."""
+    if REFERENCES.isdisjoint(schema):
+        return None
+    if dialect.ref_overrides:
+        return "$ref" if "$ref" in schema else None
+    asserting = [keyword for keyword in schema if keyword in dialect.keywords]
+    return asserting[0] if len(asserting) == 1 and asserting[0] in REFERENCES else None
+
+
+def check_forms(schema: dict[str, Any], dialect: Dialect, place: Location) -> None:
+    """Refuses the forms of keywords that other drafts have, and the schema's own does not.
+
+    Raises:
+        SchemaError: there is one.
+    """
+    is_draft4 = dialect.name == "draft4"
+    for keyword in ("exclusiveMinimum", "exclusiveMaximum"):
+        if keyword in schema and keyword in dialect.keywords and isinstance(schema[keyword], bool) != is_draft4:
+            form = "a boolean" if is_draft4 else "a number"
+            raise _wrong_form(f"{keyword} must be {form}", dialect, place, keyword)
+    if not dialect.has_item_lists and isinstance(schema.get("items"), list):
+        raise _wrong_form("items must be a schema", dialect, place, "items")
+
+
+def _wrong_form(message: str, dialect: Dialect, place: Location, keyword: str) -> SchemaError:
+    return SchemaError(f"{message} in {dialect.name}", pointer=pointer(place), keyword=keyword)
+
+
+_STANDARD = Library()
+
+
+class Document:
+    """A schema, and the places in it and elsewhere that references can name.
+
+    Args:
+        root: the whole schema.
+        registry: the schemas outside of it.
+        dialect: its draft; by default what it says itself.
+        draft: the name of its draft, if it does not say.
+
+    Attributes:
+        is_dynamic: whether dynamic scopes are followed.
+        start: the scope of the root.
+    """
+
+    def __init__(
+        self,
+        root: Any,
+        registry: Registry[Any] | None = None,
+        *,
+        dialect: Dialect | None = None,
+        draft: str | None = None,
+    ) -> None:
+        self.library = _STANDARD if registry is None else Library(registry)
+        self.root = root
+        self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
+        self.is_dynamic = False
+        self._inner: dict[int, Resource] = {}  # by the identity of its schema
+        self._resources: dict[str, Resource] = {}
+        self._plain: dict[Resource, Scope] = {}  # where no dynamic scopes are followed
+        self._anchors: dict[tuple[str, str], Subschema] = {}
+        self._dynamic: dict[str, list[str]] = {}  # by URI of the resource
+        self._ambiguous: dict[tuple[str, str], None] = {}  # an empty dict is nothing to the garbage collector
+        self._memo: dict[tuple[str, str, Scope], Subschema] = {}
+        uri = _own_uri(root, "", self.dialect)
+        self._root = Resource(uri or "", root, ROOT, self.dialect)
+        self._is_scanned = False
+
+    @property
+    def start(self) -> Scope:
+        """The scope of the root."""
+        return self._entering(Scope(self._root, self.dialect), self._root)
+
+    def enter(self, schema: dict[str, Any], place: Location, scope: Scope) -> Scope:
+        """The scope inside of a subschema that may have a URI or a draft of its own."""
+        resource, dialect = self._inside(schema, place, scope.resource, scope.dialect)
+        if resource is scope.resource:
+            return scope if dialect is scope.dialect else replace(scope, dialect=dialect)
+        return self._entering(scope, resource)
+
+    def _inside(
+        self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect
+    ) -> tuple[Resource, Dialect]:
+        """The resource and the draft that hold inside of a schema, given those around it."""
+        if schema is resource.contents:
+            return resource, dialect
+        if "$schema" in schema and not says(schema["$schema"], dialect):
+            dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(place))
+        inner = self._inner.get(id(schema))
+        if inner is None:
+            uri = _own_uri(schema, resource.uri, dialect)
+            if uri is None:
+                return resource, dialect
+            inner = self._inner[id(schema)] = Resource(uri, schema, place, dialect)
+        return inner, dialect
+
+    def follow_dynamic_scopes(self) -> None:
+        """From now on, scopes say which resources were entered."""
+        self.is_dynamic = True
+        self._memo.clear()
+
+    def resolve(self, keyword: str, schema: dict[str, Any], place: Location, scope: Scope) -> Subschema:
+        """The schema that a reference names, its place, and the scope around it.
+
+        Args:
+            keyword: `$ref`, `$dynamicRef` or `$recursiveRef`.
+            schema: the schema that holds it.
+            place: where that is.
+            scope: the scope inside of it.
+
+        Raises:
+            SchemaError: there is nothing at that place, or the reference is no string.
+            UnsupportedSchemaError: it lies outside of the document and the registry.
+            DynamicScopeNeeded: scopes are not followed yet, and have to be.
+        """
+        reference = schema[keyword]
+        if not isinstance(reference, str):
+            raise SchemaError(f"{keyword} must be a string", pointer=pointer(place), keyword=keyword)
+        key = (keyword, reference, scope)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._find(keyword, reference, place, scope)
+        return found
+
+    # --- finding -----------------------------------------------------------------------------------------------------
+
+    def _find(self, keyword: str, reference: str, place: Location, scope: Scope) -> Subschema:
+        failure = _Failure(keyword, reference, place)
+        if keyword == "$recursiveRef" and reference != "#":
+            raise SchemaError('$recursiveRef must be "#"', pointer=pointer(place), keyword=keyword)
+        resource, fragment = self._resource(reference, scope, failure)
+        scope = self._leaving(scope)
+        if fragment and not fragment.startswith("/"):
+            found = self._anchor(resource, fragment, scope, failure)
+            if keyword == "$dynamicRef" and fragment in self._dynamic.get(resource.uri, ()):
+                found = self._dynamically(fragment, found, scope, failure)
+        else:
+            found = self._at(resource, fragment, scope, failure)
+            if keyword == "$recursiveRef" and _is_recursive(resource):
+                found = self._dynamically(_RECURSIVE, found, scope, failure)
+        return self._checked(found, scope, failure)
+
+    def _resource(self, reference: str, scope: Scope, failure: _Failure) -> tuple[Resource, str]:
+        """The resource and the fragment that a reference means."""
+        if reference.startswith("#"):
+            return scope.resource, unquote(reference[1:])
+        uri, fragment = urldefrag(urljoin(scope.resource.uri, reference))
+        self._scan_root()
+        resource = self._resources.get(uri) or self._load(uri, scope.dialect)
+        if resource is None:
+            raise failure.outside()
+        if ("", uri) in self._ambiguous:
+            raise failure.error("names several schemas")
+        return resource, unquote(fragment)
+
+    def _load(self, uri: str, dialect: Dialect) -> Resource | None:
+        """A schema of the library, which has the draft of the schema that refers to it where it names none."""
+        contents = self.library.contents(uri)
+        if contents is None:
+            return None
+        place: Location = ((), uri)
+        if isinstance(contents, dict):
+            dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(place))
+        own = _own_uri(contents, uri, dialect)
+        resource = self._resources.get(own or "") if own else None
+        if resource is None or resource.contents is not contents:
+            resource = Resource(own or uri, contents, place, dialect)
+            self._scan(resource)
+        self._resources[uri] = resource
+        return resource
+
+    def _anchor(self, resource: Resource, name: str, scope: Scope, failure: _Failure) -> Subschema:
+        self._scan_root()
+        found = self._anchors.get((resource.uri, name))
+        if found is None:
+            raise failure.error("names no anchor")
+        if (resource.uri, name) in self._ambiguous:
+            raise failure.error("names several schemas")
+        return Subschema(found.schema, found.place, self._entering(scope, resource, found.scope.dialect))
+
+    def _at(self, resource: Resource, path: str, scope: Scope, failure: _Failure) -> Subschema:
+        """The schema at a JSON pointer, which may lead into other resources."""
+        value, place, dialect = resource.contents, resource.place, resource.dialect
+        is_schema = True
+        for token in path.split("/")[1:]:
+            token = token.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, dict) and token in value:
+                is_schema = not (is_schema and token in _NAME_MAPS)
+                value = value[token]
+            elif isinstance(value, list) and token.isascii() and token.isdigit() and int(token) < len(value):
+                value = value[int(token)]
+            else:
+                raise failure.error("leads nowhere")
+            place = (place, token)
+            if is_schema and isinstance(value, dict) and not NAMING.isdisjoint(value):
+                resource, dialect = self._inside(value, place, resource, dialect)
+        return Subschema(value, place, self._entering(scope, resource, dialect))
+
+    def _checked(self, target: Subschema, scope: Scope, failure: _Failure) -> Subschema:
+        """Refuses what the validator reads as if it were of the draft that refers to it."""
+        schema, around = target.schema, target.scope
+        if isinstance(schema, bool) or around.dialect == scope.dialect:
+            return target
+        if not any(isinstance(each, dict) and "$schema" in each for each in (schema, around.resource.contents)):
+            raise failure.unsupported("leads into a schema of another draft, to a part that does not name it")
+        return target
+
+    # --- dynamic scopes ----------------------------------------------------------------------------------------------
+
+    def _entering(self, scope: Scope, resource: Resource, dialect: Dialect | None = None) -> Scope:
+        """The scope inside of a resource."""
+        if not self.is_dynamic:
+            if dialect is not None and dialect is not resource.dialect:
+                return Scope(resource, dialect)
+            plain = self._plain.get(resource)
+            if plain is None:
+                plain = self._plain[resource] = Scope(resource, resource.dialect)
+            return plain
+        self._scan_root()
+        entered = _with(scope.entered, self._dynamic.get(resource.uri, ()), resource.uri)
+        if _is_recursive(resource):
+            entered = _with(entered, (_RECURSIVE,), resource.uri)
+        return Scope(resource, dialect or resource.dialect, entered, scope.left)
+
+    def _leaving(self, scope: Scope) -> Scope:
+        """The scope once a reference was followed, as `jsonschema` keeps it."""
+        if not self.is_dynamic:
+            return scope
+        resource = scope.resource
+        left = _with(scope.left, self._dynamic.get(resource.uri, ()), resource.uri)
+        if _is_recursive(resource):
+            left = _with(left, (_RECURSIVE,), resource.uri)
+        else:  # it looks back no further than to here
+            left = tuple(pair for pair in left if pair[0] != _RECURSIVE)
+        return Scope(resource, scope.dialect, scope.entered, left)
+
+    def _dynamically(self, name: str, found: Subschema, scope: Scope, failure: _Failure) -> Subschema:
+        """What a dynamic reference means in a scope, given what it means by itself."""
+        if not self.is_dynamic:
+            raise DynamicScopeNeeded
+        own = found.scope.resource.uri
+        uri = dict(found.scope.entered).get(name, own)
+        if uri != dict(scope.left).get(name, own):
+            raise failure.unsupported("means one schema by the standard, and another one to the validator")
+        resource = self._resources.get(uri, self._root)
+        if name == _RECURSIVE:
+            return self._at(resource, "", scope, failure)
+        target = self._anchor(resource, name, scope, failure)
+        if uri != own and target.schema is not resource.contents and _refers(target.schema):
+            raise failure.unsupported("leads to references that the validator reads as if they stood elsewhere")
+        return target
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    def _scan_root(self) -> None:
+        if not self._is_scanned:
+            self._is_scanned = True
+            self._scan(self._root)
+
+    def _scan(self, root: Resource) -> None:
+        """Notes the resources and anchors of a document, those below keywords that hold subschemas."""
+        self._resources[root.uri] = root
+        stack: list[tuple[Any, Location, Resource, Dialect, bool]] = [
+            (root.contents, root.place, root, root.dialect, True)
+        ]
+        while stack:
+            value, place, resource, dialect, is_schema = stack.pop()
+            if isinstance(value, list):
+                stack.extend((item, (place, str(i)), resource, dialect, True) for i, item in enumerate(value))
+            if not isinstance(value, dict):
+                continue
+            if is_schema:
+                if not NAMING.isdisjoint(value):
+                    resource, dialect = self._register(value, place, resource, dialect)
+                self._note_anchors(value, place, resource, dialect)
+            for key, child in value.items():
+                if isinstance(child, (dict, list)) and (not is_schema or _holds_schemas(key, dialect)):
+                    # Under `properties` and its like, keys are names and not keywords.
+                    are_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
+                    stack.append((child, (place, key), resource, dialect, not are_names))
+
+    def _register(
+        self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect
+    ) -> tuple[Resource, Dialect]:
+        inner, dialect = self._inside(schema, place, resource, dialect)
+        if self._resources.setdefault(inner.uri, inner).contents != inner.contents:
+            self._ambiguous["", inner.uri] = None
+        return inner, dialect
+
+    def _note_anchors(self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect) -> None:
+        names = [schema.get("$anchor"), schema.get("$dynamicAnchor")] if dialect.name not in _OLD else []
+        own = schema.get(dialect.id_keyword)
+        if isinstance(own, str) and own.startswith("#") and (dialect.name in _OLD or not dialect.name):
+            names.append(own[1:])  # the anchors of drafts 4 to 7
+        for name in names:
+            if isinstance(name, str):
+                target = Subschema(schema, place, Scope(resource, dialect))
+                if self._anchors.setdefault((resource.uri, name), target).schema != schema:
+                    self._ambiguous[resource.uri, name] = None
+        dynamic = schema.get("$dynamicAnchor")
+        if isinstance(dynamic, str) and "$dynamicRef" in dialect.keywords:
+            self._dynamic.setdefault(resource.uri, []).append(dynamic)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """The reference of which something is said, and where it stands."""
+
+    keyword: str
+    reference: str
+    place: Location
+
+    def error(self, what: str) -> SchemaError:
+        message = f"{self.keyword} {self.reference!r} {what}"
+        return SchemaError(message, pointer=pointer(self.place), keyword=self.keyword)
+
+    def unsupported(self, what: str, hint: str = "") -> UnsupportedSchemaError:
+        message = f"{self.keyword} {self.reference!r} {what}"
+        return UnsupportedSchemaError(message, pointer=pointer(self.place), keyword=self.keyword, hint=hint)
+
+    def outside(self) -> UnsupportedSchemaError:
+        hint = "copy what it names into $defs, or give it in a registry; nothing is fetched"
+        return self.unsupported("lies outside of the schema", hint)
+
+
+def _own_uri(schema: Any, base: str, dialect: Dialect) -> str | None:
+    """The URI that a schema gives itself; None where it has none."""
+    if not isinstance(schema, dict) or (dialect.ref_overrides and "$ref" in schema):
+        return None
+    name = schema.get(dialect.id_keyword)
+    if not isinstance(name, str) or name.startswith("#"):
+        return None
+    return urldefrag(urljoin(base, name))[0]
+
+
+def _is_recursive(resource: Resource) -> bool:
+    return (
+        isinstance(resource.contents, dict)
+        and resource.contents.get("$recursiveAnchor") is True
+        and "$recursiveRef" in resource.dialect.keywords
+    )
+
+
+def _refers(schema: Any) -> bool:
+    """Whether there may be references in a schema."""
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if not REFERENCES.isdisjoint(value):
+                return True
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return False
+
+
+def _with(known: tuple[tuple[str, str], ...], names: Any, uri: str) -> tuple[tuple[str, str], ...]:
+    """A table with further anchors, where they are not known yet."""
+    missing = dict.fromkeys(names, uri) | dict(known)
+    return known if len(missing) == len(known) else tuple(sorted(missing.items()))
+
+
+def _holds_schemas(keyword: str, dialect: Dialect) -> bool:
+    if keyword in _LOCATIONS:
+        return dialect.name not in _OLD
+    return keyword == "definitions" or (keyword in dialect.keywords and keyword not in _VALUES)
+
+
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+NAMING = frozenset({"$id", "$schema", "id"})
+_OLD = frozenset({"draft4", "draft6", "draft7"})
+_NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+_LOCATIONS = frozenset({"$defs", "contentSchema"})
+_VALUES = frozenset({"const", "enum", "required", "type", "dependentRequired"})

@@ -1,0 +1,193 @@
+"""Texts that stand in a source text: the keyword `x-substring-of`, by which an extraction cannot invent.
+
+    {"type": "string", "x-substring-of": "the text"}
+    {"type": "string", "x-substring-of": {"text": "the text", "unit": "word"}}
+
+A string satisfies it if it is a run of one or more whole units of the text; the empty string does not. Units are
+characters (code points), or words: then a run neither begins nor ends with white space, nor within a word.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+from structgen.engine.regex.tree import Regex, Runs
+from structgen.errors import LimitExceededError, SchemaError
+from structgen.limits import Limits
+from structgen.schema.algebra import Language
+from structgen.schema.own_keywords import SUBSTRING_OF
+from structgen.schema.reading.scopes import ROOT, Location, pointer
+
+__all__ = ["Unit", "is_substring", "read_keyword", "shortest_unit", "substring_language", "substring_regex", "units_of"]
+
+
+Unit = Literal["character", "word"]
+
+_PLACES_KEPT = 8
+
+
+class _Kinds(dict[int, str]):
+    """For `str.translate`: what a character is to the division into words, as one letter.
+
+    w: of a word; d: a digit; m: a mark, which goes with what is before it; j: a joiner; a: an apostrophe;
+    p: what may stand in a number; s: white space; o: anything else, a unit of its own.
+    """
+
+    def __missing__(self, point: int) -> str:
+        character = chr(point)
+        category = unicodedata.category(character)
+        if character.isspace():
+            kind = "s"
+        elif category[0] == "M" or 0x1F3FB <= point <= 0x1F3FF:  # skin tones
+            kind = "m"
+        elif category == "Nd":
+            kind = "d"
+        elif character in "\u200c\u200d":
+            kind = "j"
+        elif character in "'’":
+            kind = "a"
+        elif character in ".,":
+            kind = "p"
+        else:
+            kind = "w" if (category[0] in "LN" or category == "Pc") and not _is_written_solid(point) else "o"
+        self[point] = kind
+        return kind
+
+
+def _is_written_solid(point: int) -> bool:
+    """Whether a letter belongs to a script without spaces between words, where each counts as one."""
+    return (
+        0x0E00 <= point <= 0x0EFF  # Thai, Lao
+        or 0x1000 <= point <= 0x109F  # Myanmar
+        or 0x1780 <= point <= 0x17FF  # Khmer
+        or (0x2E80 <= point <= 0xA4CF and not 0x3130 <= point <= 0x318F)  # Chinese, Japanese, Yi
+        or 0xF900 <= point <= 0xFAFF
+        or 0xFF66 <= point <= 0xFF9F
+        or 0x20000 <= point <= 0x3FFFF
+    )
+
+
+_KINDS = _Kinds()
+_WORDS = re.compile(r"(?:[wdmj]|(?<=[wm])a(?=w)|(?<=d)p(?=d))+|s+|.(?:m|jo?)*", re.DOTALL)
+
+
+def units_of(text: str, unit: Unit) -> list[str]:
+    """A text, divided.
+
+    Args:
+        text: what is divided; the units put together give it again.
+        unit: "character": code points. "word": words (letters, marks and digits, with apostrophes within), white
+            space, and everything else character by character.
+
+    >>> units_of("Don't pay 3.50 €!", "word")
+    ["Don't", ' ', 'pay', ' ', '3.50', ' ', '€', '!']
+    """
+    if unit == "character":
+        return list(text)
+    return [text[found.start() : found.end()] for found in _WORDS.finditer(text.translate(_KINDS))]
+
+
+def substring_regex(units: Sequence[str], unit: Unit) -> Regex:
+    """All runs of one or more units; those of words without white space at their ends.
+
+    Args:
+        units: a text, divided.
+        unit: how it was divided.
+    """
+    known: dict[str, bytes] = {}
+    pieces: list[bytes] = []
+    skipped: list[int] = []
+    space = ""
+    for piece in units:
+        if unit == "word" and piece.isspace():
+            space = piece
+            continue
+        whole = space + piece
+        pieces.append(known.get(whole) or known.setdefault(whole, whole.encode()))
+        skipped.append(len(space.encode()))
+        space = ""
+    return Runs(tuple(pieces), tuple(skipped))
+
+
+def shortest_unit(units: Sequence[str], unit: Unit) -> int:
+    """How many characters the shortest run has."""
+    return min([len(piece) for piece in units if unit == "character" or not piece.isspace()])
+
+
+def is_substring(value: str, text: str, unit: Unit) -> bool:
+    """Whether a string is a run of one or more units of a text.
+
+    >>> is_substring("cat", "concatenate", "character"), is_substring("cat", "concatenate", "word")
+    (True, False)
+    """
+    if not value or value not in text:
+        return False
+    if unit == "character":
+        return True
+    starts, ends = _borders(text)
+    at = text.find(value)
+    while at >= 0:
+        if at in starts and at + len(value) in ends:
+            return True
+        at = text.find(value, at + 1)
+    return False
+
+
+@lru_cache(maxsize=_PLACES_KEPT)
+def _borders(text: str) -> tuple[set[int], set[int]]:
+    """Where in a text runs of words may begin, and where they may end."""
+    starts: set[int] = set()
+    ends: set[int] = set()
+    at = 0
+    for piece in units_of(text, "word"):
+        if not piece.isspace():
+            starts.add(at)
+            ends.add(at + len(piece))
+        at += len(piece)
+    return starts, ends
+
+
+def read_keyword(value: Any, place: Location = ROOT) -> tuple[str, Unit]:
+    """The text and the unit that the keyword's value names.
+
+    Raises:
+        SchemaError: it is neither a text nor an object of such; or there is nothing in the text.
+    """
+    if isinstance(value, str):
+        value = {"text": value}
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str) or value.keys() - {"text", "unit"}:
+        raise _fail(f'{SUBSTRING_OF} must be a string, or {{"text": …, "unit": …}}', place)
+    text, unit = value["text"], value.get("unit", "character")
+    if unit not in get_args(Unit):
+        raise _fail(f"the unit of {SUBSTRING_OF} must be one of {', '.join(get_args(Unit))}, not {unit!r}", place)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _fail(f"the text of {SUBSTRING_OF} holds half a surrogate pair", place) from error
+    if not text if unit == "character" else not text.strip():
+        raise _fail(f"the text of {SUBSTRING_OF} is empty, and has no substrings", place)
+    return text, unit
+
+
+def _fail(message: str, place: Location) -> SchemaError:
+    return SchemaError(message, pointer=pointer(place), keyword=SUBSTRING_OF)
+
+
+def substring_language(value: Any, place: Location, limits: Limits) -> Language:
+    """The texts that satisfy the keyword.
+
+    Raises:
+        SchemaError: see `read_keyword`.
+        LimitExceededError: the text is longer than automata may be.
+    """
+    text, unit = read_keyword(value, place)
+    if len(text) > limits.automaton_states:
+        raise LimitExceededError("automaton_states", limits.automaton_states)
+    units = units_of(text, unit)
+    shortest = shortest_unit(units, unit)
+    sizes = (shortest, len(units), len(units)) if unit == "character" else (shortest, shortest, 1)
+    return Language(f"{SUBSTRING_OF} {unit} {text}", substring_regex(units, unit), sizes=sizes)

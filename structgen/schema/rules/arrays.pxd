@@ -1,0 +1,26 @@
+cimport cython
+
+from structgen.engine.grammar.tables cimport Capture, Lazy
+from structgen.schema.json_text.layout cimport Layout
+
+
+@cython.final
+cdef class ArrayPlaces:
+    cdef object _lazy         # its methods are handed on
+    cdef readonly object part
+    cdef object _number
+    cdef Layout _layout
+    cdef object _cap
+    cdef dict _alive
+    cdef dict _needed_after
+    cdef bint _is_plain
+    cdef readonly object most
+    cdef bint _is_endless
+
+    @cython.locals(index="Py_ssize_t")
+    cdef _most_items(self)
+    cpdef start(self, avoid=*)
+    cdef bint _fits(self, written) except -1
+    @cython.locals(found=list)
+    cpdef bodies(self, kind, state)
+    cdef tuple _plain_body(self, written)

@@ -1,0 +1,38 @@
+cimport cython
+
+from structgen.engine.grammar.tables cimport Lazy
+from structgen.schema.algebra.shape cimport Shape
+from structgen.schema.json_text.layout cimport Layout
+from structgen.schema.json_text.terminals cimport scalar_terminals
+
+
+cdef class LazyRules:
+    cdef readonly object space
+    cdef readonly dict shapes
+    cdef readonly set productive
+    cdef readonly object options
+    cdef readonly Layout layout
+    cdef readonly bint captures
+    cdef object _deadline
+    cdef object _places_of
+    cdef list _places
+    cdef dict _numbers
+    cdef dict _symbols
+    cdef dict _enums
+    cdef dict _alternatives
+
+    @cython.locals(found=list)
+    cpdef bodies(self, key)
+    cpdef after(self, then, text)
+    cpdef refusals(self, then, begun)
+    cpdef remaining(self, then)
+    cpdef bint holds(self, node) except -1
+    cpdef symbol(self, node)
+    @cython.locals(terminals=list, shape=Shape)
+    cdef _symbol(self, node)
+    cpdef symbol_without(self, node, values)
+    cpdef bint holds_without(self, node, values) except -1
+    cpdef tuple alternatives(self, node, values=*)
+    @cython.locals(found=list, shape=Shape)
+    cdef tuple _made_alternatives(self, node, values)
+    cpdef tuple places(self, part)

@@ -1,0 +1,91 @@
+"""The arrays of a grammar that is written down: items after a prefix are a repetition between bounds, in a number of
+rules that grows with the bounds' logarithm.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from structgen.engine.regex.tree import Literal, Regex
+from structgen.kbnf import ast
+from structgen.schema.algebra import ArraySet, Node
+from structgen.schema.json_text.layout import Layout
+from structgen.schema.rules.lazy_rules import LazyRules
+
+__all__ = ["Writer", "repetition", "terminal"]
+
+
+class Writer(Protocol):
+    """What `repetition` needs from the writer of a grammar."""
+
+    lazy: LazyRules
+    layout: Layout
+    rules: list[ast.Rule]
+
+    def value(self, node: Node) -> ast.Expression:
+        """What derives the values of a node."""
+
+    def fresh(self, base: str) -> str:
+        """A nonterminal's name that is not used yet."""
+
+
+def terminal(regex: Regex) -> ast.Expression:
+    """A regex as a terminal of a grammar that is written down."""
+    return ast.Literal(regex.data) if isinstance(regex, Literal) else ast.RegexTerminal(regex)
+
+
+def repetition(writer: Writer, part: ArraySet, high: int | None, name: str) -> ast.Expression:
+    """An array of a set that has one, and counts nothing but its items.
+
+    Args:
+        writer: gets the rules.
+        part: the set.
+        high: how many items there can be; None: no bound.
+        name: what the rules' names begin with.
+    """
+    begin, end = terminal(writer.layout.open_array), terminal(writer.layout.end_array)
+    if high == 0:
+        return ast.Sequence((begin, end))
+    items = [writer.value(node) for node in part.prefix[:high]]
+    rest = writer.value(part.rest) if high is None or high > len(items) else None
+    first, after = _items(writer, items, rest, part.low, high, name)
+    if part.low:
+        return ast.Sequence((begin, *first, *after))
+    return ast.Sequence((begin, ast.Choice((end, ast.Sequence((*first, *after))))))
+
+
+def _items(
+    writer: Writer, items: list[ast.Expression], rest: ast.Expression | None, low: int, high: int | None, name: str
+) -> tuple[list[ast.Expression], list[ast.Expression]]:
+    """The first item, and what may follow it up to the closing bracket."""
+    comma, close = terminal(writer.layout.comma), terminal(writer.layout.close_array)
+    size = len(items)
+    if rest is None:
+        after: list[ast.Expression] = [close]
+    else:
+        given = max(size, 1)
+        after = _more(writer, rest, max(low - given, 0), None if high is None else high - given, name)
+    for index in range(size - 1, 0, -1):
+        step = [comma, items[index], *after]
+        if index < low:
+            after = step
+        else:
+            rule = writer.fresh(f"{name}_from_{index}")
+            writer.rules.append(ast.Rule(rule, ast.Choice((close, ast.Sequence(tuple(step))))))
+            after = [ast.Reference(rule)]
+    first = items[0] if items else rest
+    return ([first] if first is not None else []), after
+
+
+def _more(writer: Writer, item: ast.Expression, low: int, high: int | None, name: str) -> list[ast.Expression]:
+    """`low` to `high` further items, each after a comma, and the closing bracket."""
+    comma, close = terminal(writer.layout.comma), terminal(writer.layout.close_array)
+    step = ast.Sequence((comma, item))
+    if high is None and low == 0:
+        rule = writer.fresh(f"{name}_more")
+        again = ast.Sequence((comma, item, ast.Reference(rule)))
+        writer.rules.append(ast.Rule(rule, ast.Choice((close, again))))
+        return [ast.Reference(rule)]
+    if high == 0:
+        return [close]
+    return [ast.Bounded(step, low, high), close]

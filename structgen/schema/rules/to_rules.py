@@ -1,0 +1,221 @@
+"""From a JSON Schema to the rules that the engine reads: one lazy nonterminal, whose bodies lead to all others.
+
+The rules are those of `to_kbnf`, in KBNF's normal form from the start, and made only where a text leads: a schema of a
+thousand definitions costs what a text visits of it. What cannot be expressed is found at once all the same: every node
+that a value can reach is looked at.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from structgen.engine.grammar.tables import END, GrammarTables
+from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
+from structgen.limits import Deadline, Limits
+from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
+from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible, scalar_terminals
+from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.exploration import explore
+from structgen.schema.reading.keywords import unsupported
+from structgen.schema.reading.refs import Document, DynamicScopeNeeded
+from structgen.schema.reading.scopes import ROOT, Location, pointer
+from structgen.schema.reading.space import Space
+from structgen.schema.reading.writable import Narrowed
+from structgen.schema.rules.arrays import ArrayPlaces
+from structgen.schema.rules.lazy_rules import LazyRules, Places
+from structgen.schema.rules.objects import ObjectPlaces
+
+__all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema", "strings_of_schema"]
+
+_T = TypeVar("_T")
+
+
+def json_schema_to_rules(
+    json_schema: Any,
+    options: SchemaOptions | None = None,
+    *,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    narrowed: Narrowed | None = None,
+) -> GrammarTables:
+    """The grammar of the JSON texts whose values satisfy a schema, for the engine.
+
+    Args:
+        json_schema: a JSON Schema: a dict, or a boolean.
+        options: how it is read and written.
+        limits: bounds on what the translation may cost.
+        deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
+        narrowed: what can be written of the texts of a regex; all of it without.
+
+    Raises:
+        SchemaError: not a schema.
+        UnsupportedSchemaError: it cannot be expressed exactly.
+        UnsatisfiableSchemaError: no value satisfies it.
+        LimitExceededError: it costs more than `limits` allow.
+    """
+    return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline, narrowed=narrowed)
+
+
+_SYMBOLS, _FIRST_RULE, _RULE_STARTS = array("i", [1, END]), array("i", [0, 1]), array("i", [0])
+
+
+def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
+    return GrammarTables(
+        symbols=_SYMBOLS,
+        first_rule=_FIRST_RULE,
+        rule_starts=_RULE_STARTS,
+        terminals=(),
+        names=("#",),  # the schema
+        start=0,
+        accepts_empty=False,
+        lazy=(("value", root),),
+        source=lazy,
+        text_units=lazy.space.text_units,
+    )
+
+
+def strings_of_schema(
+    json_schema: Any, options: SchemaOptions | None = None, *, limits: Limits | None = None
+) -> tuple[StringSet, ...]:
+    """The values of a schema, where all of them are strings; else nothing.
+
+    Raises:
+        SchemaError, LimitExceededError: as `json_schema_to_rules`.
+    """
+    return read_schema(json_schema, _only_strings, options, limits=limits)
+
+
+def _only_strings(lazy: LazyRules, root: Node) -> tuple[StringSet, ...]:
+    shape = lazy.shapes[root]
+    is_more = shape.null or shape.booleans or shape.numbers or shape.arrays or shape.objects
+    return () if is_more else shape.strings
+
+
+def begins_with_bracket(tables: GrammarTables) -> bool:
+    """Whether every text is an array or an object: what comes first is found at little cost then, which scalars may not
+    be (multiples of several numbers, say).
+    """
+    if not isinstance(tables.source, LazyRules):
+        return False
+    key: Any = tables.lazy[0]
+    shape = tables.source.shapes[key[1]]
+    return not (shape.null or shape.booleans or shape.numbers or shape.strings)
+
+
+def read_schema(
+    json_schema: Any,
+    make: Callable[[LazyRules, Node], _T],
+    options: SchemaOptions | None = None,
+    *,
+    captures: bool = True,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    narrowed: Narrowed | None = None,
+) -> _T:
+    """What `make` makes of a schema.
+
+    Args:
+        json_schema: as for `json_schema_to_rules`.
+        make: gets all rules of the schema, none of them made yet, and the node of the whole. Called again where
+            something turns out to be unsupported that `lenient` allows to drop.
+        options: as for `json_schema_to_rules`.
+        captures: see `LazyRules`.
+        limits: as for `json_schema_to_rules`.
+        deadline: as for `json_schema_to_rules`.
+        narrowed: as for `json_schema_to_rules`.
+
+    Raises:
+        SchemaError, LimitExceededError: as `json_schema_to_rules`.
+    """
+    options, limits = options or SchemaOptions(), limits or Limits()
+    document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
+    try:
+        try:
+            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
+        except DynamicScopeNeeded:
+            document.follow_dynamic_scopes()
+            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
+    except RecursionError as error:
+        raise LimitExceededError("schema_depth", limits.schema_depth) from error
+
+
+class _Widened(Exception):
+    """A node's shape is wider now, and all that was made of it before is void."""
+
+
+def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -> _T:
+    root = space.node(space.document.root, ROOT)
+    while True:
+        shapes, productive = explore(space, root)
+        if root not in productive:
+            place, keyword = _culprit(space, root, productive)
+            raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
+        lazy = LazyRules(space, shapes, productive, _places, captures=captures)
+        try:
+            for node in list(productive):
+                _check(lazy, node, shapes[node])
+            return make(lazy, root)
+        except _Widened:
+            continue
+
+
+def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
+    return ArrayPlaces(lazy, part, number) if isinstance(part, ArraySet) else ObjectPlaces(lazy, part, number)
+
+
+def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
+    """Makes sure that nothing about a node is refused later, while masks are made."""
+    if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
+        lazy.space.text_units += sum(part.text_units for part in shape.strings)
+        expressed(lambda: scalar_terminals(shape), lazy.space, node)
+    for items in shape.arrays:
+        if items.contains or items.repeats is not None:
+            expressed(lambda part=items: lazy.places(part), lazy.space, node)  # type: ignore[misc]
+    for members in shape.objects:
+        is_open = members.classes is OPEN or not members.classes
+        if not is_open or members.somewhere or not "".join((*members.properties, *members.required)).isascii():
+            expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
+
+
+def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
+    for key in (*part.properties, *part.required):
+        if not key.isascii():
+            key.encode()  # half a surrogate pair is in no text
+    if part.somewhere or not all(are_surely_expressible(keys) for keys, _ in part.classes):
+        lazy.places(part)
+
+
+def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
+    """What `made` gives; what cannot be expressed becomes an error with the node's place.
+
+    Raises:
+        UnsupportedSchemaError: it cannot.
+    """
+    try:
+        return made()
+    except (Inexpressible, UnicodeEncodeError) as error:
+        keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
+        refused = unsupported(f"this {keyword} cannot be expressed exactly", space.place(node), keyword)
+        refused.__cause__ = error
+        space.widen(node, refused)
+        raise _Widened from error
+
+
+def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Location, str]:
+    """The place of the innermost required part without a value, and a keyword that asks for it."""
+    seen: set[Node] = set()
+    place, keyword = space.place(node), ""
+    while node not in seen:
+        seen.add(node)
+        place = space.place(node) or place
+        shape = space.shape(node)
+        if len(shape.objects) != 1 or shape.size != 1:
+            break
+        part = shape.objects[0]
+        missing = [part.at(key) for key in part.required if part.at(key) not in productive]
+        if not missing:
+            break
+        node, keyword = missing[0], "required"
+    return place, keyword

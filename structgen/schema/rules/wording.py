@@ -1,0 +1,270 @@
+"""A schema's rules in words: what may stand at a place, and where in the schema that is said. Asked for by messages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from structgen.engine.grammar.tables import Capture, Lookahead, Symbol
+from structgen.engine.matching.expectations import joined
+from structgen.engine.regex.tree import Literal, Regex
+from structgen.engine.regex.tree import Sequence as RegexSequence
+from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
+from structgen.schema.algebra.nodes import AnyOf
+from structgen.schema.json_text.numbers import decimal_text
+from structgen.schema.reading.scopes import Location, Subschema, pointer
+from structgen.schema.rules.arrays import ArrayPlaces
+from structgen.schema.rules.objects import ObjectPlaces
+from structgen.schema.rules.states import ArrayState
+
+if TYPE_CHECKING:
+    from structgen.schema.rules.lazy_rules import LazyRules
+
+__all__ = ["place_of", "shape_words", "words_of"]
+
+Body = Sequence[Symbol | Lookahead]
+
+_KEY = re.compile(rb'(?:\{|,)? ?("(?:[^"\\]|\\.)*")(: ?)?', re.DOTALL)
+_LONGEST_NAME = 60
+_DIFFERENT = " that differs from those before"
+
+
+def words_of(lazy: LazyRules, key: Any, body: Body, at: int) -> tuple[str, str]:
+    """See `RuleSource.words`."""
+    symbol = body[at]
+    if at == 0 and _is_value(key):
+        return _node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
+    if isinstance(symbol, Capture):
+        return ("a key" if _is_object(lazy, key, body) else f"an item{_DIFFERENT}"), ""
+    if not isinstance(symbol, Regex):
+        return "", ""
+    sign = _punctuation(lazy, symbol)
+    if sign:
+        return "", sign
+    name = _key_of(symbol)
+    if name is not None:
+        has_lead = isinstance(symbol, Literal) and symbol.data[:1] != b'"'
+        return ("", "") if has_lead else ("a key", json.dumps(name, ensure_ascii=False))
+    node = _node_at(lazy, key, body, at)
+    return ("" if node is None else _node_words(lazy, node)), ""
+
+
+def place_of(lazy: LazyRules, key: Any, body: Body, at: int) -> str | None:
+    """See `RuleSource.place`."""
+    node: Node | None = key[1] if _is_value(key) else _node_of(lazy, lazy.numbered(key[0]).part)
+    if node is None or _is_shared(lazy, node):
+        return None
+    if _is_value(key) and at == 0:
+        return _shown(lazy.space.place(node))
+    subschemas = _subschemas(lazy, node)
+    if not _is_object(lazy, key, body):
+        return _item_place(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
+    is_key = _key_of(body[at]) is not None or isinstance(body[at], Capture)
+    is_other = not _is_value(key) and isinstance(key[1], int)
+    return _property_place(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
+
+
+def _is_value(key: tuple[Any, ...]) -> bool:
+    """Whether a nonterminal derives values, and no part of one."""
+    return key[0] in ("value", "without")
+
+
+# -- which symbol is it -----------------------------------------------------------------------------------------------
+
+
+def _punctuation(lazy: LazyRules, symbol: Any) -> str:
+    """The sign that a terminal of the layout stands for; nothing for other terminals."""
+    layout = lazy.layout
+    for sign, regexes in (
+        ("{", (layout.open_object,)),
+        ("[", (layout.open_array,)),
+        ("}", (layout.end_object, layout.close_object)),
+        ("]", (layout.end_array, layout.close_array)),
+        (",", (layout.comma,)),
+        (":", (layout.colon,)),
+    ):
+        if any(symbol is regex for regex in regexes):
+            return f'"{sign}"'
+    return ""
+
+
+def _key_of(symbol: Any) -> str | None:
+    """The name in a terminal that is a known key with its colon; None for any other."""
+    if isinstance(symbol, RegexSequence) and len(symbol.parts) == 2 and isinstance(symbol.parts[0], Literal):
+        found = _KEY.fullmatch(symbol.parts[0].data)
+    elif isinstance(symbol, Literal):
+        found = _KEY.fullmatch(symbol.data)
+        found = found if found and found[2] else None
+    else:
+        return None
+    name: str | None = json.loads(found[1]) if found else None
+    return name
+
+
+def _is_object(lazy: LazyRules, key: Any, body: Body) -> bool:
+    """Whether a body is part of an object, rather than of an array."""
+    if not _is_value(key):
+        return isinstance(lazy.numbered(key[0]), ObjectPlaces)
+    first = body[0]
+    return first is lazy.layout.open_object or (isinstance(first, Literal) and first.data[:1] == b"{")
+
+
+def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
+    """The node of the value at a place of a body, behind its first symbol; None where it is not told."""
+    name = _key_of(body[at - 1]) if at else None
+    if _is_value(key):
+        members: Iterable[ObjectSet] = lazy.shapes[key[1]].objects
+        return next((part.at(name) for part in members if name is not None), None)
+    places: Any = lazy.numbered(key[0])
+    if isinstance(places, ArrayPlaces):
+        state = key[2]
+        found: Node = places.part.at(state.written if isinstance(state, ArrayState) else state)
+    elif name is not None:
+        found = places.part.at(name)
+    elif isinstance(key[1], int):
+        found = places.classes[key[1]].cases[0][1]
+    else:
+        return None
+    return found
+
+
+# -- where is it ------------------------------------------------------------------------------------------------------
+
+
+def _node_of(lazy: LazyRules, part: ArraySet | ObjectSet) -> Node | None:
+    """A node that a set of arrays or objects belongs to."""
+    for node, shape in lazy.shapes.items():
+        if any(part is one for one in (shape.arrays if isinstance(part, ArraySet) else shape.objects)):
+            return node
+    return None
+
+
+def _is_shared(lazy: LazyRules, node: Node) -> bool:
+    """Whether a node stands for several places of the schema: flat subschemas of the same content are one."""
+    return node == ANY or any(not isinstance(atom, AnyOf) and lazy.space.is_flat(abs(atom)) for atom in node)
+
+
+def _subschemas(lazy: LazyRules, node: Node) -> list[Subschema]:
+    """The subschemas that a node is made of, without those that it is the complement of."""
+    found: list[Subschema] = []
+    work = [node]
+    while work:
+        for atom in work.pop():
+            if isinstance(atom, AnyOf):
+                work.extend(atom.nodes)
+            elif atom > 0:
+                found.append(lazy.space.subschema(atom))
+    return found
+
+
+def _property_place(subschemas: list[Subschema], name: str | None, is_other: bool) -> str | None:
+    """Where the value of a key is described, or that of any other key; else where the object is."""
+    for one in subschemas:
+        schema = one.schema if isinstance(one.schema, dict) else {}
+        properties = schema.get("properties")
+        if name is not None and isinstance(properties, dict) and name in properties:
+            return _shown(((one.place, "properties"), name))
+        if name is None and is_other and isinstance(schema.get("additionalProperties"), dict):
+            return _shown((one.place, "additionalProperties"))
+    return _shown(subschemas[0].place) if subschemas else None
+
+
+def _item_place(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str | None:
+    """Where an item is described, else where the array is."""
+    if is_item:
+        index = key[2].written if isinstance(key[2], ArrayState) else key[2]
+        for one in subschemas:
+            schema = one.schema if isinstance(one.schema, dict) else {}
+            first = schema.get("prefixItems")
+            if isinstance(first, list) and index < len(first):
+                return _shown(((one.place, "prefixItems"), str(index)))
+            if isinstance(schema.get("items"), dict):
+                return _shown((one.place, "items"))
+    return _shown(subschemas[0].place) if subschemas else None
+
+
+def _shown(place: Location) -> str:
+    found = pointer(place)
+    return found if found and not found.startswith("/") else f"#{found}"
+
+
+# -- what is it -------------------------------------------------------------------------------------------------------
+
+
+def _node_words(lazy: LazyRules, node: Node) -> str:
+    """The values of a node in words."""
+    if node == ANY:
+        return "any value"
+    return joined(shape_words(lazy.shapes[node])) if lazy.holds(node) else ""
+
+
+def shape_words(shape: Shape) -> list[str]:
+    """The values of a shape in words, those of each kind.
+
+    >>> shape_words(Shape(null=True, numbers=(NumberSet(0, high=120, multiple=1),), strings=(StringSet(high=40),)))
+    ['null', 'an integer from 0 to 120', 'a string of at most 40 characters']
+    """
+    found = ["null"] if shape.null else []
+    found += {0: [], 1: ["false"], 2: ["true"], 3: ["true", "false"]}[shape.booleans]
+    for numbers in shape.numbers:
+        found += _number_words(numbers)
+    for strings in shape.strings:
+        found += _string_words(strings)
+    found += ["an array"] if shape.arrays else []
+    found += ["an object"] if shape.objects else []
+    return list(dict.fromkeys(found))
+
+
+def _number_words(numbers: NumberSet) -> list[str]:
+    if numbers.values is not None:
+        return [decimal_text(value) for value in numbers.values]
+    words = "an integer" if numbers.is_integer else "a number"
+    words += _range_words(numbers)
+    if numbers.multiple is not None and numbers.multiple != 1:
+        words += f" that is a multiple of {decimal_text(numbers.multiple)}"
+    if numbers.outside:
+        words += f" that is no multiple of {joined(map(decimal_text, numbers.outside))}"
+    return [words]
+
+
+def _range_words(numbers: NumberSet) -> str:
+    low = "" if numbers.low is None else decimal_text(numbers.low)
+    high = "" if numbers.high is None else decimal_text(numbers.high)
+    if low and high and not numbers.low_open and not numbers.high_open:
+        return f" from {low} to {high}"
+    above = f" above {low}" if numbers.low_open else f" from {low}" if high else f" from {low} up"
+    below = f" below {high}" if numbers.high_open else f" up to {high}"
+    return (above if low else "") + (below if high else "")
+
+
+def _string_words(strings: StringSet) -> list[str]:
+    if strings.texts is not None:
+        return [json.dumps(text, ensure_ascii=False) for text in strings.texts]
+    low, high = strings.low, strings.high
+    words = "a string"
+    if high is None:
+        words += f" of at least {_characters(low)}" if low else ""
+    elif low == high:
+        words += f" of {_characters(low)}"
+    else:
+        words += f" of {low} to {_characters(high)}" if low else f" of at most {_characters(high)}"
+    words += "".join(f", {_language_words(language.name)}" for language in strings.within)
+    words += "".join(f", not {_language_words(language.name)}" for language in strings.outside)
+    if strings.excluded:
+        words += f", other than {joined(json.dumps(text, ensure_ascii=False) for text in strings.excluded)}"
+    return [words]
+
+
+def _characters(count: int) -> str:
+    return "1 character" if count == 1 else f"{count} characters"
+
+
+def _language_words(name: str) -> str:
+    """Words for a language by its name: `format date`, or a pattern behind the name of its syntax."""
+    kind, _, rest = name.partition(" ")
+    rest = rest if len(rest) <= _LONGEST_NAME else f"{rest[:_LONGEST_NAME]}…"
+    if kind == "format":
+        return f"a {rest}"
+    return f"matching {rest}" if kind in ("ecma", "python", "rust") else "as the schema says"

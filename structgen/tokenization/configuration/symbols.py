@@ -1,0 +1,65 @@
+"""What the merges of a tokenizer begin with: the symbols of a text."""
+
+from __future__ import annotations
+
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import VocabularyError
+from structgen.tokenization.configuration.tokenizer_parts import Parts
+from structgen.tokenization.pre_tokens.character_classes import SPACE_MARK
+
+__all__ = ["Symbols", "check_spellings"]
+
+
+class Symbols:
+    """The tokens that are not put together by merges: bytes, or characters and bytes for those that are no tokens.
+
+    Args:
+        parts: the tokenizer.
+        vocabulary: its tokens.
+    """
+
+    def __init__(self, parts: Parts, vocabulary: Vocabulary) -> None:
+        single: list[tuple[bytes, int]] = [
+            (text, token)
+            for token, text in enumerate(vocabulary.spellings[: parts.size])
+            if text and parts.lengths[token] == 1 and token not in parts.added
+        ]
+        single.sort(key=lambda pair: pair[1] not in parts.fallback)  # a character before the byte of the same text
+        self._bytes = {text: token for text, token in single if len(text) == 1}
+        self._characters = {text: token for text, token in single if len(text) > 1}
+
+    def of(self, text: bytes) -> list[int]:
+        """The symbols of a text within a pre-token; none if it has characters that are no tokens of the tokenizer."""
+        if text.isascii():
+            return self._of_bytes(text)
+        found = []
+        for character in text.decode(errors="surrogateescape"):
+            spelled = character.encode(errors="surrogateescape")
+            symbol = self._characters.get(spelled)
+            more = [symbol] if symbol is not None else self._of_bytes(spelled)
+            if not more:
+                return []
+            found += more
+        return found
+
+    def _of_bytes(self, text: bytes) -> list[int]:
+        found = [self._bytes.get(bytes([byte]), -1) for byte in text]
+        return [] if -1 in found else found
+
+
+def check_spellings(parts: Parts, vocabulary: Vocabulary) -> None:
+    """Makes sure that each token stands for the text that it is made of.
+
+    Raises:
+        VocabularyError: one does not: the tokenizer's decoder is not the reverse of its normalizer.
+    """
+    for piece, token in parts.pieces.items():
+        text = vocabulary.token_bytes(token)
+        if text is None or token in parts.fallback or token in parts.added:
+            continue
+        made_of = piece.replace(SPACE_MARK, " ") if parts.marks_spaces else piece
+        if text != made_of.encode(errors="surrogatepass"):
+            raise VocabularyError(
+                f"the tokenizer makes the token {piece!r} of {made_of!r} and decodes it to {text!r}: that is not "
+                "supported for proper tokenization"
+            )

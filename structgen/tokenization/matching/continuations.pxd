@@ -1,0 +1,44 @@
+import cython
+
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.matching.compiled cimport CompiledGrammar
+from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.tokenization.pre_tokens.scanner cimport Scanner
+
+cdef int KEPT, LONGEST_ENDING, MAX_BYTES, MAX_ENDINGS
+
+
+cdef class Endings:
+    cdef readonly list spelled
+    cdef public bint are_all
+
+    cdef int add(self, tuple tokens) except -1
+
+
+cdef class Continuations:
+    cdef CompiledGrammar _compiled
+    cdef ItemSetStore _sets
+    cdef object _tokenization
+    cdef Scanner _scanner
+    cdef object _borders
+    cdef dict _endings
+    cdef dict _within           # by state of an automaton: see `bytes_within`
+    cdef dict _leading          # by state of an automaton: the bytes that lead on from it
+
+    @cython.locals(sets=ItemSetStore, index="Py_ssize_t")
+    cdef int follow(self, int set_id, bytes text) except -1
+    @cython.locals(automata=AutomatonStore, index="Py_ssize_t")
+    cdef int follow_within(self, int at, bytes text) except -1
+    @cython.locals(sets=ItemSetStore, scan=int)
+    cdef object next_bytes(self, int set_id)
+    cdef object bytes_within(self, int at)
+    @cython.locals(sets=ItemSetStore)
+    cdef bint may_follow(self, int set_id, int byte) except -1
+    @cython.locals(endings=Endings)
+    cdef Endings endings(self, int at, int state, int kind)
+    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, following=object, cutting=object, byte=int, behind=int, still=int, unsettled=bint, after=int, one=object)
+    cdef Endings _find_endings(self, int at, int state, int kind)
+    cdef object _cutting_bytes(self, int state, bytes text)
+    @cython.locals(byte=int, one=object)
+    cdef bint are_taken(self, int at, some, int kind) except -1
+    cdef object _leading_from(self, int at)

@@ -1,0 +1,140 @@
+"""Of each token a text that surely cuts it off if it comes next: by a cut of the pre-tokenizer, or by a border that
+no merge crosses.
+
+Masks over the tokens that are extended by these texts tell for all tokens at once which of them lead on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from structgen.engine.arrays import zeros
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.tokenization.configuration.added_tokens import AddedTokens
+from structgen.tokenization.matching.completions import Completions
+from structgen.tokenization.merges.borders import Borders
+from structgen.tokenization.pre_tokens.scanner import Cutters, Scanner
+
+__all__ = ["BEHIND_BORDERS", "CUTS", "CutterFinder"]
+
+# What may make a cut before it, in two orders of preference: what texts often go on with, and what stands between them.
+CUTS = (
+    *(b'"', b"0", b"n", b",", b"}", b" ", b"\n"),
+    *(b' "', b" ,", b" }", b" :", b" ]", b" {", b" [", b" n", b" t", b" f", b" -", b" 0"),
+)
+PREFERRED = (
+    (b" ", b",", b"}", b"0", b" ,", b' "', b"\n"),  # these mostly do not end a string of JSON
+    (b"0", b'"', b"n", b' "', b" n", b"\n"),
+)
+# What may come behind a border. Letters that begin few words are joined to few tokens.
+BEHIND_BORDERS = tuple(bytes([byte]) for byte in [*range(0x20, 0x7F), 0x0A])
+_LETTERS = b"qzjxkvwyfbhgpmuclnrtsdoiea"
+PREFERRED_BORDERS = tuple(
+    tuple(bytes([byte]) for byte in some)
+    for some in (
+        b" 0,}]:-_./" + _LETTERS + b'ETA"\n',
+        b'"' + _LETTERS + _LETTERS.upper() + b"0 -_/.:\n",
+    )
+)
+LETTERS_FIRST = 1  # the order in which unfinished characters had better be completed to letters
+ESCAPES = (b"n", b'"', b"\\", b"/", b"t", b"r", b"b", b"f", b"u")
+
+
+class CutterFinder:
+    """Finds the cutting texts of a tokenizer.
+
+    Args:
+        scanner: its pre-tokenizer; the texts are among its `cuts`.
+        vocabulary: its tokens.
+        completions: how their unfinished characters are completed.
+        borders: what the merges leave alone; None where only cuts count.
+        added: the added tokens, which a cutting text must not go on with.
+        begun: by token, which of them its text is in the middle of; None where one occurs in it.
+    """
+
+    def __init__(
+        self,
+        scanner: Scanner,
+        vocabulary: Vocabulary,
+        completions: Completions,
+        borders: Borders | None,
+        added: AddedTokens,
+        begun: Sequence[frozenset[int] | None],
+    ) -> None:
+        self.scanner = scanner
+        self.vocabulary = vocabulary
+        self.completions = completions
+        self.borders = borders
+        self.added = added
+        self.begun = begun
+
+    def find(self) -> tuple[list[Cutters], list[Vocabulary]]:
+        """Two cutting texts for each token, and vocabularies of what they spell together."""
+        preferred = PREFERRED if self.borders is None else PREFERRED_BORDERS
+        ends = self.scanner.ends(self.vocabulary.trie, self.vocabulary.size)
+        made = [self._find(ends, texts, order == LETTERS_FIRST) for order, texts in enumerate(preferred)]
+        return [cutters for cutters, _ in made], [vocabulary for _, vocabulary in made]
+
+    def _find(
+        self, ends: Sequence[tuple[int, int]], preferred: tuple[bytes, ...], to_letter: bool
+    ) -> tuple[Cutters, Vocabulary]:
+        """One for each token.
+
+        Args:
+            ends: where the tokens lead, see `Scanner.ends`.
+            preferred: texts that may cut, the best ones first.
+            to_letter: whether unfinished characters had better be completed to letters.
+        """
+        vocabulary, scanner = self.vocabulary, self.scanner
+        cuts = scanner.cuts
+        cut_of = zeros(vocabulary.size, -1)
+        completions: dict[int, bytes] = {}
+        spelled = {}
+        order = [cuts.index(text) for text in preferred]
+        escapes = [cuts.index(text) for text in (ESCAPES[:1] if self.borders is None else ESCAPES)]
+        usual: dict[int, list[int]] = {}
+        has_borders = self.borders is not None
+        tokens = list(vocabulary.trie.tokens)  # in the order of their texts: those made here nearly are, too
+        facts = (map(each.__getitem__, tokens) for each in (vocabulary.spellings, ends, self.begun))
+        for token, text, (state, partial), begun in zip(tokens, *facts, strict=True):
+            last = token
+            if partial:
+                state, completion, last = self._completed(token, state, partial, to_letter)
+            if not state:
+                continue
+            sure = usual.get(state)
+            if sure is None:
+                sure = usual[state] = [cut for cut in order if scanner.surely_cuts(state, cut)]
+            if text.endswith(b"\\"):  # an escape mostly, and then few characters can follow
+                sure = [*(cut for cut in escapes if scanner.surely_cuts(state, cut)), *sure]
+            if begun:
+                ending = completion if partial else b""
+                sure = [cut for cut in sure if self.added.behind(begun, ending + cuts[cut]) == frozenset()]
+            cut = self._first(sure, last) if has_borders else sure[0] if sure else -1
+            if cut >= 0:
+                cut_of[token] = cut
+                if partial:
+                    completions[token] = completion
+                    text += completion
+                spelled[token] = text + cuts[cut]
+        # Where nothing cuts, it is a vocabulary of one token that no text holds.
+        return Cutters(cut_of, completions), vocabulary.with_spellings(spelled or {0: b"\xff"})
+
+    def _completed(self, token: int, state: int, partial: int, to_letter: bool) -> tuple[int, bytes, int]:
+        """The state behind a token with its last character completed, by which bytes, and the last token of both.
+
+        The state is 0 where there is none.
+        """
+        completion = self.completions.of(token)
+        if not completion.texts:
+            return 0, b"", token
+        at = 0 if to_letter else len(completion.texts) - 1
+        state, partial = self.scanner.follow(state, partial, completion.texts[at])
+        return 0 if partial else state, completion.texts[at], completion.last_tokens[at]
+
+    def _first(self, cuts: list[int], token: int) -> int:
+        """The first of some cuts that leaves a token alone; -1 for none."""
+        for cut in cuts:
+            if self.borders is None or self.borders.leaves(token, self.scanner.cuts[cut][0]):
+                return cut
+        return -1

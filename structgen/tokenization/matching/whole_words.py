@@ -1,0 +1,82 @@
+"""Pre-tokens that are one token although the merges do not make it (`ignore_merges`).
+
+Such a token stands only for a whole pre-token; and what the merges make of its text is never a whole pre-token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.tokenization.configuration.symbols import Symbols
+from structgen.tokenization.configuration.tokenizer_parts import Parts
+from structgen.tokenization.merges.merge_table import MergeTable
+
+__all__ = ["WholeWords"]
+
+OTHER = 0  # no such word begins with these tokens
+ALONE = -1  # the pre-token is one of these tokens, and ends with it
+ROOT = 1
+
+
+class WholeWords:
+    """The tokens of such words, and a trie over what the merges make of them; its nodes are numbers.
+
+    Args:
+        spelled: by token, the tokens that the merges make of its text.
+        never: what the merges make of other texts that are no whole pre-tokens.
+
+    Attributes:
+        tokens: the tokens.
+    """
+
+    def __init__(self, spelled: Mapping[int, Sequence[int]], never: Iterable[Sequence[int]] = ()) -> None:
+        self.tokens = frozenset(spelled)
+        self._children: dict[tuple[int, int], int] = {}
+        self._ends: set[int] = set()
+        for tokens in (*spelled.values(), *never):
+            node = ROOT
+            for token in tokens:
+                node = self._children.setdefault((node, token), len(self._children) + ROOT + 1)
+            self._ends.add(node)
+
+    @classmethod
+    def of(cls, parts: Parts, merges: MergeTable, vocabulary: Vocabulary, symbols: Symbols) -> WholeWords:
+        """Those of a tokenizer.
+
+        Args:
+            parts: the tokenizer,
+            merges: its merges,
+            vocabulary: its tokens,
+            symbols: and what the merges begin with.
+        """
+        proper = merges.is_proper
+        spelled = {}
+        for token, text in enumerate(vocabulary.spellings[: parts.size]):
+            if text and parts.lengths[token] and not proper[token] and token not in parts.added:
+                spelled[token] = merges.merged(symbols.of(text))
+        # A pre-token `<0x41>` would be the token that is decoded to "A".
+        named = [
+            merges.merged(symbols.of(piece.encode())) for piece in parts.pieces if parts.pieces[piece] in parts.fallback
+        ]
+        return cls(spelled, named)
+
+    def begun_by(self, token: int) -> int:
+        """Where a pre-token is behind its first token."""
+        return ALONE if token in self.tokens else self._children.get((ROOT, token), OTHER)
+
+    def behind(self, word: int, token: int) -> int:
+        """Where it is behind one more."""
+        return self._children.get((word, token), OTHER)
+
+    def following(self, word: int) -> list[int]:
+        """The tokens that go on with one of the words."""
+        return [token for (node, token) in self._children if node == word] if word > ROOT else []
+
+    def is_whole(self, word: int) -> bool:
+        """Whether it must not end here, as its text is one token."""
+        return word in self._ends
+
+    def is_alone(self, word: int) -> bool:
+        """Whether it must end here."""
+        return word == ALONE

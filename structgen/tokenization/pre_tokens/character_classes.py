@@ -1,0 +1,259 @@
+"""Which classes of a pre-tokenizer's splits a character belongs to, as `tokenizers` itself sees it."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.errors import VocabularyError
+from structgen.tokenization.pre_tokens.split_guesses import Split
+from structgen.tokenization.pre_tokens.split_patterns import is_one_character, union_of
+
+__all__ = [
+    "ANY_SCRIPT",
+    "NUMERIC",
+    "PUNCTUATION",
+    "SCRIPT",
+    "SPACE_MARK",
+    "SYMBOL",
+    "WORD",
+    "Memberships",
+    "composes",
+    "script_pattern",
+    "scripts_of",
+]
+
+SPACE_MARK = "▁"
+
+# Classes of Rust's, which no regex of Oniguruma has: the two have different versions of Unicode.
+PUNCTUATION = r"\p{tokenizers:punctuation}"
+NUMERIC = r"\p{tokenizers:numeric}"
+WORD = r"\p{tokenizers:word}"
+SYMBOL = r"\p{tokenizers:symbol}"  # neither white space nor of a word
+
+
+class Memberships:
+    """Which classes of the splits a character belongs to, as `tokenizers` itself sees it.
+
+    (An object and not a function within one: compiled grammars hold it.)
+    """
+
+    def __init__(
+        self,
+        splits: tuple[Split, ...],
+        rewrites: list[Callable[[str], str]],
+        can_spell: Callable[[str], bool] | None,
+        marks_spaces: bool,
+    ) -> None:
+        last = len(rewrites)
+        leaves = [(_stage(split, last), leaf) for split in splits for leaf in split.program.leaves]
+        unions = {leaf: union_of(leaf) for _, leaf in leaves}  # each class that is asked for takes time
+        self._classes = [(stage, *unions[leaf]) for stage, leaf in leaves]
+        self._stages = sorted({stage for stage, _ in leaves} - {last})
+        parts = {(stage, part) for stage, _, parts in self._classes for part in parts}
+        columns = {part: _column(part) for _, part in parts}
+        self._columns = {(stage, part): columns[part] for stage, part in parts}
+        # Most blocks of characters hold none of those that a pattern names one by one.
+        self._named = {part for part in columns if is_one_character(part)}
+        self._are_named = _Oniguruma("|".join(self._named)) if self._named else None
+        self._rewrites = rewrites
+        self._can_spell = can_spell
+        self._marks_spaces = marks_spaces
+
+    def __call__(self, characters: str) -> list[tuple[bool, ...] | None]:
+        """For each character: whether it is of each class; None if no proper text holds it."""
+        is_seen_as_it_is = not self._rewrites and self._can_spell is None
+        seen = list(characters) if is_seen_as_it_is else [self._rewritten(character) for character in characters]
+        texts = {len(self._rewrites): "".join(character or "\0" for character in seen)}
+        for stage in self._stages:
+            pairs = zip(characters, seen, strict=True)
+            texts[stage] = "".join("\0" if last is None else self._seen_at(stage, each) for each, last in pairs)
+        none = np.zeros(len(seen), dtype=np.bool_)
+        have_named = {
+            stage: self._are_named is not None and self._are_named(text).any() for stage, text in texts.items()
+        }
+        columns = {
+            (stage, part): column(texts[stage]) if have_named[stage] or part not in self._named else none
+            for (stage, part), column in self._columns.items()
+        }
+        classes = [
+            np.any([columns[stage, part] for part in parts], axis=0) ^ negative
+            for stage, negative, parts in self._classes
+        ]
+        rows = zip(*[members.tolist() for members in classes], strict=True) if classes else iter([()] * len(seen))
+        return [None if character is None else row for character, row in zip(seen, rows, strict=True)]
+
+    def _seen_at(self, stage: int, character: str) -> str:
+        """What is seen behind the first few rewrites."""
+        for rewrite in self._rewrites[:stage]:
+            character = rewrite(character)
+        return character
+
+    def _rewritten(self, character: str) -> str | None:
+        """What the pre-tokenizer gets to see; None where decoding it would not give the character again."""
+        after = self._seen_at(len(self._rewrites), character)
+        is_space = character == " " and after == SPACE_MARK
+        if after != character and not is_space:
+            return None
+        if character == SPACE_MARK and self._marks_spaces:
+            return None  # it would be read as a space
+        return after if self._can_spell is None or self._can_spell(after) else None
+
+
+def _column(part: str) -> Callable[[str], NDArray[np.bool_]]:
+    """Of a text, which characters are of a class."""
+    if part.startswith(SCRIPT):
+        return _OfScript(int(part[len(SCRIPT) : -1]))
+    return _RUST[part] if part in _RUST else _Oniguruma(part)
+
+
+class _OfScript:
+    """Of a text, which characters are of a script."""
+
+    def __init__(self, script: int) -> None:
+        self._script = script
+
+    def __call__(self, text: str) -> NDArray[np.bool_]:
+        members: NDArray[np.bool_] = scripts_of(text) == self._script
+        return members
+
+
+def _stage(split: Split, last: int) -> int:
+    return last if split.rewrites is None else split.rewrites
+
+
+class _Oniguruma:
+    """Of a text, which characters are of a class of Oniguruma's: bool[characters]."""
+
+    def __init__(self, leaf: str) -> None:
+        from tokenizers import Regex, pre_tokenizers
+
+        try:
+            pattern = Regex(f"(?:{leaf})+")  # neighbours at once: each piece takes time
+        except Exception as error:  # `tokenizers` has no class of exceptions for it
+            raise VocabularyError(f"the tokenizer splits texts by {leaf!r}: that is not supported") from error
+        self._remover = pre_tokenizers.Split(pattern, "removed")
+
+    def __call__(self, text: str) -> NDArray[np.bool_]:
+        return _removed(self._remover, text)
+
+
+def _removed(pre_tokenizer: Any, text: str) -> NDArray[np.bool_]:
+    """Which characters are in no piece."""
+    members = np.ones(len(text), dtype=np.bool_)
+    for _, (first, last) in pre_tokenizer.pre_tokenize_str(text):
+        members[first:last] = False
+    return members
+
+
+def _stand_alone(pre_tokenizer: Any, text: str) -> NDArray[np.bool_]:
+    """Which characters are pieces of their own between letters."""
+    members = np.zeros(len(text), dtype=np.bool_)
+    for _, (first, last) in pre_tokenizer.pre_tokenize_str("a" + "".join(character + "a" for character in text)):
+        if first % 2 == 1 and last == first + 1:
+            members[first // 2] = True
+    return members
+
+
+def _are_punctuation(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return _removed(pre_tokenizers.Punctuation("removed"), text)
+
+
+def _are_numeric(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return _stand_alone(pre_tokenizers.Digits(), text)
+
+
+def _are_symbols(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return _stand_alone(pre_tokenizers.Whitespace(), text)
+
+
+def _are_of_words(text: str) -> NDArray[np.bool_]:
+    from tokenizers import pre_tokenizers
+
+    return ~_removed(pre_tokenizers.Whitespace(), text) & ~_are_symbols(text)
+
+
+_RUST: dict[str, Callable[[str], NDArray[np.bool_]]] = {
+    PUNCTUATION: _are_punctuation,
+    NUMERIC: _are_numeric,
+    SYMBOL: _are_symbols,
+    WORD: _are_of_words,
+}
+
+
+def composes(character: str) -> bool:
+    """Whether a character may be composed with one before it, or change places with it."""
+    return bool(character) and (
+        unicodedata.combining(character) != 0
+        or unicodedata.category(character).startswith("M")
+        or "\u1161" <= character <= "\u11ff"
+    )
+
+
+SCRIPT = r"\p{tokenizers:script:"  # and a number: a class in regexes
+
+
+ANY_SCRIPT = -1  # of characters that go with any other: spaces, and those that are not assigned
+
+
+SURROGATES = range(0xD800, 0xE000)
+
+
+PLANES = ((0x0, 0x40000), (0xE0000, 0xE1000))  # all others are not assigned, or private
+
+
+PRIVATE = 0xE000
+
+
+def scripts_of(text: str) -> NDArray[np.int16]:
+    """Of each character the number of its script, or ANY_SCRIPT."""
+    codes = np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype="<u4")
+    found: NDArray[np.int16] = _table()[codes]
+    return found
+
+
+def script_pattern() -> str:
+    """A regex that matches a run of characters of one script, with those that go with any behind the first one."""
+    classes = [f"{SCRIPT}{script}}}" for script in range(_table().max() + 1)]
+    return "|".join(f"{each}(?:{each}|{SCRIPT}{ANY_SCRIPT}}})*" for each in classes)
+
+
+@functools.cache
+def _table() -> NDArray[np.int16]:
+    """int16[0x110000]: by character, the number of its script."""
+    from tokenizers import pre_tokenizers
+
+    cutter = pre_tokenizers.UnicodeScripts()
+    codes = np.array([code for first, last in PLANES for code in range(first, last) if code not in SURROGATES])
+    fixed = codes[_are_cut_off(cutter, codes, "a") | _are_cut_off(cutter, codes, "α")]
+    text = "".join(map(chr, fixed.tolist()))
+    firsts = np.array([first for _, (first, _) in cutter.pre_tokenize_str(text)])
+    found = np.full(len(firsts), ANY_SCRIPT, dtype=np.int16)
+    while len(left := np.flatnonzero(found == ANY_SCRIPT)):
+        one = chr(fixed[firsts[left[0]]])
+        found[left[~_are_cut_off(cutter, fixed[firsts[left]], one)]] = found.max() + 1
+    table = np.full(0x110000, ANY_SCRIPT, dtype=np.int16)
+    table[fixed] = np.repeat(found, np.diff([*firsts, len(fixed)]))
+    for first, last in ((PLANES[0][1], PLANES[1][0]), (PLANES[1][1], 0x110000)):
+        table[first:last] = table[PRIVATE]
+    return table
+
+
+def _are_cut_off(cutter: Any, codes: NDArray[np.intp], letter: str) -> NDArray[np.bool_]:
+    """Which characters begin a piece behind a letter."""
+    text = letter + "".join(chr(code) + letter for code in codes.tolist())
+    firsts = np.array([first for _, (first, _) in cutter.pre_tokenize_str(text)])
+    members = np.zeros(len(text), dtype=np.bool_)
+    members[firsts] = True
+    return members[1::2]

@@ -1,0 +1,508 @@
+"""A pre-tokenizer as an automaton over bytes that is made as it is walked, and what it says of each token.
+
+A state is a set of guesses (`pre_tokenizers.py`) that fit the tokens so far; 0 is the empty set. Between the bytes of a
+character it waits: characters are put together by another automaton, of partial characters, that all states share. Of
+a character only counts which of the pre-tokenizer's classes it belongs to, its *kind*. Where there are splits of bytes,
+too (`levels.py`), a state does not wait: bytes within a character have kinds of their own.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from structgen.engine.arrays import grown, zeros
+from structgen.engine.vocabulary.token_trie import TokenTrie
+from structgen.errors import VocabularyError
+from structgen.tokenization.pre_tokens.levels import ByteSplits, Levels, OneLevel, TwoLevels
+from structgen.tokenization.pre_tokens.split_guesses import Split
+
+__all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+UNKNOWN = -1
+KINDS = 256  # more than nearly any pre-tokenizer tells apart,
+MANY_KINDS = 1024  # or one with so many classes:
+MANY_CLASSES = 100
+NO_TEXT = -2  # of a character: no proper text holds it, or the bytes are no UTF-8
+FIRST_KIND = -3  # of a character: kind k is FIRST_KIND - k
+NOT_SURE = 0
+SURE = 1
+CUTTERS = 2  # how many cutting texts a token has at most
+NO_KIND = -1
+BLOCK = 4096  # characters whose kinds are found at once
+ROW = 64  # that differ only in their last byte
+UNIFORM = ((0x40, 0xE0), (0xE1, 0xF0), (0xF0, 0x10F), (0x10F, 0x110))
+"""Blocks that hold nothing but unassigned characters, or private ones, in every version of Unicode."""
+
+
+Guesses: TypeAlias = frozenset[tuple[bool, Any]]
+"""Guesses, and whether a cut comes right behind each: it is made by the first character that follows."""
+
+
+class TokenRows:
+    """What may follow a state, as masks: uint32[words], token t is bit t % 32 of word t // 32.
+
+    Attributes:
+        joins: tokens that can follow in the same pre-token, up to conflicts with the token before.
+        begins: tokens that can follow as the first of another one.
+        sure_joins, sure_begins: those of them that their own cutting text surely cuts off; a mask for each `Cutters`.
+    """
+
+    def __init__(self, words: int) -> None:
+        self.joins = np.zeros(words, dtype=np.uint32)
+        self.begins = np.zeros(words, dtype=np.uint32)
+        self.sure_joins = [np.zeros(words, dtype=np.uint32) for _ in range(CUTTERS)]
+        self.sure_begins = [np.zeros(words, dtype=np.uint32) for _ in range(CUTTERS)]
+
+    def share(self, empty: TokenRows, keeps_begins: bool) -> None:
+        """Keeps only the tokens that can follow in the same pre-token, and those that begin another one if wanted; the
+        other masks become another one's, empty.
+        """
+        self.begins = self.begins if keeps_begins else empty.begins
+        self.sure_joins = empty.sure_joins
+        self.sure_begins = empty.sure_begins
+
+
+class Cutters:
+    """What cuts each token off: its *cutting text*.
+
+    Attributes:
+        cut_of: int32[tokens], which of the scanner's `cuts`; -1 for none.
+        completions: by token, bytes before it that complete the token's last character.
+    """
+
+    def __init__(self, cut_of: array[int], completions: dict[int, bytes]) -> None:
+        self.cut_of = cut_of
+        self.completions = completions
+
+
+class Scanner:
+    """Follows a pre-tokenizer along the bytes of a text.
+
+    States are made as texts lead to them, for all matchers of a vocabulary: who asks holds the vocabulary's lock.
+
+    Args:
+        splits: the pre-tokenizer; none where the whole text is one pre-token.
+        memberships: for some characters, whether they are of each class of the splits; None for a character that no
+            proper text holds.
+        cuts: ASCII texts, at most KINDS.
+        free_bytes: those that can always be followed by others, as bits of a number.
+        has_borders: whether what is asked for is not a sure cut, but that all tokens before are proper if there is a
+            border between tokens, cut or not.
+        leads: first bytes of several, as bits of a number, of which that is so where nothing has to fail yet.
+        behind: the splits of bytes.
+
+    Attributes:
+        cuts_characters: whether a cut may come within a character.
+        start: the state at the beginning of a text, and behind most added tokens.
+        opened: the states where an opening counts, of each split that is one.
+        cuts: texts of which each may make sure that there is a cut before it, wherever it stands.
+    """
+
+    def __init__(
+        self,
+        splits: Sequence[Split],
+        memberships: Callable[[str], Iterable[tuple[bool, ...] | None]],
+        cuts: tuple[bytes, ...],
+        free_bytes: int,
+        has_borders: bool = False,
+        leads: int = 0,
+        behind: ByteSplits | None = None,
+    ) -> None:
+        self.cuts_characters = behind is not None
+        self._levels: Levels = OneLevel(splits) if behind is None else TwoLevels(splits, behind)
+        self.cuts = cuts
+        self._has_borders = has_borders
+        self._leads = leads
+        self._free_bytes = free_bytes
+        self._memberships = memberships
+        self._kinds: dict[Any, int] = {}
+        self._members: list[Any] = []
+        self._sets: list[Guesses] = []
+        self._numbers: dict[Guesses, int] = {}
+        self._cuts: dict[int, int] = {}
+        self._unions: dict[tuple[int, int], int] = {}
+        self._ends: list[bool] = []
+        classes = sum(len(split.program.leaves) for split in splits)
+        self._row = MANY_KINDS if classes > MANY_CLASSES else KINDS
+        self._steps = zeros(self._row, UNKNOWN)
+        self._sure = zeros(self._row, UNKNOWN)
+        self._prefixes = [b""]
+        self._inner = [NO_KIND]
+        self._forms: dict[int, list[tuple[int, ...]]] = {}
+        self._characters = zeros(256, UNKNOWN)
+        self._blocks: dict[int, list[int]] = {}
+        self._cutting_bytes: dict[int, int] = {}
+        self._completed: dict[tuple[int, int], bool] = {}
+        self._number(frozenset())
+        self.start = self._number(frozenset({(False, self._levels.opened())}))
+        openings = [split for split in splits if split.behavior == "opening"]
+        self.opened = tuple([self._number(frozenset({(False, self._levels.opened(opening))})) for opening in openings])
+        self._last_start = len(self._sets) - 1
+
+    # -- states -----------------------------------------------------------------------------------------------------
+
+    def _number(self, guesses: Guesses) -> int:
+        number = self._numbers.get(guesses)
+        if number is None:
+            number = self._numbers[guesses] = len(self._sets)
+            self._sets.append(guesses)
+            self._ends.append(_may_end(self._levels, guesses))
+            while (number + 1) * self._row > len(self._steps):
+                self._steps = grown(self._steps, len(self._steps), UNKNOWN)
+                self._sure = grown(self._sure, len(self._sure), UNKNOWN)
+        return number
+
+    def is_start(self, state: int) -> bool:
+        """Whether a piece of the text begins in a state, and so a pre-token."""
+        return self.start <= state <= self._last_start
+
+    def cut(self, state: int) -> int:
+        """The state in which a cut has been guessed at this place."""
+        known = self._cuts.get(state)
+        if known is None:
+            known = self._number(_with_cuts(self._sets[state]))
+            self._cuts[state] = known
+        return known
+
+    def union(self, state: int, other: int) -> int:
+        """The guesses of both."""
+        if state == other or not other:
+            return state
+        if not state:
+            return other
+        known = self._unions.get((state, other))
+        if known is None:
+            known = self._unions[state, other] = self._number(self._sets[state] | self._sets[other])
+        return known
+
+    def may_end(self, state: int) -> bool:
+        """Whether the text, or its piece up to an added token, may end here."""
+        return self._ends[state]
+
+    def step(self, state: int, kind: int) -> int:
+        """The state behind one more character of the same token."""
+        after = self._steps[state * self._row + kind]
+        return after if after != UNKNOWN else self._make_step(state, kind)
+
+    def _make_step(self, state: int, kind: int) -> int:
+        number = self._number(_behind(self._levels, self._sets[state], self._members[kind]))
+        self._steps[state * self._row + kind] = number
+        return number
+
+    def surely_cuts(self, state: int, cut: int) -> bool:
+        """Whether the text `cuts[cut]`, if it comes next, makes sure that there is a cut before it (or a border), and
+        that all tokens before it are proper, whatever follows.
+        """
+        sure = self._sure[state * self._row + cut]
+        if sure == UNKNOWN:
+            after = self._left(state)
+            for byte in self.cuts[cut]:  # there may be any cuts within it
+                within, _ = self.follow(after, 0, bytes([byte]))
+                after = self.union(within, self.follow(self.cut(after), 0, bytes([byte]))[0])
+            sure = SURE if _is_settled(self._levels, self._sets[after]) else NOT_SURE
+            self._sure[state * self._row + cut] = sure
+        return sure == SURE
+
+    def _left(self, state: int) -> int:
+        """The state in which a cut has been guessed at this place, or only a border."""
+        return self.union(self.cut(state), state) if self._has_borders else self.cut(state)
+
+    def cutting_bytes(self, state: int) -> int:
+        """The bytes (ASCII, and `leads`; free ones) of which each, if it comes next, makes sure of that, as bits of a
+        number.
+        """
+        known = self._cutting_bytes.get(state)
+        if known is None:
+            left = self._left(state)
+            known = 0 if _is_waiting(self._levels, self._sets[left]) else self._leads
+            for byte in range(128):
+                after, _ = self.follow(left, 0, bytes([byte]))
+                known |= _is_settled(self._levels, self._sets[after]) << byte
+            known &= self._free_bytes
+            self._cutting_bytes[state] = known
+        return known
+
+    # -- characters -------------------------------------------------------------------------------------------------
+
+    def byte(self, partial: int, byte: int) -> int:
+        """A byte behind a partial character.
+
+        Returns:
+            The partial character with it; or, if it is whole then, FIRST_KIND - kind, or NO_TEXT.
+        """
+        after = self._characters[partial * 256 + byte]
+        return after if after != UNKNOWN else self._make_byte(partial, byte)
+
+    def _make_byte(self, partial: int, byte: int) -> int:
+        prefix = self._prefixes[partial]
+        if (not prefix and byte < 0x80) or _is_last(prefix):
+            self._note(partial)
+        elif may_follow(prefix, byte):
+            number = len(self._prefixes)
+            self._prefixes.append(prefix + bytes([byte]))
+            self._inner.append(self._inner_kind(prefix + bytes([byte])))
+            if (number + 1) * 256 > len(self._characters):
+                self._characters = grown(self._characters, len(self._characters), UNKNOWN)
+            self._characters[partial * 256 + byte] = number
+        if self._characters[partial * 256 + byte] == UNKNOWN:
+            self._characters[partial * 256 + byte] = NO_TEXT
+        return self._characters[partial * 256 + byte]
+
+    def _note(self, partial: int) -> None:
+        """Finds the kinds of the characters that one byte completes: they follow one another in Unicode."""
+        prefix = self._prefixes[partial]
+        first = 0x80 if prefix else 0
+        code = ord((prefix + bytes([first])).decode())
+        kinds = self._kinds_of_block(code // BLOCK)
+        for at in range(64 if prefix else 128):
+            self._characters[partial * 256 + first + at] = kinds[code % BLOCK + at]
+
+    def _kinds_of_block(self, block: int) -> list[int]:
+        """What `byte` returns for the characters of a block; to ask for many at once costs little more than for one."""
+        for first, last in UNIFORM:
+            if first <= block < last:
+                block = first  # to look at them all would take a second
+        known = self._blocks.get(block)
+        if known is None:
+            characters = [chr(code) for code in range(block * BLOCK, (block + 1) * BLOCK)]
+            texts = "".join(" " if "\ud800" <= character <= "\udfff" else character for character in characters)
+            found: Iterable[Any] = self._memberships(texts)
+            if isinstance(self._levels, TwoLevels):
+                found = self._levels.ends(block * BLOCK, found)
+            known = [NO_TEXT if members is None else FIRST_KIND - self._kind(members) for members in found]
+            self._blocks[block] = known
+        return known
+
+    def _inner_kind(self, prefix: bytes) -> int:
+        """The kind of the last byte of a partial character."""
+        return self._kind(self._levels.inner(prefix)) if isinstance(self._levels, TwoLevels) else NO_KIND
+
+    def _kind(self, members: Any) -> int:
+        kind = self._kinds.get(members)
+        if kind is None:
+            kind = self._kinds[members] = len(self._members)
+            self._members.append(members)
+            if kind >= self._row:
+                raise VocabularyError(
+                    f"the tokenizer's pre-tokenizer tells more than {self._row} kinds of characters apart"
+                )
+        return kind
+
+    def kind_of(self, text: bytes) -> int:
+        """The kind of the character that some bytes are; -1 if no proper text holds it."""
+        after = 0
+        for index in range(len(text)):
+            after = self.byte(after, text[index])
+            if after == NO_TEXT:
+                return -1
+        return FIRST_KIND - after
+
+    def text_of(self, partial: int) -> bytes:
+        """The bytes of a partial character."""
+        return self._prefixes[partial]
+
+    def can_complete(self, state: int, partial: int) -> bool:
+        """Whether some character begins with a partial one, and fits a state."""
+        known = self._completed.get((state, partial))
+        if known is None:
+            known = self._completed[state, partial] = self._find_completed(state, partial)
+        return known
+
+    def _find_completed(self, state: int, partial: int) -> bool:
+        if self.cuts_characters:
+            return any(self._takes(state, form) for form in self._forms_of(partial))
+        low, high = _completions(self._prefixes[partial])
+        tried: set[int] = set()
+        for block in range(low // BLOCK, high // BLOCK + 1):
+            first, last = max(low - block * BLOCK, 0), min(high - block * BLOCK, BLOCK - 1)
+            for after in set(self._kinds_of_block(block)[first : last + 1]) - tried:
+                if after <= FIRST_KIND and self.step(state, FIRST_KIND - after):
+                    return True
+                tried.add(after)
+        return False
+
+    def _takes(self, state: int, kinds: tuple[int, ...]) -> bool:
+        """Whether bytes of some kinds fit a state, one after another, with any cuts between them."""
+        for kind in kinds:
+            state = self.union(self.step(state, kind), self.step(self.cut(state), kind))
+        return state > 0
+
+    def _forms_of(self, partial: int) -> list[tuple[int, ...]]:
+        """The kinds of the bytes that complete a partial character, for all characters that begin so."""
+        known = self._forms.get(partial)
+        if known is None:
+            prefix = self._prefixes[partial]
+            low, high = _completions(prefix)
+            found: set[tuple[int, ...]] = set()
+            for code in range(low, high, ROW):
+                text = chr(code).encode()
+                inner = [self._inner_kind(text[:size]) for size in range(len(prefix) + 1, len(text))]
+                kinds = self._kinds_of_block(code // BLOCK)[code % BLOCK : code % BLOCK + ROW]
+                found.update((*inner, FIRST_KIND - kind) for kind in {*kinds} - {NO_TEXT})
+            known = self._forms[partial] = sorted(found)
+        return known
+
+    # -- texts and tokens -------------------------------------------------------------------------------------------
+
+    def follow(self, state: int, partial: int, text: bytes) -> tuple[int, int]:
+        """The state, and the partial character, behind the bytes of one token."""
+        for index in range(len(text)):
+            after = self.byte(partial, text[index])
+            if after >= 0:
+                partial = after
+                if not self.cuts_characters:
+                    continue
+                state = self.step(state, self._inner[after])
+            else:
+                partial = 0
+                state = 0 if after == NO_TEXT else self.step(state, FIRST_KIND - after)
+            if not state:
+                break
+        return state, partial
+
+    def mark(self, state: int, partial: int, trie: TokenTrie, cutters: Sequence[Cutters], row: Any, sure: Any) -> None:
+        """Walks the vocabulary for the tokens that fit a state.
+
+        Args:
+            state: where they begin.
+            partial: in which character.
+            trie: the tokens.
+            cutters: what cuts tokens off, CUTTERS of them.
+            row: uint32[words], gets the tokens.
+            sure: for each of the cutters uint32[words], gets those of them that they surely cut off.
+        """
+        first, second = cutters
+        sure_first, sure_second = sure
+        one = 1
+        states = zeros(trie.max_depth + 1)
+        partials = zeros(trie.max_depth + 1)
+        states[0], partials[0] = state, partial
+        node = 0
+        while node < trie.node_count:
+            depth = trie.node_depth[node]
+            state = self._descend(states, partials, depth, trie.node_byte[node])
+            partial = partials[depth]
+            if not state or (partial and not self.can_complete(state, partial)):
+                node = trie.node_end[node]
+                continue
+            for index in range(trie.token_start[node], trie.token_start[node + 1]):
+                token = trie.tokens[index]
+                row[token >> 5] |= one << (token & 31)
+                if self._is_cut_off(state, partial, token, first):
+                    sure_first[token >> 5] |= one << (token & 31)
+                if self._is_cut_off(state, partial, token, second):
+                    sure_second[token >> 5] |= one << (token & 31)
+            node += 1
+
+    def ends(self, trie: TokenTrie, size: int) -> list[tuple[int, int]]:
+        """Walks the vocabulary for where its tokens lead, each by itself.
+
+        Args:
+            trie: the tokens,
+            size: and how many there are.
+
+        Returns:
+            By token the state behind it, 0 if no proper text holds it, and the character that it leaves unfinished.
+        """
+        found = [(0, 0)] * size
+        states = zeros(trie.max_depth + 1)
+        partials = zeros(trie.max_depth + 1)
+        states[0] = self.start
+        node = 0
+        while node < trie.node_count:
+            depth = trie.node_depth[node]
+            if not self._descend(states, partials, depth, trie.node_byte[node]):
+                node = trie.node_end[node]
+                continue
+            for index in range(trie.token_start[node], trie.token_start[node + 1]):
+                found[trie.tokens[index]] = (states[depth], partials[depth])
+            node += 1
+        return found
+
+    def _descend(self, states: array[int], partials: array[int], depth: int, byte: int) -> int:
+        """Follows a byte to a depth of a trie; the state there, 0 if no proper text holds it."""
+        after = self.byte(partials[depth - 1], byte)
+        states[depth] = states[depth - 1]
+        partials[depth] = 0
+        if after >= 0:
+            partials[depth] = after
+            if self.cuts_characters:
+                states[depth] = self.step(states[depth], self._inner[after])
+        else:
+            states[depth] = 0 if after == NO_TEXT else self.step(states[depth], FIRST_KIND - after)
+        return states[depth]
+
+    def _is_cut_off(self, state: int, partial: int, token: int, cutters: Cutters) -> bool:
+        """Whether a token's cutting text surely cuts it off, where it leads to a state."""
+        cut = cutters.cut_of[token]
+        if cut < 0:
+            return False
+        if partial:
+            completion = cutters.completions.get(token)
+            if completion is None:
+                return False
+            state, partial = self.follow(state, partial, completion)
+        return state > 0 and not partial and self.surely_cuts(state, cut)
+
+
+def _may_end(levels: Levels, guesses: Guesses) -> bool:
+    return any(levels.may_end(guess) for is_cut, guess in guesses if not is_cut)
+
+
+def _with_cuts(guesses: Guesses) -> Guesses:
+    return frozenset((True, guess) for is_cut, guess in guesses if not is_cut)
+
+
+def _behind(levels: Levels, guesses: Guesses, step: Any) -> Guesses:
+    """What can be guessed behind a character, before which there are cuts where they were guessed, and only there."""
+    return frozenset(
+        (False, after)
+        for wants_cut, guess in guesses
+        for is_cut, after in levels.options(guess, step)
+        if is_cut == wants_cut
+    )
+
+
+def _is_settled(levels: Levels, guesses: Guesses) -> bool:
+    return any(levels.is_settled(guess) for _, guess in guesses)
+
+
+def _is_waiting(levels: Levels, guesses: Guesses) -> bool:
+    return any(levels.is_waiting(guess) for _, guess in guesses)
+
+
+def _is_last(prefix: bytes) -> bool:
+    """Whether one byte completes a partial character."""
+    return bool(prefix) and len(prefix) + 1 == character_length(prefix)
+
+
+def character_length(text: bytes) -> int:
+    """How many bytes a character has, by its first one."""
+    lead = text[0]
+    return 1 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 1
+
+
+def _completions(prefix: bytes) -> tuple[int, int]:
+    """The first and the last character that begin with some bytes."""
+    missing = character_length(prefix) - len(prefix)
+    least = next(byte for byte in range(0x80, 0xC0) if may_follow(prefix, byte))
+    most = next(byte for byte in range(0xBF, 0x7F, -1) if may_follow(prefix, byte))
+    first = prefix + bytes([least]) + b"\x80" * (missing - 1)
+    last = prefix + bytes([most]) + b"\xbf" * (missing - 1)
+    return ord(first.decode()), ord(last.decode())
+
+
+def may_follow(prefix: bytes, byte: int) -> bool:
+    """Whether a byte continues, or begins, a character of several bytes (RFC 3629)."""
+    if not prefix:
+        return character_length(bytes([byte])) > 1
+    if len(prefix) > 1:
+        return 0x80 <= byte < 0xC0
+    low = {0xE0: 0xA0, 0xF0: 0x90}.get(prefix[0], 0x80)
+    high = {0xED: 0x9F, 0xF4: 0x8F}.get(prefix[0], 0xBF)
+    return low <= byte <= high

@@ -1,0 +1,90 @@
+"""The texts and patterns that a schema or a grammar names: a tokenizer that cannot spell one would be stuck in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from structgen.engine.regex.tree import Literal, LiteralSet
+from structgen.kbnf import ast
+from structgen.kbnf.rewriting import nodes_of
+from structgen.limits import Limits
+from structgen.output_types.grammar import Grammar
+from structgen.schema.algebra import Language
+from structgen.schema.own_keywords import REGEX_DIALECT
+from structgen.schema.reading.keywords import language_of
+from structgen.schema.reading.scopes import ROOT
+from structgen.schema.sources import Source
+
+__all__ = ["named_patterns", "named_texts"]
+
+_REFUSING = frozenset({"not", "if"})
+
+
+def named_texts(given: Any, source: Source | None) -> Iterator[str]:
+    """The literals of a grammar; the values and keys of a schema, as they are written.
+
+    Args:
+        given: what was compiled.
+        source: the schema, if it is one; of JSON Lines that of each.
+    """
+    if isinstance(given, Grammar):
+        for rule in given.tree.rules:
+            for node in nodes_of(rule.body):
+                yield from _literals(node)
+    elif source is not None:
+        for part in _parts(source.json_schema):
+            yield from map(_written, _all_in([part.get("const"), part.get("enum"), part.get("required")]))
+            if isinstance(part.get("properties"), dict):
+                yield from map(_written, part["properties"])
+
+
+def named_patterns(source: Source | None, limits: Limits) -> Iterator[Language]:
+    """The patterns of a schema's strings.
+
+    Args:
+        source: the schema, if it is one; of JSON Lines that of each.
+        limits: bounds on their regexes.
+    """
+    if source is not None:
+        for part in _parts(source.json_schema):
+            if isinstance(part.get("pattern"), str):
+                yield language_of(part["pattern"], part.get(REGEX_DIALECT, "ecma"), ROOT, "pattern", limits)
+
+
+def _literals(node: ast.Expression) -> Iterator[str]:
+    if isinstance(node, ast.Literal):
+        yield node.data.decode(errors="ignore")
+    elif isinstance(node, ast.RegexTerminal):
+        regex = node.regex
+        texts = regex.texts if isinstance(regex, LiteralSet) else (regex.data,) if isinstance(regex, Literal) else ()
+        yield from (text.decode(errors="ignore") for text in texts)
+
+
+def _written(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a schema, as far as values have to be as they say, and not only are refused."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            yield part
+            waiting += [inner for key, inner in part.items() if key not in _REFUSING]
+
+
+def _all_in(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list):
+            waiting += part

@@ -1,0 +1,287 @@
+"""`compile`: what is kept, for how long, and under concurrency."""
+
+import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from typing import Annotated
+
+import pytest
+from pydantic import BaseModel, Field
+
+import structgen
+from structgen.compilation.cache import CompileCache, estimated_bytes
+from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.objects import ObjectPlaces
+
+VOCABULARY = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[256])
+OTHER = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[257])
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache():
+    structgen.clear_cache()
+    yield
+    structgen.clear_cache()
+
+
+def same(one, other):
+    return one.grammar is other.grammar
+
+
+def test_equal_content_is_compiled_once():
+    one = structgen.compile({"type": "integer", "minimum": 3}, VOCABULARY)
+    assert same(one, structgen.compile({"type": "integer", "minimum": 3}, VOCABULARY))
+    assert same(
+        structgen.compile(structgen.Grammar.regex("a+"), VOCABULARY),
+        structgen.compile(structgen.Grammar.regex("a+"), VOCABULARY),
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "options"),
+    [
+        ({"enum": ["b", "a"]}, {}),
+        ({"enum": ["a", "b"]}, {"whitespace": "compact"}),
+        ({"enum": ["a", "b"]}, {"limits": structgen.Limits(compile_seconds=7.0)}),
+        (structgen.Grammar.regex('"a"|"b"'), {}),
+    ],
+)
+def test_different_content_is_compiled_apart(schema, options):
+    one = structgen.compile({"enum": ["a", "b"]}, VOCABULARY)
+    assert not same(one, structgen.compile(schema, VOCABULARY, **options))
+
+
+def test_order_of_properties_is_content():
+    def schema(*names):
+        return {"type": "object", "properties": {n: {"const": 1} for n in names}, "required": list(names)}
+
+    def start(*names):
+        matcher = structgen.compile(schema(*names), VOCABULARY, whitespace="compact").matcher()
+        return matcher.forced_bytes()
+
+    assert start("a", "b").startswith(b'{"a"')
+    assert start("b", "a").startswith(b'{"b"')
+
+
+def test_vocabularies_are_content():
+    schema = {"type": "boolean"}
+    assert not same(structgen.compile(schema, VOCABULARY), structgen.compile(schema, OTHER))
+
+
+def test_eager_and_patient_grammars_are_apart():
+    eager, patient = (structgen.Grammar.kbnf('start ::= "a" "b"?;', eager=eager) for eager in (True, False))
+    for grammar, after_a in ((eager, [256]), (patient, [ord("b"), 256])):
+        matcher = structgen.compile(grammar, VOCABULARY).matcher()
+        matcher.accept_token(ord("a"))
+        assert matcher.allowed_token_ids() == after_a
+
+
+def test_types_with_one_schema_keep_their_own_values():
+    class Thing(BaseModel):
+        x: bool
+
+    one = Thing
+
+    class Thing(BaseModel):
+        x: bool
+
+    compiled = [structgen.compile(model, VOCABULARY) for model in (one, Thing)]
+    assert same(*compiled)
+    assert [type(c.parse('{"x": true}')) for c in compiled] == [one, Thing]
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match="Vocabulary"):
+        structgen.compile({"type": "null"}, {0: b"a"})
+    with pytest.raises(ValueError, match="whitespace"):
+        structgen.compile({"type": "null"}, VOCABULARY, whitespace="none")
+
+
+class Tables:
+    def __init__(self, size_bytes, is_worn=False):
+        self.size_bytes = size_bytes
+        self.is_worn = is_worn
+
+
+class Compiled:
+    def __init__(self, size_bytes, shared=None):
+        self.size_bytes = size_bytes
+        self.shared = shared or Tables(0)
+
+
+def weighing_cache():
+    return CompileCache(lambda compiled: compiled.size_bytes, lambda tables: tables.size_bytes)
+
+
+def test_the_least_recently_used_go_first():
+    cache = weighing_cache()
+    made = []
+
+    def get(key, size=40):
+        return cache.get(key, lambda: made.append(key) or Compiled(size), max_bytes=100)
+
+    get("a"), get("b"), get("a"), get("c")
+    assert made == ["a", "b", "c"]
+    get("a"), get("b")
+    assert made == ["a", "b", "c", "b"]
+    get("huge", 1000)
+    assert len(cache) == 1
+
+
+def test_what_grows_in_use_is_weighed_anew():
+    cache = weighing_cache()
+    first = cache.get("a", lambda: Compiled(10), max_bytes=100)
+    first.size_bytes = 95
+    cache.get("b", lambda: Compiled(10), max_bytes=100)
+    assert len(cache) == 1
+
+
+def test_what_grew_after_it_was_asked_for_is_weighed_with_the_next():
+    cache = weighing_cache()
+    for key in "abc":
+        grown = cache.get(key, lambda: Compiled(10), max_bytes=100)
+    grown.size_bytes = 85
+    cache.get("d", lambda: Compiled(10), max_bytes=100)
+    assert len(cache) == 2
+
+
+def test_tables_weigh_once_they_are_worn_and_their_users_go_first():
+    cache, old, new = weighing_cache(), Tables(50), Tables(70)
+    made = []
+
+    def get(key, tables):
+        return cache.get(key, lambda: made.append(key) or Compiled(5, tables), max_bytes=100)
+
+    for key, tables in (("a", new), ("b", old), ("c", old), ("d", new)):
+        get(key, tables)
+    old.is_worn = True
+    get("c", old)
+    assert len(cache) == 4  # 20 and 50: old tables count once, and new ones would be kept anyway
+    new.is_worn = True
+    get("d", new)
+    assert len(cache) == 2
+    made.clear()
+    get("a", new), get("d", new)
+    assert made == []
+
+
+def test_a_renewed_grammar_leaves_its_tables():
+    cache, old = weighing_cache(), Tables(1000)
+    first = cache.get("a", lambda: Compiled(5, old), max_bytes=100)
+    cache.get("b", lambda: Compiled(5), max_bytes=100)
+    old.is_worn = True
+    first.shared = Tables(0)
+    cache.get("a", lambda: Compiled(5), max_bytes=100)
+    assert len(cache) == 2
+
+
+def test_one_thread_compiles_what_many_ask_for():
+    cache = weighing_cache()
+    barrier, made = threading.Barrier(8), []
+
+    def make():
+        made.append(1)
+        return Compiled(1)
+
+    def ask(_):
+        barrier.wait()
+        return cache.get("key", make, max_bytes=100)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(8)))
+    assert len(made) == 1
+    assert len(set(map(id, answers))) == 1
+
+
+def test_an_error_reaches_every_caller_and_is_not_kept():
+    cache = weighing_cache()
+    with pytest.raises(structgen.GrammarError):
+        cache.get("key", lambda: (_ for _ in ()).throw(structgen.GrammarError("no")), max_bytes=100)
+    assert cache.get("key", lambda: Compiled(1), max_bytes=100).size_bytes == 1
+
+
+def test_the_estimate_grows_with_use():
+    constraint = structgen.compile({"type": "array", "items": {"type": "integer"}}, VOCABULARY)
+    before = estimated_bytes(constraint.grammar)
+    constraint.matcher().accept_bytes(b"[1, 22, 333")
+    assert 10_000 < before < estimated_bytes(constraint.grammar)
+
+
+def test_a_small_cache_keeps_the_last():
+    limits = structgen.Limits(cache_bytes=1)
+    one = structgen.compile({"const": 1}, VOCABULARY, limits=limits)
+    assert same(one, structgen.compile({"const": 1}, VOCABULARY, limits=limits))
+    structgen.compile({"const": 2}, VOCABULARY, limits=limits)
+    assert not same(one, structgen.compile({"const": 1}, VOCABULARY, limits=limits))
+    assert one.matcher().forced_bytes() == b"1"  # what is in use stays usable
+
+
+def test_decimal_bounds_are_content():
+    def price(top):
+        return structgen.compile(Annotated[Decimal, Field(ge=0, le=Decimal(top))], VOCABULARY)
+
+    assert same(price("0.10"), price("0.10"))
+    assert not same(price("0.10"), price("0.11"))
+
+
+def test_schemas_that_are_no_json():
+    deep = {}
+    for _ in range(100_000):
+        deep = {"not": deep}
+    with pytest.raises(structgen.LimitExceededError):
+        structgen.compile(deep, VOCABULARY)
+    with pytest.raises(structgen.SchemaError):
+        structgen.compile({"enum": [{1, 2}]}, VOCABULARY)
+
+
+def test_many_threads_compile_and_match():
+    def work(index):
+        constraint = structgen.compile({"enum": [f"value{index % 4}"]}, VOCABULARY)
+        matcher = constraint.matcher()
+        matcher.accept_bytes(f'"value{index % 4}"'.encode())
+        return matcher.is_accepting
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(40)))
+
+
+def test_what_is_dropped_goes():
+    """Most of a compiled grammar is kept from the garbage collector, so nothing in it may lead back to itself."""
+
+    def use(number):
+        schema = {
+            "type": "object",
+            "properties": {"a": {"type": "array", "items": {"enum": ["x", number]}, "uniqueItems": True}},
+            "patternProperties": {"^b": {"not": {"type": "string"}}},
+        }
+        matcher = structgen.compile(schema, VOCABULARY).matcher()
+        matcher.accept_bytes(b'{"a": ["x"], "b": ')
+        matcher.allowed_token_ids()
+
+    def rules():
+        structgen.clear_cache()
+        gc.collect()
+        return [thing for thing in gc.get_objects() if type(thing) in (LazyRules, ObjectPlaces)]
+
+    others = rules()  # of other tests, kept alive: no new thing can get the identity of one of them
+    for number in range(20):
+        use(number)
+    assert {id(thing) for thing in rules()} <= {id(thing) for thing in others}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_made"), [({"type": "object"}, True), ({"type": ["array", "object"]}, True), ({}, False)]
+)
+def test_the_first_mask_of_objects_and_arrays_is_made_by_the_compile(schema, is_made):
+    structgen.clear_cache()
+    sets = structgen.compile(schema, VOCABULARY).grammar.sets
+    assert (sets.first_scan[sets.start_set] >= 0) == is_made
+
+
+def test_a_limit_passed_by_the_first_mask_is_told_where_it_is_asked_for():
+    schema = {"type": "object", "properties": {"a": True}}
+    limits = structgen.Limits(set_items=1)
+    matcher = structgen.compile(schema, VOCABULARY, limits=limits).matcher()
+    with pytest.raises(structgen.LimitExceededError, match="set_items"):
+        matcher.allowed_token_ids()

@@ -1,0 +1,197 @@
+"""Strings with conditions, of which the form of their terms tells something: held against their automata."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from structgen.engine.automata.inclusion import is_spelled
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import DEAD, EMPTY
+from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.schema.json_text.strings import quoted
+
+ANY_STRING = quoted(rx.star(rx.ANY_CHAR))
+CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')  # of a string in which quotes are escaped
+LETTERS = "abz1-"
+
+
+def pattern(rng: random.Random, character: rx.Regex = rx.ANY_CHAR) -> rx.Regex:
+    """A few letters, counted letters and any characters, one after another."""
+    parts: list[rx.Regex] = []
+    for _ in range(rng.randint(1, 4)):
+        letter = rx.Chars(tuple((ord(c), ord(c)) for c in sorted(rng.sample(LETTERS, 2))))
+        parts.append(
+            rng.choice(
+                (
+                    rx.Literal(rng.choice(LETTERS).encode()),
+                    letter,
+                    rx.repeat(letter, 1, 3),
+                    rx.repeat(letter, 0, None),
+                    rx.star(character),
+                    rx.optional(letter),
+                    rx.repeat(character, rng.randint(1, 3), None),
+                )
+            )
+        )
+    return rx.sequence(*parts)
+
+
+def without(rng: random.Random) -> rx.Regex:
+    """Strings that match none of a few patterns."""
+    others = [rng.choice((pattern(rng), rx.literal_set([b"a", b"zz", b"1-"]))) for _ in range(rng.randint(1, 2))]
+    return rx.intersection(ANY_STRING, *(rx.Complement(quoted(other)) for other in others))
+
+
+def found_without(rng: random.Random) -> rx.Regex:
+    """Strings in which a pattern is found, and that match none of a few others."""
+    free = rx.star(CHARACTER)
+    shapes = [rx.sequence(free, pattern(rng, CHARACTER), free), pattern(rng, CHARACTER), free]
+    others = [
+        rx.sequence(free, pattern(rng, CHARACTER), rng.choice((free, rx.EMPTY))) for _ in range(rng.randint(0, 2))
+    ]
+    return rx.intersection(quoted(rng.choice(shapes)), *(rx.Complement(quoted(other)) for other in others))
+
+
+def is_ever_endless(automata: AutomatonStore, state: int) -> bool:
+    """As `AutomatonStore.is_ever_endless` by its definition: all states, and what comes back from where."""
+    after: dict[int, set[int]] = {}
+    waiting = [state]
+    while waiting:
+        top = waiting.pop()
+        if top not in after:
+            after[top] = {automata.step(top, byte) for byte in range(256)} - {DEAD}
+            waiting.extend(after[top])
+    endless = {here for here in after if here in reached_from(after, after[here])}
+    while more := {here for here in after if here not in endless and after[here] & endless}:
+        endless |= more
+    return state in endless and all(here in endless for here in after if after[here])
+
+
+def reached_from(after: dict[int, set[int]], begin: set[int]) -> set[int]:
+    seen = set(begin)
+    waiting = list(begin)
+    while waiting:
+        for target in after[waiting.pop()] - seen:
+            seen.add(target)
+            waiting.append(target)
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_strings_said_to_be_ever_endless_are(seed: int) -> None:
+    automata = AutomatonStore()
+    state = automata.add(without(random.Random(seed)))
+    if state != DEAD and automata.is_ever_endless(state):
+        assert is_ever_endless(automata, state)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_searches_said_to_be_ever_endless_are(seed: int) -> None:
+    automata = AutomatonStore()
+    state = automata.add(found_without(random.Random(seed)))
+    if state != DEAD and automata.is_ever_endless(state):
+        assert is_ever_endless(automata, state)
+
+
+def test_what_a_beginning_has_of_two_patterns_may_leave_one_end() -> None:
+    """After `a` there is `ab` and no other: the second `ab` would come behind an `a`."""
+    automata = AutomatonStore()
+    free = rx.star(CHARACTER)
+    ending = quoted(rx.sequence(free, rx.Literal(b"ab")))
+    refused = quoted(rx.sequence(free, rx.Literal(b"a"), free, rx.Literal(b"ab"), free))
+    state = automata.add(rx.intersection(ending, rx.Complement(refused)))
+    assert not is_ever_endless(automata, state)
+    assert not automata.is_ever_endless(state)
+
+
+@pytest.mark.parametrize("others", [[], ["hipchat"], ["[0-9]{9}", "^x-"]])
+def test_no_automaton_is_needed_for_a_search(others: list[str]) -> None:
+    automata = AutomatonStore()
+    free = rx.star(CHARACTER)
+    refused = [rx.Complement(quoted(rx.sequence(free, parse_regex(other), free))) for other in others]
+    state = automata.add(rx.intersection(quoted(rx.sequence(free, parse_regex("github|[a-f]{80}"), free)), *refused))
+    before = automata.count
+    assert automata.is_ever_endless(state)
+    assert automata.count < before + 10
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ["[0-9a-f]{32}"],  # a search: thousands of states
+        ["hipchat", "slack|irc"],
+        ["^x-"],
+        ["^(ab|cd)$"],
+        ["^x-", "[0-9]{3}", "^name$"],
+        ["^[^a]*$"],  # an `a` must come: what follows it is free
+        ["a$"],
+        ["^[a-z]*b"],
+    ],
+)
+def test_no_automaton_is_needed_to_see_it(others: list[str]) -> None:
+    automata = AutomatonStore()
+    patterns = [parse_regex(other, "ecma", anchored=False) for other in others]
+    regex = rx.intersection(ANY_STRING, *(rx.Complement(quoted(found)) for found in patterns))
+    assert automata.is_ever_endless(automata.add(regex))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
+    rng = random.Random(seed)
+    automata = AutomatonStore()
+    star = automata.tail[automata.add(ANY_STRING)]
+    body, _, _ = automata.payload[star]
+    for _ in range(4):
+        state = automata.add(quoted(pattern(rng)))
+        for byte in rng.choice((b'"', b'"a', b'"z1', b'"\\u00', b'"-\\')):
+            state = automata.step(state, byte)
+        if is_spelled(automata, state, body, automata.tail[star], automata._cover(body), {}):
+            others = automata.complement(star, EMPTY)
+            assert automata._pruned(automata.intersection([state, others], EMPTY)) == DEAD
+
+
+def test_a_string_long_enough_is_no_condition_beside_a_pattern() -> None:
+    automata = AutomatonStore()
+    for inner in (rx.repeat(rx.Chars(((97, 122),)), 2, None), rx.repeat(rx.Chars(((48, 57), (97, 102))), 3, 40)):
+        plain = automata.add(quoted(inner))
+        long_enough = automata.add(rx.intersection(quoted(inner), quoted(rx.repeat(rx.ANY_CHAR, 2, None))))
+        assert plain != long_enough
+        for byte in b'"aaa':
+            plain, long_enough = automata.step(plain, byte), automata.step(long_enough, byte)
+        assert plain == long_enough
+
+
+@pytest.mark.parametrize(
+    ("pattern", "same"),
+    [
+        ("[0-9]+.*", "[0-9]{1,7}.*"),
+        ("[0-9]*.*", ".*"),
+        (".*[0-9]+.*", ".*[0-9]{1,3}.*"),
+        (".*[0-9]{3,}", ".*[0-9]{3}"),
+        ("[0-9]{2,5}(.|\\n)*", "[0-9]{2}(.|\\n)*"),
+        ("([0-9]{2}.*|[0-9]{5}.*)", "[0-9]{2}.*"),
+        ('([0-9]*|a.*|.*)"', '.*"'),
+        ('(b+|ab{0,3}|.*c.*|.*)"', '.*"'),
+    ],
+)
+def test_any_characters_leave_nothing_to_say_beside_them(pattern: str, same: str) -> None:
+    automata = AutomatonStore()
+    assert automata.add(parse_regex(pattern)) == automata.add(parse_regex(same))
+
+
+@pytest.mark.parametrize(("pattern", "other"), [("[0-9]+[0-8]*", "[0-9][0-8]*"), ('(a*|[a-c]*")', '[a-c]*"')])
+def test_fewer_characters_do_not(pattern: str, other: str) -> None:
+    automata = AutomatonStore()
+    assert automata.add(parse_regex(pattern)) != automata.add(parse_regex(other))
+
+
+def test_many_ways_through_what_is_repeated_are_not_followed_one_by_one() -> None:
+    automata = AutomatonStore()
+    some, more = "(?:ab|cd)" * 40, "(?:ab|cd|ef)" * 40
+    state = automata.add(parse_regex(f"(?:{some}){{2,3}}(?:{more})*"))
+    assert automata.matches(state, b"ab" * 80)
+    assert automata.matches(state, b"ab" * 80 + b"ef" * 40)
+    assert not automata.matches(state, b"ef" * 40)

@@ -1,0 +1,97 @@
+"""The Earley engine against a naive recognizer, and the promises of design: flat cost, shared sets."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support.grammars import random_grammar
+from support.naive import NaiveRecognizer
+
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+
+TOKENS = ["a", "b", "c", "ab", "ba", "aa", "abc", "bab", "cc", "é", "aé", "aaaa", "abab"]
+BYTES = [text.encode() for text in TOKENS] + ["é".encode()[:1], "é".encode()[1:]]
+EOS = len(BYTES)
+VOCABULARY = Vocabulary.from_bytes(dict(enumerate([*BYTES, b"<eos>"])), eos_token_ids=[EOS])
+BYTE_VOCABULARY = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+
+
+def compiled_from(text: str, vocabulary: Vocabulary = BYTE_VOCABULARY, *, eager: bool = False) -> CompiledGrammar:
+    return CompiledGrammar(normalize(parse(text), keep_endless=eager), vocabulary, eager=eager)
+
+
+@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.parametrize("seed", range(300))
+def test_allowed_tokens_are_those_of_the_naive_recognizer(seed: int) -> None:
+    rng = random.Random(seed)
+    grammar = random_grammar(rng)
+    naive = NaiveRecognizer(grammar)
+    compiled = CompiledGrammar(normalize(grammar, keep_endless=True), VOCABULARY)
+    for _ in range(3):
+        matcher = compiled.matcher()
+        text = b""
+        for _ in range(6):
+            allowed = matcher.allowed_token_ids()
+            expected = [token for token, data in enumerate(BYTES) if naive.run(text + data)[0]]
+            whole = naive.run(text)[1]
+            assert allowed == expected + [EOS] * whole, (seed, text, grammar)
+            assert matcher.is_accepting == whole
+            if not expected:
+                break
+            token = rng.choice(expected)
+            matcher.accept_token(token)
+            text += BYTES[token]
+
+
+@pytest.mark.parametrize(
+    ("grammar", "unit"),
+    [
+        ("start ::= A; A ::= 'a' A | 'a';", b"a"),
+        ("start ::= A; A ::= A 'a' | 'a';", b"a"),
+        ("start ::= A; A ::= 'a' B | 'a'; B ::= 'b' C; C ::= 'c' D; D ::= 'd' A | 'd';", b"abcd"),
+        ("start ::= '[' [ I { ',' I } ] ']'; I ::= #'[0-9]+';", b"12,"),
+    ],
+)
+def test_repetition_needs_a_bounded_number_of_sets(grammar: str, unit: bytes) -> None:
+    compiled = compiled_from(grammar)
+    matcher = compiled.matcher()
+    if grammar.startswith("start ::= '['"):
+        matcher.accept_bytes(b"[")
+    matcher.accept_bytes(unit * 50)
+    before = compiled.sets.set_count
+    matcher.accept_bytes(unit * 5000)
+    assert compiled.sets.set_count == before
+
+
+def test_nesting_makes_one_set_a_level() -> None:
+    compiled = compiled_from("start ::= N; N ::= 'a' N 'b' | 'a' 'b';")
+    matcher = compiled.matcher()
+    matcher.accept_bytes(b"a" * 1000)
+    made = compiled.sets.set_count
+    matcher.accept_bytes(b"b" * 1000)
+    assert made < 1100
+    assert matcher.is_accepting
+    assert compiled.sets.set_count <= 2 * made
+
+
+def test_a_grammar_without_texts_allows_nothing() -> None:
+    compiled = compiled_from("start ::= 'a' start;")
+    assert compiled.matcher().allowed_token_ids() == []
+
+
+def test_a_cyclic_grammar_ends() -> None:
+    matcher = compiled_from("start ::= A; A ::= B | 'x'; B ::= A | A A;").matcher()
+    matcher.accept_bytes(b"xxxx")
+    assert matcher.is_accepting
+
+
+def test_many_ways_through_a_long_token_are_not_taken_one_by_one() -> None:
+    letters = bytes(range(ord("a"), ord("z") + 1))
+    vocabulary = Vocabulary.from_bytes({0: b"x", 1: letters * 2, 2: letters * 2 + b"!"})
+    compiled = compiled_from("start ::= #'[a-z]+' start | 'x';", vocabulary)
+    assert compiled.matcher().allowed_token_ids() == [0, 1]
+    assert compiled.shared.terminals.nodes_visited + compiled.masks.nodes_visited < 1_000_000  # of 2**52 ways

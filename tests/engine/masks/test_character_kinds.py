@@ -1,0 +1,136 @@
+"""Kinds of characters behind nodes and around states, held against the characters one by one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.tries import trie_of
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.masks.character_kinds import CharacterKinds, Contents
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.token_trie import TokenTrie
+
+SAMPLES = [
+    *map(chr, range(128)),
+    "\u0080",
+    "\u00a0",
+    "\u1680",
+    "\u2003",
+    "\u3000",
+    "\ufeff",
+    "é",
+    "\u07ff",
+    "\u0800",
+    "日",
+    "\ud7ff",
+    "\ue000",
+    "\U00010000",
+    "\U0010ffff",
+]
+TEXTS = st.lists(
+    st.one_of(
+        st.text(st.sampled_from('ab"\\ é日\U0001f600'), min_size=1, max_size=5).map(str.encode),
+        st.binary(min_size=1, max_size=4),
+        st.text(st.sampled_from("aé日\U0001f600"), min_size=1, max_size=3).map(lambda text: text.encode()[:-1] or b"a"),
+    ),
+    max_size=40,
+)
+
+
+def kinds_of(text: str) -> int:
+    """The kinds of some characters as a mask, as the only token behind a node that is another character."""
+    contents = Contents(trie_of([(b"~" + text.encode(), 0)]))
+    return contents.behind[0]
+
+
+def node_of(trie: TokenTrie, path: bytes) -> int:
+    node = -1
+    for depth, byte in enumerate(path, 1):
+        node += 1
+        while trie.node_depth[node] != depth or trie.node_byte[node] != byte:
+            node = trie.node_end[node] if trie.node_depth[node] == depth else node + 1
+    return node
+
+
+def test_every_character_has_one_kind_and_cut_off_ones_have_that_too() -> None:
+    for char in SAMPLES:
+        assert kinds_of(char).bit_count() == 1, char
+        spelled = char.encode()
+        for end in range(1, len(spelled)):
+            trie = trie_of([(b"~" + spelled[:end], 0)])
+            assert Contents(trie).behind[0] == kinds_of(char), char
+
+
+@given(TEXTS.map(sorted))
+def test_behind_a_node_are_the_kinds_of_all_that_goes_on_there(texts: list[bytes]) -> None:
+    trie = trie_of([(text, index) for index, text in enumerate(texts)])
+    contents = Contents(trie)
+    broken = Contents(trie_of([(b"~\xff", 0)])).behind[0]
+    for path in {text[:end] for text in texts for end in range(1, len(text) + 1)}:
+        node = node_of(trie, path)
+        assert contents.characters[node] == sum(byte & 0xC0 != 0x80 for byte in path)
+        following = [text for text in texts if text.startswith(path) and text != path]
+        try:
+            path.decode()
+        except UnicodeDecodeError:
+            assert not following or contents.behind[node] & broken
+            continue
+        expected = 0
+        for text in following:
+            rest = text[len(path) :]
+            whole = rest.decode(errors="ignore")
+            cut_off = rest[len(whole.encode()) :] if rest.startswith(whole.encode()) else b"\xff"
+            ends = [char for char in SAMPLES if cut_off and len(cut_off) < len(char.encode())]
+            ends = [char for char in ends if Contents(trie_of([(b"~" + cut_off, 0)])).behind[0] == kinds_of(char)]
+            expected |= kinds_of(whole) if whole else 0
+            expected |= 0 if not cut_off else kinds_of(ends[0]) if ends else broken
+        if not expected & broken:
+            assert contents.behind[node] == expected
+        else:
+            assert contents.behind[node] & broken
+
+
+PATTERNS = (
+    '[^"]*"',
+    '([^"\\\\]|\\\\.)*"',
+    "[a-z]+,",
+    "[0-9a-f]*-",
+    "[^a]*a[^b]*b",
+    "(?:\\S+ )*\\S+!",
+    "[\\x00-\\u07ff]*\U0010ffff",
+)
+NO_WHOLE_KIND = "(a|é|日)*x"
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, NO_WHOLE_KIND])
+def test_characters_of_a_loop_lead_back_and_end_nothing(pattern: str) -> None:
+    automata = AutomatonStore()
+    kinds = CharacterKinds(automata)
+    states = [automata.add(parse_regex(pattern))]
+    for state in states:
+        after = {automata.step(state, byte) for byte in 'ab"\\é日 0'.encode()} - {0, *states}
+        states.extend(sorted(after)[: 30 - len(states)])
+    looped = 0
+    for state in states:
+        loops = kinds.loops(state)
+        refused = kinds.refused(state)
+        for char in SAMPLES:
+            kind = kinds_of(char)
+            target = state
+            for byte in char.encode():
+                target = automata.step(target, byte)
+            if loops & kind:
+                assert target == state, (pattern, char)
+                assert not automata.is_accepting(state)
+                looped += 1
+            if refused & kind:
+                assert automata.step(state, char.encode()[0]) == 0
+    assert (looped > 10) != (pattern == NO_WHOLE_KIND)
+
+
+def test_a_string_s_state_is_left_by_no_kind_but_those_of_its_ends() -> None:
+    automata = AutomatonStore()
+    loops = CharacterKinds(automata).loops(automata.add(parse_regex('[^"\\\\]*"')))
+    assert [char for char in SAMPLES if not loops & kinds_of(char)] == ['"', "\\"]
+    looks_for_a_word = CharacterKinds(automata).loops(automata.add(parse_regex(".*github.*!")))
+    assert [char for char in SAMPLES if not looks_for_a_word & kinds_of(char)] == ["\n", "g"]

@@ -1,0 +1,65 @@
+"""Masks of counted classes with many tokens, which share one order of these, held against the counts themselves."""
+
+import itertools
+import string
+
+import pytest
+
+import structgen
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+
+LETTERS = string.ascii_lowercase
+PAIRS = ["".join(pair) for pair in itertools.product(LETTERS, repeat=2)]
+TEXTS = [*LETTERS, *PAIRS, *(pair + "abc" for pair in PAIRS), *(2 * pair + "!" for pair in PAIRS), "0", "a0", "!", "é"]
+END = len(TEXTS)
+
+
+def vocabulary_of(end: str) -> Vocabulary:
+    """The vocabulary with another end token: it shares no tables with the others."""
+    spellings = {number: text.encode() for number, text in enumerate(TEXTS)}
+    return Vocabulary.from_bytes({**spellings, END: end.encode()}, eos_token_ids=[END])
+
+
+def expected(allowed: str, low: int, high: int, written: str) -> list[int]:
+    """What may come next in `[allowed]{low,high}!`, the end token left out."""
+    found = []
+    for number, text in enumerate(TEXTS):
+        body, mark, rest = (written + text).partition("!")
+        if not rest and set(body) <= set(allowed) and len(body) <= high and (not mark or len(body) >= low):
+            found.append(number)
+    return found
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_classes_that_share_an_order_of_tokens_allow_their_own(order: tuple[int, ...]) -> None:
+    vocabulary = vocabulary_of(f"<{order}>")
+    classes = [LETTERS, LETTERS.replace("z", ""), LETTERS + "0é"]
+    for low, high in ((0, 3), (2, 9), (4, 40), (0, 1)):
+        for number in order:
+            allowed = classes[number]
+            grammar = structgen.Grammar.regex(f"[{allowed}]{{{low},{high}}}!")
+            matcher = structgen.compile(grammar, vocabulary).matcher()
+            for size in range(high + 1):
+                written = ("ab" * high)[:size]
+                assert matcher.allowed_token_ids() == expected(allowed, low, high, written), (allowed, high, written)
+                if size < high:
+                    matcher.accept_bytes(("ab" * high)[size : size + 1].encode())
+
+
+def test_a_bound_that_matters_late_is_kept() -> None:
+    matcher = structgen.compile(structgen.Grammar.regex("[a-y]{0,60}!"), vocabulary_of("<>")).matcher()
+    for size in range(0, 60, 3):
+        assert matcher.allowed_token_ids() == expected(LETTERS.replace("z", ""), 0, 60, "abc" * (size // 3))
+        matcher.accept_bytes(b"abc")
+
+
+def test_a_token_that_begins_no_character_is_in_no_order_without_it() -> None:
+    texts = ["".join(letters) for size in (1, 2, 3) for letters in itertools.product("abcdefghijklmnop", repeat=size)]
+    spellings = {number: text.encode() for number, text in enumerate([*texts, '"'])}
+    quote, end = len(texts), len(texts) + 1
+    vocabulary = Vocabulary.from_bytes({**spellings, end: b"<quoted>"}, eos_token_ids=[end])
+    for schema in ({"maxLength": 2}, {"maxLength": 1, "pattern": "^[a-p]*$"}):
+        matcher = structgen.compile({"type": "string", **schema}, vocabulary).matcher()
+        matcher.accept_bytes(b'"')
+        shorter = [number for number, text in enumerate(texts) if len(text) <= schema["maxLength"]]
+        assert matcher.allowed_token_ids() == [*shorter, quote]

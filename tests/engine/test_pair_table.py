@@ -1,0 +1,35 @@
+"""`PairTable` against a dict."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structgen.engine.pair_table import PairTable
+
+FEW = st.integers(0, 9)
+MANY = st.integers(0, 2**31 - 1)
+PAIRS = st.one_of(st.tuples(FEW, FEW), st.tuples(MANY, FEW), st.tuples(MANY, MANY))
+NUMBERS = st.integers(0, 2**31 - 2)
+
+
+@given(st.lists(st.tuples(PAIRS, NUMBERS), max_size=300), st.lists(PAIRS, max_size=20))
+def test_pairs_keep_the_numbers_that_they_were_given_last(given_to, others):
+    table = PairTable()
+    expected = {}
+    for (first, second), number in given_to:
+        table.put(first, second, number)
+        expected[first, second] = number
+    assert len(table) == len(expected)
+    for first, second in [*expected, *others]:
+        assert table.get(first, second) == expected.get((first, second), -1)
+
+
+def test_many_pairs_in_a_row():
+    table = PairTable()
+    for first in range(40):
+        for second in range(50):
+            table.put(first, second, first * second)
+    assert len(table) == 2000
+    assert all(table.get(first, second) == first * second for first in range(40) for second in range(50))
+    assert table.get(40, 0) == table.get(0, 50) == -1

@@ -1,0 +1,75 @@
+"""`export`: what it takes, and what it refuses. That other engines read it is in tests/differential."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import get_args
+
+import pytest
+
+import structgen
+from structgen.integrations.export import Dialect
+
+TEXTS = [dialect for dialect in get_args(Dialect) if dialect != "vllm"]
+
+
+@pytest.mark.parametrize("to", TEXTS)
+def test_the_end_follows_the_value(to):
+    text = structgen.export({"enum": ["a", 1]}, to, end="<end>")
+    assert "<end>" in text.replace("\\", "").replace("u003c", "<").replace("u003e", ">")
+    with_own_start = structgen.Grammar.kbnf("start ::= 'x'; start_ ::= 'y';")
+    assert structgen.export(with_own_start, to, end="!") != structgen.export(with_own_start, to)
+
+
+@pytest.mark.parametrize("to", get_args(Dialect))
+def test_uniqueness_is_refused_for_all(to):
+    with pytest.raises(structgen.UnsupportedSchemaError) as caught:
+        structgen.export({"type": "array", "uniqueItems": True}, to)
+    assert caught.value.keyword == "uniqueItems"
+
+
+@pytest.mark.parametrize("to", get_args(Dialect))
+@pytest.mark.parametrize("kbnf", ["start ::= margin! 'a';", "start ::= !#'[a-z]' 'a';"])
+def test_our_own_words_are_refused_by_name(to, kbnf):
+    with pytest.raises(structgen.GrammarError, match=r"has no word for the (look-ahead|'margin!')"):
+        structgen.export(structgen.Grammar.kbnf(kbnf), to)
+
+
+def test_the_dialects_of_kbnf():
+    older = structgen.Grammar.kbnf("start ::= except!('a') 'a';")
+    assert structgen.export(older, "kbnf") == "start ::= #ex'a'? 'a';\n"
+    assert structgen.export(older, "kbnf-older") == "start ::= except!('a') 'a';\n"
+    with pytest.raises(structgen.GrammarError, match="the older dialect has no word"):
+        structgen.export(structgen.Grammar.kbnf("start ::= #e'a+b';"), "kbnf-older")
+
+
+def test_regexes_and_languages_are_grammars_too():
+    assert structgen.export(structgen.Grammar.regex("[0-9]{2}"), "lark") == "start: /[0-9]{2}/\n"
+    assert structgen.export(structgen.Grammar.language("json"), "xgrammar").startswith("root ::=")
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="to must be one of kbnf, "):
+        structgen.export({}, "xml")
+    with pytest.raises(ValueError, match="not for a Grammar"):
+        structgen.export(structgen.Grammar.regex("a"), "gbnf", whitespace="single")
+    with pytest.raises(structgen.LimitExceededError):
+        structgen.export(
+            {"pattern": "^(a|b)*a(a|b){30}$", "maxLength": 50}, "gbnf", limits=structgen.Limits(automaton_states=50)
+        )
+
+
+def test_an_automaton_that_is_too_large_to_be_written_down_is_refused(monkeypatch):
+    monkeypatch.setattr("structgen.kbnf.writing.automaton_rules._MAX_STATES", 100)
+    with pytest.raises(structgen.LimitExceededError, match="more than 100 rules"):
+        structgen.export({"type": "number", "multipleOf": 429}, "gbnf")
+
+
+def test_what_vllm_gets_is_what_xgrammar_reads():
+    arguments = structgen.export({"type": "integer"}, "vllm")
+    assert arguments == {"grammar": structgen.export({"type": "integer"}, "xgrammar")}
+    if importlib.util.find_spec("xgrammar") is None:
+        pytest.skip("xgrammar is not installed")
+    import xgrammar
+
+    assert xgrammar.Grammar.from_ebnf(arguments["grammar"])

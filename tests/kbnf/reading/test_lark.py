@@ -1,0 +1,199 @@
+"""Lark: what is read, what is refused and where, and that what is written is read back as the same language."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.foreign_grammars import LARK
+from support.texts import is_read
+from support.vocabularies import BYTES
+
+import structgen
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError, LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.reading.lark import parse_lark
+from structgen.kbnf.reading.lark_common import COMMON
+from structgen.kbnf.writing.lark import print_lark
+from structgen.kbnf.writing.longest_match import widened
+
+SETTINGS = settings(suppress_health_check=list(HealthCheck))
+ASCII = rx.Chars(((0, 0x7F),))
+
+
+def belongs(grammar: ast.Grammar, text: str) -> bool:
+    return is_read(CompiledGrammar(normalize(grammar), BYTES, eager=False), text)
+
+
+@pytest.mark.parametrize("dialect", ["llguidance", "lark"])
+@pytest.mark.parametrize("name", LARK)
+def test_texts_of_grammars(name, dialect):
+    grammar = structgen.Grammar.lark(LARK[name].text, dialect=dialect)
+    assert (grammar.kind, grammar.eager) == (dialect, False)
+    for text in LARK[name].valid:
+        assert belongs(grammar.tree, text), text
+    for text in LARK[name].invalid:
+        assert not belongs(grammar.tree, text), text
+
+
+def test_only_lark_itself_ignores_what_stands_before_the_first_terminal():
+    text = "start: A\nA: /a/\n%ignore / +/"
+    assert not belongs(parse_lark(text), " a")
+    assert belongs(parse_lark(text, dialect="lark"), " a ")
+
+
+@pytest.mark.parametrize(
+    ("text", "valid", "invalid"),
+    [
+        ('start: "a"i "b"', ["ab", "Ab"], ["aB"]),
+        ("start: /x y/x /z/i", ["xyZ"], ["x yz"]),
+        ('start: A\nA: /[a-z]+/ & ~/if|of/ | "1"', ["ix", "1"], ["if", "2"]),
+        ("start: ~A\nA: /a/", None, None),
+        ('start: "a"{2,3} "b"{,2} "c"{2} "d"{1,}', ["aaccd", "aaabbccddd"], ["accd", "aabbbccd", "aacd"]),
+        (
+            '_sep{x, s}: x (s x)*\nstart: _sep{A, ","} ";" _sep{pair, "|"}\npair: A A\nA: /[0-9]/',
+            ["1,2;34|56"],
+            ["1;2"],
+        ),
+        ('opt{x}: [x]\nstart: opt{opt{"a"}} "b"', ["b", "ab"], ["aab"]),
+        ('start: (\n  "a"\n  | "b"\n)+ // a group over lines\n  | "c" # and one more\n', ["abba", "c"], ["ac"]),
+        ("start: A\nA.2: /a/\n!x.-1: A\n", ["a"], ["aa"]),
+        ('start[capture]: a[capture="x"]\n', None, None),
+        ('start[capture="all"]: a\na[capture]: "x"', ["x"], [""]),
+        ('start: %regex { "substring_chunks": ["ab", "c"] } "!"', ["!", "ab!", "abc!", "c!"], ["a!", "bc!"]),
+        ('%llguidance { "no_forcing": true }\nstart: "é\\u00e9\\x41\\U0001F600\\""', ['ééA\U0001f600"'], []),
+        ('start: A B\n%ignore B\nA: "a"\nB: "b"', ["ab", "abbb"], ["a", "bba", "bab"]),
+        ('start:\n | "a"', ["", "a"], ["aa"]),
+        ('start: a-b\na-b: "x"->y', ["x"], ["y"]),
+    ],
+)
+def test_what_is_read(text, valid, invalid):
+    if valid is None:
+        with pytest.raises(GrammarError):
+            parse_lark(text)
+        return
+    grammar = parse_lark(text)
+    for word in valid:
+        assert belongs(grammar, word), word
+    for word in invalid:
+        assert not belongs(grammar, word), word
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "says"),
+    [
+        ("start: <think>", 1, 8, "<think> is not supported"),
+        ("start: <[1000]>", 1, 8, r"<\[1000\]> is not supported"),
+        ("start: @other", 1, 8, "@other is not supported"),
+        ('start: %json {"type": "string"}', 1, 8, "%json is not supported"),
+        ('start: %regex {"words": "a"}', 1, 8, "this %regex is not supported"),
+        ("start: %json {", 1, 14, "expected JSON"),
+        ("start: a", 1, 8, "the rule 'a' is not defined"),
+        ("start: A", 1, 8, "the terminal 'A' is not defined"),
+        ('start: "a\n', 1, 8, "this string has no end"),
+        ("start: /a\n", 1, 8, "this regex has no end"),
+        ("start: 'a'", 1, 8, "unexpected character"),
+        ('start: "\\q"', 1, 9, r"unknown escape \\q"),
+        ("start: A\nA: B\nB: A", 2, 1, "is made of itself|"),
+        ('start: A\nA: start "b"', 2, 4, "the rule 'start' stands in a terminal"),
+        ("start: /a(?=b)/", 1, 10, "looks at what is around"),
+        ("start: /a$/", 1, 10, "looks at what is around"),
+        (r"start: /\ba/", 1, 9, "looks at what is around"),
+        ("start: /(a/", 1, 8, "in this regex"),
+        ("start: /a/l", 1, 8, "the flags 'l'"),
+        ('start: "a" & "b"', 1, 12, "in terminals only"),
+        ('start: ~"a"', 1, 8, "in terminals only"),
+        ('start: "a" ~', 1, 12, "expected something after '~'"),
+        ('start: "a"~3..2', 1, 11, "wrong order"),
+        ('start: "b".."a"', 1, 8, "a range is of two characters"),
+        ('start: ("a"', 1, 8, "this bracket has no end"),
+        ('start: "a")', 1, 11, "unexpected"),
+        ('%import foo.BAR\nstart: "x"', 1, 1, "only the terminals of 'common'"),
+        ('%import common.FOO\nstart: "x"', 1, 1, "no terminal 'FOO'"),
+        ("%declare A\nstart: A", 1, 1, "%declare is not supported"),
+        ('%llguidance {"skip_repetition": "once"}\nstart: "a"', 1, 1, "only no_forcing"),
+        ("start[lazy]: /a+/", 1, 6, "'lazy' is not supported"),
+        ('start: "a"\nstart: "b"', 2, 1, "defined twice"),
+        ('x: "a"', 1, 1, "no rule 'start'"),
+        ('start: f{"a"}\nf{x,y}: x y', 1, 8, "takes 2 arguments, not 1"),
+        ('start "a"', 1, 7, "expected ':'"),
+        ('start: f{"a"}\nf{x}: x f{(x x)}', 2, 9, "instances of templates"),
+    ],
+)
+def test_what_is_refused_is_pointed_at(text, line, column, says):
+    with pytest.raises(GrammarError, match=says) as caught:
+        parse_lark(text)
+    if says.endswith("|"):  # which of several is named is open
+        return
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert "^" in str(caught.value)
+
+
+def test_limits_and_depth():
+    depth = 20_000
+    assert belongs(parse_lark("start: " + "(" * depth + '"a"' + ")" * depth), "a")
+    chain = "\n".join(f"A{n}: A{n + 1}" for n in range(5000))
+    assert belongs(parse_lark(f'start: A0\n{chain}\nA5000: "a"'), "a")
+    assert belongs(parse_lark(f'f{{x}}: x\nstart: f{{{"[" * depth}"a"{"]" * depth}}}'), "")
+    with pytest.raises(LimitExceededError):
+        parse_lark('start: "a" "b" "c"', limits=structgen.Limits(grammar_symbols=2))
+
+
+@pytest.mark.parametrize("dialect", ["llguidance", "lark"])
+def test_every_common_terminal_is_read(dialect):
+    for name in COMMON:
+        assert parse_lark(f"%import common.{name}\nstart: {name}", dialect=dialect)
+
+
+@SETTINGS
+@given(data=st.data())
+def test_what_is_written_is_read_back_as_the_same_language(data, language, strategies):
+    regexes = strategies["regexes"]().map(lambda r: ast.RegexTerminal(rx.intersection(rx.star(ASCII), r)))
+    grammar = data.draw(strategies["grammars"](regexes))
+    wanted = language(grammar)
+    try:
+        text = print_lark(grammar)
+    except GrammarError as error:
+        assert "derives no text" in str(error)
+        assert not wanted
+        return
+    assert language(normalize(parse_lark(text))) == wanted
+
+
+@SETTINGS
+@given(data=st.data())
+def test_what_is_widened_matches_no_less(data, strategies):
+    regex = data.draw(strategies["regexes"]())
+    assert AutomatonStore().is_empty(rx.difference(regex, widened(regex)))
+
+
+@pytest.mark.parametrize(
+    ("kbnf", "text"),
+    [
+        # One terminal, though `[0-9]+` before `5` would never end as a lexeme.
+        ("start ::= #'[0-9]+' '5';", "start: WHOLE\nWHOLE: /[0-9]+/ /5/\n"),
+        # In what recurses, digits become single ones; `(` and `)` stay.
+        ("start ::= #'[0-9]+' '5' | '(' start ')';", "start: /[0-9]/+ /5/ | /\\(/ start /\\)/\n"),
+        ("start ::= 'ab' | 'abc' start;", "start: /ab/ | /abc/ start\n"),
+        ("start ::= 'ab' 'c' | 'abc' start;", "start: /a/ /b/ /c/ | /a/ /b/ /c/ start\n"),
+        # Of an option of nothing the empty text is left.
+        ("start ::= {'b' x} 'a' | '(' start ')'; x ::= x;", "start: /a/ | /\\(/ start /\\)/\n"),
+        ("start ::= {'b' x} | '(' start ')'; x ::= x;", 'start: "" | /\\(/ start /\\)/\n'),
+        ("start ::= '{' start '}' | '\"a\"';", 'start: /\\{/ start /\\}/ | /"a"/\n'),
+    ],
+)
+def test_terminals_are_cut_where_a_lexer_would_take_the_longer_one(kbnf, text):
+    assert print_lark(parse(kbnf)) == text
+
+
+@pytest.mark.parametrize(
+    "kbnf", ["start ::= #ex'a';", "start ::= any!;", "start ::= 'a' start;", "start ::= !'a' 'b';"]
+)
+def test_what_lark_cannot_say_is_refused(kbnf):
+    with pytest.raises(GrammarError):
+        print_lark(parse(kbnf))

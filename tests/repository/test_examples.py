@@ -1,0 +1,53 @@
+"""Every example runs as it stands, and README's first example prints what README says."""
+
+import contextlib
+import io
+import pathlib
+import re
+import runpy
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+# What each one must print, whatever else the model makes of it.
+PRINTS = {
+    "csv_to_parquet": "2 Lamp negative",
+    "long_text": "- ",
+    "agent": "answer(price=39.9) -> 39.9",
+    "chat_with_tools": "-> 42\nIs it warm in Lyon? weather({'city': 'Lyon', 'unit': 'C'})",
+    "sql": "SELECT COUNT(*) FROM orders",
+    "streaming": "Maria Lopez 2026-03-14 3\n1 London - UK",
+    "classification": "cooking - Bake the cake",
+    "extraction": "name='Alice Smith' age=34",
+    "grammar": "2026-03-14",
+    "json_schema": "'price': 39.9",
+    "proper_tokenization": "any           0.18",
+    "logits_processor": "3 name='Bob Stone' age=51",
+    "typed_function": "negative",
+}
+
+
+def test_every_example_is_known():
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == set(PRINTS)
+
+
+@pytest.mark.parametrize("name", sorted(PRINTS))
+def test_the_example_runs(smollm2, name, capsys):
+    if name == "csv_to_parquet":
+        pytest.importorskip("pyarrow")
+    side = smollm2.tokenizer.padding_side
+    try:
+        runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")  # `load` gives the fixture's model
+    finally:
+        smollm2.tokenizer.padding_side = side
+    assert PRINTS[name] in capsys.readouterr().out
+
+
+def test_readme_prints_what_it_says(smollm2):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
+    code, expected = found.groups()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    assert printed.getvalue() == expected

@@ -1,0 +1,235 @@
+"""Where references lead: by URI, anchor, pointer and dynamic scope, in the schema and in a registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+import structgen
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import SchemaError, UnsupportedSchemaError
+from structgen.schema import SchemaOptions, resolve, schema_to_kbnf
+
+LATEST = "https://json-schema.org/draft/2020-12/schema"
+DRAFTS = [
+    "http://json-schema.org/draft-04/schema",
+    "http://json-schema.org/draft-06/schema",
+    "http://json-schema.org/draft-07/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    LATEST,
+]
+TREE = {
+    "$id": "https://tree.test/tree",
+    "$dynamicAnchor": "node",
+    "type": "object",
+    "properties": {"data": True, "children": {"type": "array", "items": {"$dynamicRef": "#node"}}},
+}
+
+
+def registry(**contents: Any) -> Registry[Any]:
+    """Schemas under `https://remote.test/`, of the newest draft where they do not say."""
+    pairs = ((f"https://remote.test/{name}", schema) for name, schema in contents.items())
+    empty: Registry[Any] = Registry()
+    return empty.with_resources((uri, Resource.from_contents(s, default_specification=DRAFT202012)) for uri, s in pairs)
+
+
+def agree(accepts: Any, schema: Any, valid: list[Any], invalid: list[Any], **options: Any) -> None:
+    """The grammar and the final validator say the same, and what is expected."""
+    accepted = accepts(schema, **options)
+    parse = resolve(schema, options=SchemaOptions(**options)).parse
+    for value in valid:
+        text = json.dumps(value)
+        assert accepted(text), text
+        assert parse(text) == value
+    for value in invalid:
+        text = json.dumps(value)
+        assert not accepted(text), text
+        with pytest.raises(jsonschema.ValidationError):
+            parse(text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"$ref": "#/a%25b~0c~1d/0", "a%b~c/d": [{"type": "null"}]}, [None], [1]),
+        ({"$ref": "urn:x:y#z", "$defs": {"z": {"$id": "urn:x:y", "$anchor": "z", "type": "null"}}}, [None], [1]),
+        (
+            {
+                "$id": "https://base.test/dir/root",
+                "$ref": "../leaf",
+                "$defs": {"leaf": {"$id": "/leaf", "type": "null"}},
+            },
+            [None],
+            [1],
+        ),
+        (  # an `$id` in an enum names nothing
+            {
+                "$defs": {"a": {"enum": [{"$id": "b"}]}, "z": {"$id": "b", "type": "null"}},
+                "$ref": "b",
+            },
+            [None],
+            [{"$id": "b"}],
+        ),
+        ({"$schema": DRAFTS[2], "$ref": "#a", "definitions": {"x": {"$id": "#a", "type": "null"}}}, [None], [1]),
+        ({"$schema": DRAFTS[0], "$ref": "x.json", "definitions": {"x": {"id": "x.json", "type": "null"}}}, [None], [1]),
+        ({"properties": {"$ref": {"type": "null"}}}, [{"$ref": None}], [{"$ref": 1}]),
+    ],
+)
+def test_names_in_one_document(accepts: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    agree(accepts, schema, valid, invalid)
+
+
+@pytest.mark.parametrize(
+    ("schema", "error", "pointer", "keyword"),
+    [
+        ({"items": {"$ref": "https://elsewhere.test/x"}}, UnsupportedSchemaError, "/items", "$ref"),
+        ({"items": {"$ref": "#/$defs/x"}}, SchemaError, "/items", "$ref"),
+        ({"items": {"$ref": "#x"}}, SchemaError, "/items", "$ref"),
+        ({"items": {"$dynamicRef": "#x"}}, SchemaError, "/items", "$dynamicRef"),
+        ({"items": {"$ref": 1}}, SchemaError, "/items", "$ref"),
+        (
+            {"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x", "type": "null"}}, "$ref": "#x"},
+            SchemaError,
+            "",
+            "$ref",
+        ),
+    ],
+)
+def test_what_leads_nowhere_is_named(schema: Any, error: type[SchemaError], pointer: str, keyword: str) -> None:
+    with pytest.raises(error) as caught:
+        schema_to_kbnf(schema)
+    assert (caught.value.pointer, caught.value.keyword) == (pointer, keyword)
+
+
+def test_a_registry_gives_what_lies_outside(accepts: Any) -> None:
+    known = registry(
+        person={"properties": {"name": {"$ref": "name#/$defs/short"}}, "required": ["name"]},
+        name={"$defs": {"short": {"type": "string", "maxLength": 3}}},
+    )
+    agree(accepts, {"$ref": "https://remote.test/person"}, [{"name": "Ann"}], [{"name": "Anna"}, {}], registry=known)
+
+
+def test_places_in_the_registry_are_named_by_uri() -> None:
+    known = registry(a={"properties": {"b": {"$ref": "missing"}}})
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        schema_to_kbnf({"$ref": "https://remote.test/a"}, registry=known)
+    assert caught.value.pointer == "https://remote.test/a#/properties/b"
+    assert "(at https://remote.test/a#/properties/b)" in str(caught.value)
+
+
+def test_what_the_callers_function_retrieves_counts_once_it_is_asked_for(accepts: Any) -> None:
+    asked: list[str] = []
+
+    def retrieve(uri: str) -> Resource[Any]:
+        asked.append(uri)
+        return DRAFT202012.create_resource({"type": "null"})
+
+    known: Registry[Any] = Registry(retrieve=retrieve)  # type: ignore[call-arg]
+    agree(accepts, {"$ref": "https://remote.test/x"}, [None], [1], registry=known)
+    assert set(asked) == {"https://remote.test/x"}
+
+
+def test_the_registry_is_part_of_the_cache_key_by_content(byte_vocabulary: Vocabulary) -> None:
+    schema = {"$ref": "https://remote.test/a"}
+    first, same, other = (
+        structgen.compile(schema, byte_vocabulary, registry=registry(a={"type": kind}, unused={"title": title})).grammar
+        for kind, title in (("null", "x"), ("null", "y"), ("string", "x"))
+    )
+    assert first is same
+    assert first is not other
+
+
+@pytest.mark.parametrize("uri", DRAFTS)
+def test_each_metaschema_is_known_and_judges_schemas(accepts: Any, uri: str) -> None:
+    valid = [{"type": "string", "minLength": 1}, {"properties": {"a": {"items": {"maximum": 3}}}}]
+    invalid = [{"type": "text"}, {"properties": {"a": {"minLength": -1}}}, 3]
+    agree(accepts, {"$ref": uri}, valid, invalid, property_order="any")
+
+
+def test_dynamic_references_follow_the_outermost_anchor(accepts: Any) -> None:
+    strict = {
+        "$schema": LATEST,
+        "$id": "https://tree.test/strict",
+        "$dynamicAnchor": "node",
+        "$ref": "tree",
+        "unevaluatedProperties": False,
+        "$defs": {"tree": TREE},
+    }
+    valid = {"data": 1, "children": [{"data": 2}]}
+    invalid = {"data": 1, "children": [{"daat": 2}]}
+    agree(accepts, strict, [valid], [invalid, {"daat": 1}])
+    agree(accepts, {"$schema": LATEST, **TREE}, [valid, invalid], [{"children": [1]}])
+
+
+def test_one_schema_means_different_things_in_different_dynamic_scopes(accepts: Any) -> None:
+    def of(kind: str) -> dict[str, Any]:
+        item = {"$dynamicAnchor": "item", "type": kind}
+        return {"$id": f"https://list.test/{kind}", "$ref": "list", "$defs": {"item": item}}
+
+    schema = {
+        "$schema": LATEST,
+        "$id": "https://list.test/both",
+        "properties": {"n": {"$ref": "number"}, "s": {"$ref": "string"}, "any": {"$ref": "list"}},
+        "$defs": {
+            "n": of("number"),
+            "s": of("string"),
+            "list": {
+                "$id": "list",
+                "items": {"$dynamicRef": "#item"},
+                "$defs": {"any": {"$dynamicAnchor": "item"}},
+            },
+        },
+    }
+    agree(
+        accepts,
+        schema,
+        [{"n": [1], "s": ["a"], "any": [1, "a"]}, {"n": []}],
+        [{"n": ["a"]}, {"s": [1]}, {"s": ["a", 1]}],
+    )
+
+
+def test_recursive_references_of_2019_09(accepts: Any) -> None:
+    def tree(*, is_open: bool) -> dict[str, Any]:
+        return {
+            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            "$id": "https://tree.test/strict",
+            "$recursiveAnchor": True,
+            "$ref": "tree",
+            "properties": {"data": {"type": "integer"}},
+            "$defs": {
+                "tree": {
+                    "$id": "tree",
+                    "$recursiveAnchor": is_open,
+                    "properties": {"children": {"type": "array", "items": {"$recursiveRef": "#"}}},
+                }
+            },
+        }
+
+    nested = {"children": [{"data": "x"}]}
+    agree(accepts, tree(is_open=True), [{"children": [{"data": 1}]}], [nested], property_order="any")
+    agree(accepts, tree(is_open=False), [nested], [{"data": "x"}], property_order="any")
+
+
+def test_where_the_validator_reads_a_dynamic_scope_otherwise_it_is_refused() -> None:
+    schema = {  # `jsonschema` forgets the root, since no reference led out of it
+        "$schema": LATEST,
+        "$id": "https://scope.test/root",
+        "$dynamicAnchor": "x",
+        "properties": {"a": {"$id": "inner", "$ref": "https://remote.test/target"}},
+    }
+    known = registry(target={"items": {"$dynamicRef": "#x"}, "$defs": {"x": {"$dynamicAnchor": "x", "type": "null"}}})
+    with pytest.raises(UnsupportedSchemaError, match="another one to the validator"):
+        schema_to_kbnf(schema, registry=known)
+
+
+def test_recursion_over_any_scope_is_data(allows: Callable[[Any, Any], bool]) -> None:
+    value: Any = {}
+    for _ in range(50):
+        value = {"children": [value]}
+    assert allows({"$schema": LATEST, **TREE}, value)

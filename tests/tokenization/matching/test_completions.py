@@ -1,0 +1,74 @@
+"""How characters are completed, and how endings of pre-tokens are spelled, against the tokenizers' own merges."""
+
+import functools
+import random
+
+import pytest
+from support import bpe_tokenizers
+from support.bpe_tokenizers import tokenizer_of, vocabulary_of
+from support.smollm2 import byte_alphabet
+
+from structgen.tokenization.matching.completions import unfinished
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+
+MAKES = [make for make in bpe_tokenizers.CUTTING if make is not bpe_tokenizers.llama3]  # it has whole words besides
+LETTERS = {byte: letter for letter, byte in byte_alphabet().items()}
+
+
+@functools.cache
+def tokenization_of(make):
+    tokenizer, vocabulary = tokenizer_of(make), vocabulary_of(make)
+    return tokenizer, ProperTokenization(tokenizer, vocabulary)
+
+
+def merged(make, data):
+    """What the tokenizer's merges make of some bytes within a pre-token."""
+    return [token.id for token in tokenization_of(make)[0].model.tokenize("".join(LETTERS[byte] for byte in data))]
+
+
+def unfinished_tokens(make):
+    tokenization = tokenization_of(make)[1]
+    spellings = tokenization.vocabulary.spellings
+    return [(token, text) for token, text in enumerate(spellings) if unfinished(text) and merged(make, text) == [token]]
+
+
+@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_completions_stay_behind_their_token(make):
+    found = 0
+    for token, text in unfinished_tokens(make):
+        completion = tokenization_of(make)[1].completions.of(token)
+        assert completion.exists or not completion.texts
+        for more in completion.texts:
+            assert len((unfinished(text) + more).decode()) == 1 or not unfinished(more)
+            assert merged(make, text + more)[0] == token, (text, more)
+            found += 1
+    assert found > 50
+
+
+@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_a_token_that_some_character_completes_has_a_completion(make):
+    rng = random.Random(3)
+    characters = {chr(code) for code in [*range(0x80, 0x800), *rng.sample(range(0x800, 0xD800), 3000)]}
+    characters |= {chr(code) for code in rng.sample(range(0x10000, 0x20000), 500)}
+    for token, text in unfinished_tokens(make):
+        part = unfinished(text)
+        whole = [data for one in characters if (data := one.encode()).startswith(part)]
+        completed = [data for data in whole if merged(make, text + data[len(part) :])[0] == token]
+        kinds = {tokenization_of(make)[1].scanner.kind_of(data) for data in completed}
+        if max(kinds, default=-1) >= 0:
+            assert tokenization_of(make)[1].completions.of(token).exists, (text, completed[:3])
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_endings_are_spelled_as_the_merges_do(make):
+    rng = random.Random(4)
+    told = 0
+    for _ in range(400):
+        data = "".join(rng.choices('aeit nhor"{}1.<\\éñ中한😀', k=rng.randint(1, 12))).encode()[rng.randint(0, 1) :]
+        spelled = tokenization_of(make)[1].spell(data)
+        if spelled is not None:
+            assert list(spelled) == merged(make, data), data
+            told += 1
+    assert told > 80
