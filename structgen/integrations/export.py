@@ -43,8 +43,8 @@ def export(
     r"""Write a schema, a type or a `Grammar` for another engine. The language of texts stays the same.
 
     Two rules cannot be written as a grammar; structgen's own engine checks them. Additional keys must differ: an
-    exported grammar allows a repeated one. Items must differ: `uniqueItems` is refused. A construct that the dialect lacks is
-    refused by name. See docs/other-engines.md.
+    exported grammar allows a repeated one. Items must differ: `uniqueItems` is refused. A construct that the
+    dialect lacks is refused by name. See docs/other-engines.md.
 
     Args:
         schema: a Pydantic model, a type, a JSON Schema, or a `Grammar`.

@@ -74,7 +74,7 @@ def test_rows_that_fail_say_why(tiny_model, tmp_path):
     errors = {row["line"]: row for row in read_lines(tmp_path / "out.failed.jsonl")}
     assert errors[1]["error"] == "ValidationFailedError" and len(errors[1]["attempts"]) == 1
     assert (
-        "no JSON" in errors[3]["message"] and "'prompt'" in errors[4]["message"] and errors[5]["error"] == "ValueError"
+        "not JSON" in errors[3]["message"] and "'prompt'" in errors[4]["message"] and errors[5]["error"] == "ValueError"
     )
     assert errors[6]["error"] == "GenerationError" and "context" in errors[6]["message"]
     assert map_file(tiny_model, prompts, Person, out, **refused).skipped == 5
