@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from structgen.compilation.cache import CompileCache, T, estimated_bytes, estimated_tables_bytes
+from structgen.compilation.cache import CompileCache, estimated_bytes, estimated_tables_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
-from structgen.compilation.inputs import CompileInput, prepare
+from structgen.compilation.inputs import CompileInput, from_grammar, from_json_lines, from_source
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
-from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
-from structgen.schema import begins_with_bracket
+from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.template import Template
+from structgen.schema import begins_with_bracket, resolve
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
     from structgen.tokenization.matching.proper_tokenization import ProperTokenization
     from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 
-__all__ = ["clear_cache", "compile", "compile_prepared"]
+__all__ = ["clear_cache", "compile", "compile_input"]
 
+T = TypeVar("T")
 
 _cache = CompileCache(estimated_bytes, estimated_tables_bytes)
-
-
 _DEFAULT_OPTIONS = SchemaOptions()
-
-
 _DEFAULT_LIMITS = Limits()
 
 
@@ -99,7 +98,7 @@ def compile(
     proper = _proper(tokenization, vocabulary)
     spellable = None if proper is None else proper.spelling.spellable
     narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
-    prepared = prepare(narrowed, checked, limits)
+    prepared = compile_input(narrowed, checked, limits)
     if proper is not None:
         from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
 
@@ -108,19 +107,47 @@ def compile(
             proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
         proper.spelling.check_texts(named_texts(schema, source))
         proper.spelling.check_languages(named_patterns(source, limits), limits)
-    return Constraint(compile_prepared(prepared, vocabulary, limits, spellable), prepared, proper=proper)
+    return Constraint(_compiled(prepared, vocabulary, limits, spellable), prepared, proper=proper)
 
 
-def compile_prepared(
+def compile_input(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """Return the compile input of anything that `compile` takes; nothing is translated yet.
+
+    Args:
+        given: a `Grammar`, `json_lines(…)`, `template(…)`, or what `structgen.schema.resolve` takes.
+        options: how schemas are read.
+        limits: bounds; named in errors.
+
+    Raises:
+        SchemaError, LimitExceededError: see `structgen.schema.resolve`.
+    """
+    if isinstance(given, Grammar):
+        return from_grammar(given)
+    if isinstance(given, JsonLines):
+        return from_json_lines(given, options, limits)
+    if isinstance(given, Template):
+        from structgen.compilation.template_rules import from_template  # others do without
+
+        return from_template(
+            given,
+            options,
+            limits,
+            make_input=lambda part: compile_input(part, options, limits),
+            compile_part=lambda part: _compiled(part, byte_vocabulary(), limits),
+        )
+    return from_source(resolve(given, limits=limits, options=options), limits)
+
+
+def _compiled(
     prepared: CompileInput, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
 ) -> CompiledGrammar:
-    """What `compile` made ready, compiled for a vocabulary; from the cache if it is there.
+    """Return the compiled grammar of an input, from the cache if it is there.
 
     Args:
         prepared: a schema, a grammar or another format.
         vocabulary: the tokens.
         limits: bounds.
-        spellable: takes texts out that a tokenizer does not spell.
+        spellable: removes the texts that a tokenizer cannot spell.
     """
 
     def make() -> CompiledGrammar:

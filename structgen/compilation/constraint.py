@@ -116,9 +116,10 @@ class Constraint(Generic[T]):
             >>> processors = llama_cpp.LogitsProcessorList([processor])                       # doctest: +SKIP
             >>> llama.create_chat_completion(messages, logits_processor=processors)           # doctest: +SKIP
         """
-        from structgen.compilation.logits_processor import make_processor
+        from structgen.compilation.logits_processor import processor_class
 
-        return make_processor(self)
+        is_proper = self._proper is not None
+        return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper)
 
     def __repr__(self) -> str:
         return f"Constraint({self.grammar!r}, tokenization={self.tokenization!r})"

@@ -16,12 +16,11 @@ from structgen.errors import LimitExceededError, SchemaError
 from structgen.limits import Deadline, Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
-from structgen.output_types.template import Template
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["CompileInput", "IsEmpty", "JsonValue", "prepare", "prepared_schema"]
+__all__ = ["CompileInput", "IsEmpty", "JsonValue", "from_grammar", "from_json_lines", "from_source"]
 
 IsEmpty = Callable[[Regex], bool]
 """Whether a regex matches nothing."""
@@ -72,29 +71,9 @@ class CompileInput:
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
 
 
-def prepare(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
-    """Whatever a caller gives, ready to be compiled; nothing is translated yet.
+def from_grammar(grammar: Grammar) -> CompileInput:
+    """Return the compile input of a grammar."""
 
-    Args:
-        given: a `Grammar`, `json_lines(…)`, `template(…)`, or what `structgen.schema.resolve` takes.
-        options: how schemas are read.
-        limits: bounds; named in errors.
-
-    Raises:
-        SchemaError, LimitExceededError: see `structgen.schema.resolve`.
-    """
-    if isinstance(given, Grammar):
-        return _grammar(given)
-    if isinstance(given, JsonLines):
-        return _json_lines(given, options, limits)
-    if isinstance(given, Template):
-        from structgen.compilation.template_rules import prepared_template  # others do without
-
-        return prepared_template(given, options, limits)
-    return prepared_schema(resolve(given, limits=limits, options=options), limits)
-
-
-def _grammar(grammar: Grammar) -> CompileInput:
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         from structgen.kbnf.normal_form.passes import normalize  # schemas do without
 
@@ -115,8 +94,17 @@ def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
     return rules_of_terminals(source)
 
 
-def prepared_schema(source: Source, limits: Limits) -> CompileInput:
-    """A schema, ready to be compiled; see `prepare`."""
+def from_source(source: Source, limits: Limits) -> CompileInput:
+    """Return the compile input of a schema.
+
+    Args:
+        source: the schema.
+        limits: bounds; named in errors.
+
+    Raises:
+        SchemaError: the schema is not JSON data.
+        LimitExceededError: the schema is nested too deeply.
+    """
 
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         return json_schema_to_rules(
@@ -127,10 +115,17 @@ def prepared_schema(source: Source, limits: Limits) -> CompileInput:
     return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
 
 
-def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
+def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """Return the compile input of JSON Lines.
+
+    Args:
+        lines: the schema of a line, and the number of lines.
+        options: how the schema is read.
+        limits: bounds; named in errors.
+    """
     if options.whitespace == "any":
         options = replace(options, whitespace="line")
-    item = prepared_schema(resolve(lines.item, limits=limits, options=options), limits)
+    item = from_source(resolve(lines.item, limits=limits, options=options), limits)
 
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         return repetition(item.tables(limits, deadline, is_empty, narrowed), b"\n", lines.min_items, lines.max_items)

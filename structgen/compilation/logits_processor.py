@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.compilation.constraint import Constraint
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
 
-__all__ = ["GrammarLogitsProcessor", "make_processor"]
+__all__ = ["GrammarLogitsProcessor", "processor_class"]
 
 
 class GrammarLogitsProcessor:
@@ -29,13 +30,21 @@ class GrammarLogitsProcessor:
     `reset` says otherwise.
 
     Not for several calls of `generate` at the same time; make one for each, they share the compiled grammar.
+
+    Args:
+        vocabulary: the tokens.
+        new_matcher: returns a matcher at the start of a text, for the token ids of the prompt before it.
+        depends_on_prompt: whether matchers of different prompts differ.
     """
 
-    def __init__(self, constraint: Constraint[Any]) -> None:
-        self._constraint = constraint
-        self._vocabulary = constraint.vocabulary
-        self._ends = set(constraint.vocabulary.eos_token_ids)
-        self._mask = allocate_token_bitmask(1, constraint.vocabulary.size)
+    def __init__(
+        self, vocabulary: Vocabulary, new_matcher: Callable[[Sequence[int]], Matcher], *, depends_on_prompt: bool
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._new_matcher = new_matcher
+        self._depends_on_prompt = depends_on_prompt
+        self._ends = set(vocabulary.eos_token_ids)
+        self._mask = allocate_token_bitmask(1, vocabulary.size)
         self.reset()
 
     def reset(self) -> None:
@@ -100,7 +109,7 @@ class GrammarLogitsProcessor:
 
     def _prompt(self, row: NDArray[np.int64]) -> bytes:
         """The part of a row that its matcher begins behind."""
-        return b"" if self._constraint.tokenization == "any" else row[: self._prompt_width].tobytes()
+        return row[: self._prompt_width].tobytes() if self._depends_on_prompt else b""
 
     def _all_ended(self, rows: NDArray[np.int64]) -> bool:
         """Whether every row has an end token. Nobody asks for scores then: a finished output became a prompt."""
@@ -147,7 +156,7 @@ class GrammarLogitsProcessor:
         return matcher
 
     def _replay(self, prompt: bytes, tokens: NDArray[np.int64]) -> Matcher | None:
-        matcher: Matcher | None = self._constraint.matcher(np.frombuffer(prompt, np.int64).tolist())
+        matcher: Matcher | None = self._new_matcher(np.frombuffer(prompt, np.int64).tolist())
         for token_id in tokens.tolist():
             matcher = self._child(matcher, token_id)
         return matcher
@@ -160,13 +169,13 @@ class GrammarLogitsProcessor:
             matcher.fill_next_token_bitmask(mask, index)
 
 
-def make_processor(constraint: Constraint[Any]) -> GrammarLogitsProcessor:
-    """A processor that is also a `transformers.LogitsProcessor`, for those who have imported transformers."""
-    return (_processor_class() if "transformers" in sys.modules else GrammarLogitsProcessor)(constraint)
+def processor_class() -> type[GrammarLogitsProcessor]:
+    """Return the class of processors: also a `transformers.LogitsProcessor` once transformers is imported."""
+    return _transformers_class() if "transformers" in sys.modules else GrammarLogitsProcessor
 
 
 @functools.cache
-def _processor_class() -> type[GrammarLogitsProcessor]:
+def _transformers_class() -> type[GrammarLogitsProcessor]:
     """Made when it is first wanted: neither structgen nor llama.cpp's loop needs transformers."""
     from transformers import LogitsProcessor
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
-from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, prepare, prepared_schema
+from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, from_source
 from structgen.engine.grammar.composition import concatenation, has_text
 from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.splitting import split
 from structgen.engine.regex import tree as rx
-from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import GrammarError
 from structgen.limits import Deadline, Limits
 from structgen.output_types.grammar import Grammar
@@ -24,16 +24,26 @@ from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["prepared_template"]
+__all__ = ["CompilePart", "MakeInput", "from_template"]
+
+MakeInput: TypeAlias = Callable[[Any], CompileInput]
+"""Turns a schema, grammar or other format into a compile input."""
+
+CompilePart: TypeAlias = Callable[[CompileInput], CompiledGrammar]
+"""Compiles the input of one hole over the bytes of a text."""
 
 
-def prepared_template(template: Template, options: SchemaOptions, limits: Limits) -> CompileInput:
-    """A template, ready to be compiled.
+def from_template(
+    template: Template, options: SchemaOptions, limits: Limits, make_input: MakeInput, compile_part: CompilePart
+) -> CompileInput:
+    """Return the compile input of a template.
 
     Args:
         template: the template.
         options: how the schemas of holes are read.
         limits: bounds on what they may cost.
+        make_input: makes the compile input of a hole that holds no schema.
+        compile_part: compiles a hole, to split a finished text.
     """
     parts: list[bytes | CompileInput] = []
     names: list[str] = []
@@ -43,9 +53,9 @@ def prepared_template(template: Template, options: SchemaOptions, limits: Limits
             continue
         names.append(part.name)
         after = template.parts[number + 1] if number + 1 < len(template.parts) else None
-        parts.append(_prepared_hole(part, after if isinstance(after, str) else "", options, limits))
+        parts.append(_hole_input(part, after if isinstance(after, str) else "", options, limits, make_input))
     key = ("template", *(part if isinstance(part, bytes) else part.key for part in parts))
-    reader = _Reader(names, parts, limits)
+    reader = _Reader(names, parts, compile_part)
     return CompileInput(key, lambda *made: _tables(names, parts, *made), reader.read, reader.pieces)
 
 
@@ -77,13 +87,13 @@ class _Reader:
     Args:
         names: of the holes.
         parts: what is between them, and they.
-        limits: bounds on what tells them apart.
+        compile_part: compiles a hole, to find where its text ends.
     """
 
-    def __init__(self, names: list[str], parts: list[bytes | CompileInput], limits: Limits) -> None:
+    def __init__(self, names: list[str], parts: list[bytes | CompileInput], compile_part: CompilePart) -> None:
         self._names = names
         self._parts = parts
-        self._limits = limits
+        self._compile_part = compile_part
 
     def read(self, text: str, context: Any = None) -> dict[str, Any]:
         """The values of the holes; `context` is for validators.
@@ -91,13 +101,7 @@ class _Reader:
         Raises:
             ValueError: the text does not fit the template.
         """
-        from structgen.compilation.compiler import compile_prepared
-
-        vocabulary = byte_vocabulary()
-        parts = [
-            part if isinstance(part, bytes) else compile_prepared(part, vocabulary, self._limits)
-            for part in self._parts
-        ]
+        parts = [part if isinstance(part, bytes) else self._compile_part(part) for part in self._parts]
         pieces = split(text.encode(), parts)
         if pieces is None:
             raise ValueError("the text does not fit the template")
@@ -134,16 +138,16 @@ def _value_of(values: Any, name: str) -> Any:
         raise ValueError(f"nothing is said of the hole {name!r} by {values!r}") from error
 
 
-def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limits) -> CompileInput:
+def _hole_input(hole: Hole, after: str, options: SchemaOptions, limits: Limits, make_input: MakeInput) -> CompileInput:
     """What may stand in a hole, before some text."""
     given = hole.schema
     if isinstance(given, Grammar):
         given = replace(given, eager=False)  # it ends where what is behind it begins
     if isinstance(given, (Grammar, JsonLines, Template)):
-        return prepare(given, options, limits)
+        return make_input(given)
     source = resolve(given, limits=limits, options=options)
     written = _Written(source, after, limits)
-    key = ("hole", after, prepared_schema(source, limits).key)
+    key = ("hole", after, from_source(source, limits).key)
     return CompileInput(key, written.tables, written.read, written.pieces)
 
 

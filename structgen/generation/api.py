@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from collections.abc import Iterable
+from typing import Any, TypeVar, Unpack, overload
 
 from structgen.compilation.constraint import Constraint
-from structgen.generation.batches import Beginning, run_batch, with_progress
-from structgen.generation.generator import Generator, T
-from structgen.generation.runs import Result, in_thread
-from structgen.generation.settings import (
-    BATCH_SIZE,
-    GenerationOptions,
-    GeneratorOptions,
-)
+from structgen.generation.batches import BatchSettings, answer_rows, prompt_list
+from structgen.generation.generator import Generator, begin_rows
+from structgen.generation.runs import in_thread
+from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
 from structgen.generation.streams import AsyncStream, Stream
 from structgen.limits import Limits
 from structgen.models.base import AnyModel, Prompt
 
-if TYPE_CHECKING:
-    from structgen.models.base import AnyModel, Prompt
-
-
 __all__ = ["abatch", "agenerate", "astream", "batch", "generate", "stream"]
+
+T = TypeVar("T")
 
 
 @overload
@@ -143,8 +137,8 @@ def batch(
         >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
         ['good', 'bad']
     """
-    shows = _Shows(return_exceptions, progress)
-    return _values(model, prompts, schema, threading.Event(), batch_size, shows, limits, options)
+    settings = BatchSettings(batch_size, return_exceptions, progress)
+    return _answer(model, prompts, schema, settings, limits, options)
 
 
 async def abatch(
@@ -163,20 +157,8 @@ async def abatch(
     Example:
         >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
     """
-    shows = _Shows(return_exceptions, progress)
-    return await in_thread(
-        lambda cancelled: _values(model, prompts, schema, cancelled, batch_size, shows, limits, options)
-    )
-
-
-def _generators(
-    model: AnyModel, schema: Any, count: int, limits: Limits | None, options: GeneratorOptions
-) -> list[Generator[Any]]:
-    if not isinstance(schema, list):
-        return [Generator(model, schema, limits=limits, **options)] * count
-    if len(schema) != count:
-        raise ValueError(f"{len(schema)} schemas for {count} prompts")
-    return [Generator(model, one, limits=limits, **options) for one in schema]
+    settings = BatchSettings(batch_size, return_exceptions, progress)
+    return await in_thread(lambda cancelled: _answer(model, prompts, schema, settings, limits, options, cancelled))
 
 
 def stream(
@@ -224,39 +206,26 @@ def astream(
     return AsyncStream(lambda: stream(model, prompt, schema, limits=limits, **options))
 
 
-class _Shows(NamedTuple):
-    """What a batch shows of its rows."""
-
-    exceptions: bool
-    progress: bool
-
-
-def _values(
+def _answer(
     model: AnyModel,
     prompts: Iterable[Prompt],
     schema: Any,
-    cancelled: threading.Event,
-    batch_size: int,
-    shows: _Shows,
+    settings: BatchSettings,
     limits: Limits | None,
     options: GeneratorOptions,
+    cancelled: threading.Event | None = None,
 ) -> list[Any]:
-    """See `batch`; what is there when it is cancelled."""
-    if isinstance(prompts, (str, bytes, Mapping)):
-        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
-    rows = list(prompts)
-    generators = _generators(model, schema, len(rows), limits, options)
-    seed = options.get("seed")
+    rows = prompt_list(prompts)
+    begin_row = begin_rows(_generators(model, schema, len(rows), limits, options), rows, options.get("seed"))
+    return answer_rows(model, begin_row, len(rows), settings, cancelled=cancelled)
 
-    def beginning(index: int) -> Beginning:
-        own: GenerationOptions = {} if seed is None else {"seed": seed + index}
-        return lambda new_session: generators[index].begin(rows[index], new_session=new_session, **own)
 
-    found: list[Any] = [None] * len(rows)
-    jobs = ((index, beginning(index)) for index in range(len(rows)))
-    outcomes = run_batch(model, jobs, batch_size=batch_size, cancelled=cancelled)
-    for index, outcome in with_progress(outcomes, len(rows)) if shows.progress else outcomes:
-        if isinstance(outcome, Exception) and not shows.exceptions:
-            raise outcome
-        found[index] = outcome.value if isinstance(outcome, Result) else outcome
-    return found
+def _generators(
+    model: AnyModel, schema: Any, count: int, limits: Limits | None, options: GeneratorOptions
+) -> list[Generator[Any]]:
+    """Return the generator of each row."""
+    if not isinstance(schema, list):
+        return [Generator(model, schema, limits=limits, **options)] * count
+    if len(schema) != count:
+        raise ValueError(f"got {len(schema)} schemas for {count} prompts")
+    return [Generator(model, one, limits=limits, **options) for one in schema]

@@ -4,25 +4,91 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from structgen.generation.runs import Result, Run
-from structgen.models.base import Server
+from structgen.models.base import AnyModel, Model, Prompt, Server, Session, SessionBatch
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-    from structgen.models.base import AnyModel, Model, Session, SessionBatch
-
-__all__ = ["run_batch", "with_progress"]
+__all__ = ["BatchSettings", "BeginRow", "Beginning", "answer_rows", "prompt_list", "run_batch", "with_progress"]
 
 T = TypeVar("T")
 
-Beginning: TypeAlias = "Callable[[Callable[[], Session] | None], Run[Any]]"
-"""Begins a run, with what makes it sessions; None for those of a server, which have their own."""
+NewSession: TypeAlias = "Callable[[], Session] | None"
+"""Makes a session for a run; None for the runs of a server, which have their own."""
+
+Beginning: TypeAlias = Callable[[NewSession], Run[Any]]
+"""Begins a run."""
+
+BeginRow: TypeAlias = Callable[[int, NewSession], Run[Any]]
+"""Begins the run of a row, by its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """How the rows of a batch are answered.
+
+    Attributes:
+        batch_size: rows that the model reads together at most.
+        return_exceptions: return an error as the result of its row, instead of raising it.
+        progress: show a bar on stderr.
+    """
+
+    batch_size: int
+    return_exceptions: bool
+    progress: bool
+
+
+def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:
+    """Return the prompts as a list.
+
+    Args:
+        prompts: texts or lists of messages.
+
+    Raises:
+        TypeError: a single prompt was given.
+    """
+    if isinstance(prompts, (str, bytes, Mapping)):
+        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
+    return list(prompts)
+
+
+def answer_rows(
+    model: AnyModel,
+    begin_row: BeginRow,
+    count: int,
+    settings: BatchSettings,
+    *,
+    cancelled: threading.Event | None = None,
+) -> list[Any]:
+    """Run all rows of a batch, and return their values in order.
+
+    Args:
+        model: reads for all rows.
+        begin_row: begins the run of a row, by its number.
+        count: the number of rows.
+        settings: how they are answered.
+        cancelled: stops the batch after the passes under way; rows without a value are None then.
+
+    Raises:
+        ValueError: `batch_size` is less than 1.
+        Exception: the error of the first row that fails, unless `return_exceptions`.
+    """
+    found: list[Any] = [None] * count
+    beginnings = ((index, partial(begin_row, index)) for index in range(count))
+    outcomes = run_batch(model, beginnings, batch_size=settings.batch_size, cancelled=cancelled)
+    for index, outcome in with_progress(outcomes, count) if settings.progress else outcomes:
+        if isinstance(outcome, Exception) and not settings.return_exceptions:
+            raise outcome
+        found[index] = outcome.value if isinstance(outcome, Result) else outcome
+    return found
 
 
 def run_batch(
@@ -146,7 +212,7 @@ def _sessions(model: AnyModel) -> SessionBatch:
     """Where the rows of a batch are read."""
     make = getattr(model, "session_batch", None)
     made: SessionBatch | None = make() if make is not None else None
-    return made or _OneByOne(cast("Model", model))
+    return made or _OneByOne(cast(Model, model))
 
 
 def with_progress(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:

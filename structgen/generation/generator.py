@@ -1,16 +1,19 @@
-"""`generate` and `Generator`: from a prompt and a schema to a validated value."""
+"""`Generator`: a model and a schema, from prompts to validated values."""
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.compiler import compile
 from structgen.compilation.constraint import Constraint
+from structgen.generation.batches import BatchSettings, BeginRow, answer_rows, prompt_list
 from structgen.generation.decoder import Observer
 from structgen.generation.runs import LocalRun, Result, Run, in_thread
+from structgen.generation.server_run import ServerRun
 from structgen.generation.settings import (
     BATCH_SIZE,
     ConstraintOptions,
@@ -27,7 +30,7 @@ from structgen.schema.options import SchemaArguments
 if TYPE_CHECKING:
     from structgen.generation.streams import AsyncStream, Stream
 
-__all__ = ["Generator", "constraint_for"]
+__all__ = ["Generator", "begin_rows"]
 
 T = TypeVar("T")
 
@@ -85,7 +88,7 @@ class Generator(Generic[T]):
         running, reading = split_options(cast(dict[str, Any], options))
         self._settings = Settings(**running)
         self.model = model
-        self.constraint: Constraint[T] = constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
+        self.constraint: Constraint[T] = _constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
 
     def __repr__(self) -> str:
         return f"Generator({self.model!r}, {self.constraint!r})"
@@ -141,18 +144,9 @@ class Generator(Generic[T]):
         progress: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
-        """The values of many prompts, in batched passes of the model; see `structgen.batch`."""
-        from structgen.generation.api import batch
-
-        return batch(
-            self.model,
-            prompts,
-            self.constraint,
-            batch_size=batch_size,
-            return_exceptions=return_exceptions,
-            progress=progress,
-            **self._with(options),
-        )
+        """Return the values of many prompts, in batched passes of the model; see `structgen.batch`."""
+        settings = BatchSettings(batch_size, return_exceptions, progress)
+        return self._batch(prompts, settings, options, threading.Event())
 
     async def abatch(
         self,
@@ -163,24 +157,27 @@ class Generator(Generic[T]):
         progress: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
-        """`batch`, in a thread; awaited. See `structgen.abatch`."""
-        from structgen.generation.api import abatch
+        """Run `batch` in a thread, and await it; see `structgen.abatch`."""
+        settings = BatchSettings(batch_size, return_exceptions, progress)
+        return await in_thread(lambda cancelled: self._batch(prompts, settings, options, cancelled))
 
-        return await abatch(
-            self.model,
-            prompts,
-            self.constraint,
-            batch_size=batch_size,
-            return_exceptions=return_exceptions,
-            progress=progress,
-            **self._with(options),
-        )
+    def _batch(
+        self,
+        prompts: Iterable[Prompt],
+        settings: BatchSettings,
+        options: GenerationOptions,
+        cancelled: threading.Event,
+    ) -> list[Any]:
+        generator = copy.copy(self)
+        generator._settings = self._merged(options)
+        rows = prompt_list(prompts)
+        begin_row = begin_rows([generator] * len(rows), rows, generator._settings.seed)
+        return answer_rows(self.model, begin_row, len(rows), settings, cancelled=cancelled)
 
-    def _with(self, options: GenerationOptions) -> GenerationOptions:
-        """The generator's options, but for those that are given."""
+    def _merged(self, options: GenerationOptions) -> Settings:
+        """Return the generator's settings with a call's options."""
         check_names(cast(dict[str, Any], options))
-        own = {one.name: getattr(self._settings, one.name) for one in fields(self._settings)}
-        return cast(GenerationOptions, {**own, **options})
+        return replace(self._settings, **options) if options else self._settings
 
     def begin(
         self,
@@ -200,14 +197,13 @@ class Generator(Generic[T]):
             streams: whether a server shall send its answer in pieces.
             options: override those of the generator.
         """
-        check_names(cast(dict[str, Any], options))
-        settings = replace(self._settings, **options) if options else self._settings
+        settings = self._merged(options)
         if isinstance(self.model, Server):
-            return self.model.begin(self.constraint, prompt, settings, streams=streams)
+            return ServerRun(self.model, self.constraint, prompt, settings, streams=streams)
         return LocalRun(self.model, self.constraint, prompt, settings, new_session=new_session, observe=observe)
 
 
-def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
+def _constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
     """The schema compiled for a model that writes it: a local one with single spaces, where nothing else is asked for.
 
     Raises:
@@ -224,3 +220,19 @@ def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options:
     if options.get("tokenization", schema.tokenization) != schema.tokenization:
         raise ValueError(f"the schema was compiled with tokenization={schema.tokenization!r}")
     return schema
+
+
+def begin_rows(generators: Sequence[Generator[Any]], prompts: Sequence[Prompt], seed: int | None) -> BeginRow:
+    """Return a function that begins the run of a row.
+
+    Args:
+        generators: one for each row.
+        prompts: one for each row.
+        seed: row i samples with seed + i; None without a seed.
+    """
+
+    def begin_row(index: int, new_session: Callable[[], Session] | None) -> Run[Any]:
+        own: GenerationOptions = {} if seed is None else {"seed": seed + index}
+        return generators[index].begin(prompts[index], new_session=new_session, **own)
+
+    return begin_row

@@ -13,13 +13,11 @@ from structgen.errors import GenerationError, LimitExceededError, ModelError, To
 from structgen.generation.decoder import FinishReason
 from structgen.generation.prompts import conversation
 from structgen.generation.runs import Run, Usage
-from structgen.models.base import Request, as_messages
+from structgen.models.base import Prompt, Request, Server, ServerPiece, ServerRequest, as_messages
 from structgen.models.response_format import VALUE, response_format
 
 if TYPE_CHECKING:
     from structgen.generation.settings import Settings
-    from structgen.models.base import Prompt
-    from structgen.models.openai import OpenAIModel
 
 __all__ = ["ServerRun"]
 
@@ -33,7 +31,7 @@ class ServerRun(Run[T], Generic[T]):
     """A run of a model behind a server; the session reads pieces of its answer."""
 
     def __init__(
-        self, model: OpenAIModel, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
+        self, model: Server, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
     ) -> None:
         if constraint.source is None:
             raise ModelError(
@@ -69,8 +67,14 @@ class ServerRun(Run[T], Generic[T]):
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
         asked = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
         messages = as_messages(asked)
-        pieces = _pieces(self._model, messages, self.settings, self._format, streams=self._streams)
-        self.session = ServerSession(pieces)
+        request = ServerRequest(
+            self.settings.max_new_tokens,
+            self.settings.temperature,
+            self.settings.top_p,
+            self.settings.seed,
+            self.settings.stop_texts(),
+        )
+        self.session = ServerSession(self._model.ask(messages, request, self._format, streams=self._streams))
         self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)
         return messages
 
@@ -81,27 +85,15 @@ class ServerRun(Run[T], Generic[T]):
         return self.decoder.usage
 
 
-def _pieces(
-    model: OpenAIModel, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool
-) -> Generator[Any]:
-    """The chunks of a streamed answer, or the one whole answer; asked for when the first is wanted."""
-    answer = model.ask(messages, settings, sent, streams=streams)
-    if streams:
-        with answer:
-            yield from answer
-    else:
-        yield answer
-
-
 class ServerSession:
     """One answer on its way."""
 
     can_crop = False
 
-    def __init__(self, pieces: Generator[Any]) -> None:
+    def __init__(self, pieces: Generator[ServerPiece]) -> None:
         self._pieces = pieces
 
-    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> Any:
+    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> ServerPiece | None:
         """The next piece of the answer; None when there is no more."""
         return next(self._pieces, None)
 
@@ -152,25 +144,26 @@ class ServerText:
             return False
         return True
 
-    def take(self, piece: Any) -> None:
-        """Reads a piece, a chunk or a whole answer; None when there are no more."""
+    def take(self, piece: ServerPiece | None) -> None:
+        """Read a piece; None when there are no more.
+
+        Raises:
+            GenerationError: the model refused to answer, or the server filtered the answer.
+        """
         if piece is None:
             self.finish_reason = self._ending
             return
         if piece.usage is not None:
-            details = piece.usage.completion_tokens_details
-            thought = (details.reasoning_tokens if details else None) or 0
-            self.usage = Usage(piece.usage.prompt_tokens, piece.usage.completion_tokens, 0, thought, 1, 0.0)
-        for choice in piece.choices:
-            said = choice.message if hasattr(choice, "message") else choice.delta
-            if getattr(said, "refusal", None):
-                raise GenerationError(f"the model refused to answer: {said.refusal}")
-            self.reasoning += getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None) or ""
-            self._text += (said.content or "").encode()
-            if choice.finish_reason == "length":
-                self._ending = "length"
-            elif choice.finish_reason == "content_filter":
-                raise GenerationError("the server's content filter ended the answer")
+            usage = piece.usage
+            self.usage = Usage(usage.prompt_tokens, usage.completion_tokens, 0, usage.reasoning_tokens, 1, 0.0)
+        if piece.refusal:
+            raise GenerationError(f"the model refused to answer: {piece.refusal}")
+        self.reasoning += piece.reasoning
+        self._text += piece.text.encode()
+        if piece.finish_reason == "length":
+            self._ending = "length"
+        elif piece.finish_reason == "content_filter":
+            raise GenerationError("the server's content filter ended the answer")
         self.matcher.follow(self.text_bytes)
 
 

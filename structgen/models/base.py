@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.schema.options import SchemaArguments
 
-if TYPE_CHECKING:
-    from structgen.compilation.constraint import Constraint
-    from structgen.generation.runs import Run
-    from structgen.generation.settings import Settings
-    from structgen.schema.options import SchemaArguments
-
-__all__ = ["AnyModel", "Model", "Prompt", "Request", "Server", "Session", "SessionBatch", "as_messages", "check_model"]
+__all__ = [
+    "AnyModel",
+    "Model",
+    "Prompt",
+    "Request",
+    "Server",
+    "ServerPiece",
+    "ServerRequest",
+    "ServerUsage",
+    "Session",
+    "SessionBatch",
+    "as_messages",
+    "check_model",
+]
 
 Prompt: TypeAlias = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages: `[{"role": "user", "content": "…"}]`."""
@@ -96,9 +104,62 @@ class Model(Protocol):
         """A new, empty sequence."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServerRequest:
+    """How a server samples one answer.
+
+    Attributes:
+        max_new_tokens: the answer's budget, in tokens.
+        temperature: 0 takes the most probable token.
+        top_p: sample among the most probable tokens up to this probability; None for all of them.
+        seed: makes sampling repeatable, where the server supports it.
+        stop: texts that end the answer.
+    """
+
+    max_new_tokens: int
+    temperature: float
+    top_p: float | None = None
+    seed: int | None = None
+    stop: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUsage:
+    """Token counts of one answer, as the server reports them.
+
+    Attributes:
+        prompt_tokens: tokens of the prompt.
+        completion_tokens: tokens of the answer.
+        reasoning_tokens: tokens of the reasoning.
+    """
+
+    prompt_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPiece:
+    """A piece of a server's answer; a whole answer is one piece.
+
+    Attributes:
+        text: more of the answer.
+        reasoning: more of the reasoning, where the server sends it.
+        refusal: the model's words where it refuses to answer.
+        finish_reason: why the answer ended ("stop", "length", "content_filter"), in the piece that says so.
+        usage: token counts, in the piece that has them.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    refusal: str = ""
+    finish_reason: str | None = None
+    usage: ServerUsage | None = None
+
+
 @runtime_checkable
 class Server(Protocol):
-    """A model that gives texts, and no logits: answers are validated, not masked."""
+    """A model that returns texts and no logits: its answers are validated, not masked."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -108,14 +169,21 @@ class Server(Protocol):
     def reading(self) -> SchemaArguments:
         """How schemas are read where nothing else is asked for."""
 
-    def begin(self, constraint: Constraint[Any], prompt: Prompt, settings: Settings, *, streams: bool) -> Run[Any]:
-        """A run at its beginning.
+    def ask(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        request: ServerRequest,
+        response_format: Mapping[str, Any],
+        *,
+        streams: bool,
+    ) -> Generator[ServerPiece]:
+        """Send one request, when the first piece is asked for. Closing the generator ends the answer.
 
         Args:
-            constraint: what the answer has to be.
-            prompt: a text or messages.
-            settings: how it runs.
-            streams: whether the answer is wanted in pieces.
+            messages: chat messages.
+            request: how the server samples.
+            response_format: the schema, in the form of OpenAI's interface.
+            streams: whether the answer comes in pieces, or as one.
         """
 
 

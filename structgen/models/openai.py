@@ -6,22 +6,16 @@ comes back is validated, and sent back with its errors where `max_retries` allow
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
 
 import openai
 
-from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
+from structgen.models.base import ServerPiece, ServerRequest, ServerUsage
 from structgen.schema.options import SchemaArguments
 
-if TYPE_CHECKING:
-    from structgen.generation.server_run import ServerRun
-    from structgen.generation.settings import Settings
-    from structgen.models.base import Prompt
-
 __all__ = ["OpenAIModel", "from_openai"]
-
-T = TypeVar("T")
 
 
 def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIModel:
@@ -74,27 +68,51 @@ class OpenAIModel:
     def __repr__(self) -> str:
         return f"OpenAIModel({self.name!r} at {self.client.base_url})"
 
-    def begin(self, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool) -> ServerRun[T]:
-        """A run at its beginning.
-
-        Raises:
-            ModelError: a grammar, or an option that the interface does not have.
-        """
-        from structgen.generation.server_run import ServerRun
-
-        return ServerRun(self, constraint, prompt, settings, streams=streams)
-
-    def ask(self, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:
-        """One request."""
+    def ask(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        request: ServerRequest,
+        response_format: Mapping[str, Any],
+        *,
+        streams: bool,
+    ) -> Generator[ServerPiece]:
+        """Send one request; see `structgen.models.base.Server.ask`."""
         options: dict[str, Any] = {
-            "max_completion_tokens": settings.max_new_tokens,
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "seed": settings.seed,
-            "stop": list(settings.stop_texts()) or None,
+            "max_completion_tokens": request.max_new_tokens,
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "seed": request.seed,
+            "stop": list(request.stop) or None,
         }
         if streams:
             options |= {"stream": True, "stream_options": {"include_usage": True}}
         given = {name: value for name, value in (options | self._parameters).items() if value is not None}
         create: Any = self.client.chat.completions.create
-        return create(model=self.name, messages=messages, response_format=sent, **given)
+        answer = create(model=self.name, messages=messages, response_format=response_format, **given)
+        if streams:
+            with answer:
+                yield from map(_piece, answer)
+        else:
+            yield _piece(answer)
+
+
+def _piece(answer: Any) -> ServerPiece:
+    """Return a chunk of a streamed answer, or a whole answer, as a piece."""
+    text = reasoning = refusal = ""
+    reasons: list[str] = []
+    for choice in answer.choices:
+        said = choice.message if hasattr(choice, "message") else choice.delta
+        text += said.content or ""
+        reasoning += getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None) or ""
+        refusal += getattr(said, "refusal", None) or ""
+        reasons += [choice.finish_reason] if choice.finish_reason else []
+    return ServerPiece(text, reasoning, refusal, reasons[-1] if reasons else None, _usage(answer.usage))
+
+
+def _usage(usage: Any) -> ServerUsage | None:
+    if usage is None:
+        return None
+    details = usage.completion_tokens_details
+    return ServerUsage(
+        usage.prompt_tokens, usage.completion_tokens, (details.reasoning_tokens if details else None) or 0
+    )
