@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from structgen.compilation.cache import CompileCache, estimated_bytes, estimated_tables_bytes
+from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
 from structgen.compilation.inputs import CompileInput, from_grammar, from_json_lines, from_source
 from structgen.engine.grammar.composition import has_text
@@ -26,7 +26,7 @@ __all__ = ["clear_cache", "compile", "compile_input"]
 
 T = TypeVar("T")
 
-_cache = CompileCache(estimated_bytes, estimated_tables_bytes)
+_cache = CompileCache(estimated_bytes)
 _DEFAULT_OPTIONS = SchemaOptions()
 _DEFAULT_LIMITS = Limits()
 

@@ -20,9 +20,7 @@ from structgen.errors import GenerationError, IncompleteOutputError, ValidationF
 from structgen.generation.decoder import Decoder, FinishReason, Observer
 from structgen.generation.prompts import encode, with_errors
 from structgen.generation.reasoner import Reasoner
-from structgen.generation.settings import (
-    Settings,
-)
+from structgen.generation.settings import Settings
 from structgen.models.base import Request
 
 if TYPE_CHECKING:

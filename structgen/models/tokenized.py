@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt, as_messages
-from structgen.models.token_cache import keeping_tokens
 
-__all__ = ["TokenizedModel"]
+__all__ = ["TokenizedModel", "cached_tokenize"]
+
+MAX_CACHED_TEXTS = 1024
+MAX_CACHED_CHARACTERS = 256  # of one text
 
 
 class TokenizedModel:
@@ -34,7 +37,7 @@ class TokenizedModel:
         self.vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids)
         # Fast tokenizers are not safe to call from several threads at once ("Already borrowed").
         self._tokenizer_lock = threading.Lock()
-        self._tokens_of = keeping_tokens(self._tokenize)
+        self._tokens_of = cached_tokenize(self._tokenize)
 
     @property
     def chat_template(self) -> str | None:
@@ -68,3 +71,15 @@ class TokenizedModel:
     def _tokenize(self, text: str) -> list[int]:
         with self._tokenizer_lock:
             return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+
+def cached_tokenize(tokenize: Callable[[str], Sequence[int]]) -> Callable[[str], list[int]]:
+    """Return a function that tokenizes, and caches the tokens of short texts.
+
+    A grammar forces the same texts run after run, and tokenizing one costs ten times a mask.
+
+    Args:
+        tokenize: returns the token ids of a text.
+    """
+    cached = functools.lru_cache(maxsize=MAX_CACHED_TEXTS)(tokenize)
+    return lambda text: list(cached(text) if len(text) <= MAX_CACHED_CHARACTERS else tokenize(text))
