@@ -35,7 +35,7 @@ TERM_BYTES = 300  # each state of the shared automata with its entries in hash t
 
 
 class _Entry:
-    """A compiled grammar of the cache, and its estimated bytes when it was last looked at."""
+    """A compiled grammar of the cache, and its estimated bytes when they were last computed."""
 
     __slots__ = ("compiled", "key", "size_bytes")
 

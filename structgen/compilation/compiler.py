@@ -1,4 +1,12 @@
-"""`compile`: from a schema, a type or a grammar to a `Constraint`. Compiled grammars are cached by content."""
+"""`compile`: from a schema, a type or a grammar to a `Constraint`. Compiled grammars are cached by content.
+
+    compile(Person, vocabulary)
+      1. compile_input      Person -> CompileInput: a key, a function that makes the rules, a reader of texts
+      2. CompileCache.get   key, vocabulary, limits -> CompiledGrammar, made only once
+      3. Constraint         the compiled grammar with its input
+
+With `tokenization="proper"` the grammar is narrowed to the texts that the tokenizer can spell, before step 2.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +40,7 @@ _DEFAULT_LIMITS = Limits()
 
 
 def clear_cache() -> None:
-    """Forgets every compiled grammar; those in use stay usable."""
+    """Drop every compiled grammar from the cache; those in use stay usable."""
     _cache.clear()
 
 
@@ -66,25 +74,25 @@ def compile(
     limits: Limits | None = None,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]:
-    """Compiles a schema, a type or a grammar for a vocabulary; the same content is compiled once.
+    """Compile a schema, a type or a grammar for a vocabulary; the same content is compiled once.
 
     Args:
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
+        schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
             `json_lines(…)` or `template(…)`.
         vocabulary: the tokens of the model.
-        tokenization: "proper" allows only the tokens that the tokenizer would make of the text itself, as the model has
-            learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
+        tokenization: "proper" allows only the tokens into which the tokenizer itself would split the text, as the model
+            has learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
             `Vocabulary.from_huggingface`.
         limits: bounds on size and time.
         options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
-            `lenient`, `registry`. Grammars are not touched by them.
+            `lenient`, `registry`. Grammars ignore them.
 
     Raises:
-        SchemaError: the schema cannot be used; with its JSON pointer.
-        GrammarError: the grammar makes no sense.
-        LimitExceededError: it is larger, or takes longer, than `limits` allow.
-        VocabularyError: proper tokenization is not supported for the tokenizer; with what it is that is not.
-        ValueError, TypeError: an option has a value that it cannot have.
+        SchemaError: the schema cannot be used; with the JSON pointer of the location.
+        GrammarError: the grammar is not valid.
+        LimitExceededError: a bound of `limits` was passed.
+        VocabularyError: proper tokenization does not support the tokenizer; the message names the part.
+        ValueError, TypeError: an option has a value out of its range or type.
 
     Example:
         >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"1", 1: b"2", 2: b""}, eos_token_ids=[2])
@@ -111,10 +119,10 @@ def compile(
 
 
 def compile_input(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
-    """Return the compile input of anything that `compile` takes; nothing is translated yet.
+    """Return the compile input of anything that `compile` accepts; nothing is translated yet.
 
     Args:
-        given: a `Grammar`, `json_lines(…)`, `template(…)`, or what `structgen.schema.resolve` takes.
+        given: a `Grammar`, `json_lines(…)`, `template(…)`, or anything that `structgen.schema.resolve` accepts.
         options: how schemas are read.
         limits: bounds; named in errors.
 
@@ -126,7 +134,7 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits) -> Compile
     if isinstance(given, JsonLines):
         return from_json_lines(given, options, limits)
     if isinstance(given, Template):
-        from structgen.compilation.template_rules import from_template  # others do without
+        from structgen.compilation.template_rules import from_template  # only templates need it
 
         return from_template(
             given,
@@ -158,7 +166,7 @@ def _compiled(
         except UnsatisfiableSchemaError as error:
             if narrowed is None:
                 raise
-            prepared.tables(limits, limits.deadline(), is_empty, None)  # raises it again, if it is not the tokenizer
+            prepared.tables(limits, limits.deadline(), is_empty, None)  # raises again, unless the tokenizer is to blame
             raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is not None and not (written.accepts_empty or has_text(written)):
@@ -175,7 +183,7 @@ def _compiled(
 
 def _cannot_spell(what: str) -> VocabularyError:
     return VocabularyError(
-        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it by what tokens there are"
+        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it with any tokens of the vocabulary"
     )
 
 
@@ -184,6 +192,6 @@ def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokeniz
         raise ValueError(f'tokenization must be "any" or "proper", not {tokenization!r}')
     if tokenization == "any":
         return None
-    from structgen.tokenization.matching.proper_tokenization import ProperTokenization  # others do without
+    from structgen.tokenization.matching.proper_tokenization import ProperTokenization  # only "proper" needs it
 
     return ProperTokenization.of(vocabulary)

@@ -51,17 +51,18 @@ def generate(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> Any:
-    """Runs a model on a prompt and returns a validated value of the schema.
+    """Run a model on a prompt, and return a validated value of the schema.
 
     Args:
-        model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
+        model: from `structgen.load(…)`, `structgen.from_transformers(…)` or the like; any
+            `structgen.models.base.Model`.
         prompt: a text (one user message, where the model has a chat template) or chat messages.
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave.
+        schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)`, `template(…)`, or a result of `structgen.compile`.
         limits: bounds on what the schema may cost.
         options: see `structgen.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
             `stop`, `raw`, `system`, `examples`, `describe_schema`, `reasoning`, `max_retries`, `validate`, `context`;
-            and `ConstraintOptions`: `tokenization`, and `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
+            and `ConstraintOptions`: `tokenization`, `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
             `registry`.
 
     Returns:
@@ -69,8 +70,8 @@ def generate(
 
     Raises:
         SchemaError, GrammarError: the schema cannot be used.
-        IncompleteOutputError: the budget ended before the text did; with what was complete.
-        ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
+        IncompleteOutputError: the token budget ended before the text did; with the values that were complete.
+        ValidationFailedError: every attempt fits the schema, but a validator written in Python refused it.
         LimitExceededError: a bound of `limits` was passed.
 
     Example:
@@ -90,7 +91,9 @@ async def agenerate(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> Any:
-    """`generate`, in a thread; awaited. Several may run at once on one model.
+    """Run `generate` in a thread, and await it. Several calls may run at once on one model.
+
+    The arguments and errors are those of `structgen.generate`.
 
     Example:
         >>> names = await asyncio.gather(*(agenerate(model, text, Name) for text in texts))   # doctest: +SKIP
@@ -110,28 +113,29 @@ def batch(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> list[Any]:
-    """Answers many prompts, in batched passes of the model.
+    """Answer many prompts, in batched passes of the model.
 
     Args:
         model: see `structgen.generate`. Models without batched passes, among them those with sliding windows or
             recurrent states, answer one prompt after the other.
         prompts: texts or lists of messages.
-        schema: one for all prompts; or a list of schemas, one for each.
-        batch_size: rows that the model reads together at most. When one is done the next prompt takes its place.
-        return_exceptions: give an error as the result of its row, as `asyncio.gather` does; by default the first one
+        schema: one schema for all prompts, or a list with one for each.
+        batch_size: the number of rows that the model reads together at most. When a row is done, the next prompt takes
+            its place.
+        return_exceptions: return an error as the result of its row, as `asyncio.gather` does; by default the first one
             is raised.
         progress: show a bar on stderr; needs tqdm.
         limits: bounds on what the schemas may cost.
-        options: as of `structgen.generate`. With a `seed` each row has its own: seed + index.
+        options: see `structgen.generate`. With a `seed` each row has its own: seed + index.
 
     Returns:
         The values, in the order of the prompts.
 
     Raises:
-        TypeError: one prompt is no list of prompts.
-        ValueError: as many schemas as prompts are wanted, and there are not.
+        TypeError: a single prompt was given.
+        ValueError: the list of schemas is not as long as the list of prompts, or `batch_size` is less than 1.
         SchemaError, GrammarError: a schema cannot be used.
-        IncompleteOutputError, ValidationFailedError, GenerationError: of the first row that fails.
+        IncompleteOutputError, ValidationFailedError, GenerationError: the first row that fails, by its error.
 
     Example:
         >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
@@ -152,7 +156,9 @@ async def abatch(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> list[Any]:
-    """`batch`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way.
+    """Run `batch` in a thread, and await it. If it is cancelled, the model stops after the pass under way.
+
+    The arguments and errors are those of `structgen.batch`.
 
     Example:
         >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
@@ -164,20 +170,20 @@ async def abatch(
 def stream(
     model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
 ) -> Stream[Any]:
-    """Runs a model on a prompt, and shows the value while it grows.
+    """Run a model on a prompt, and show the value while it grows.
 
     Args:
         model: see `structgen.generate`.
         prompt: a text or messages.
-        schema: of the answer.
+        schema: the schema of the answer.
         limits: bounds on what the schema may cost.
-        options: as of `structgen.generate`.
+        options: see `structgen.generate`.
 
     Returns:
         A context manager; see `Stream`.
 
     Raises:
-        SchemaError, GrammarError: the schema cannot be used. What comes later is raised where it is iterated.
+        SchemaError, GrammarError: the schema cannot be used. Later errors are raised by the iteration.
 
     Example:
         >>> with structgen.stream(model, "Alice Smith is a 34 year old nurse.", Person) as s:   # doctest: +SKIP
@@ -196,7 +202,9 @@ def stream(
 def astream(
     model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
 ) -> AsyncStream[Any]:
-    """`stream` for asyncio: `async with structgen.astream(…) as s: async for part in s: …`.
+    """Run a model as `stream` does, for asyncio: `async with structgen.astream(…) as s: async for part in s: …`.
+
+    The arguments are those of `structgen.stream`.
 
     Example:
         >>> async with structgen.astream(model, text, Person) as s:                           # doctest: +SKIP

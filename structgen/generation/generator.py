@@ -1,4 +1,8 @@
-"""`Generator`: a model and a schema, from prompts to validated values."""
+"""`Generator`: a model and a schema, ready to turn prompts into validated values.
+
+It decides what kind of run a prompt gets: a `LocalRun`, whose answer is masked, or a `ServerRun`, whose answer is
+validated. `structgen.generation.api` has the functions above it.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +40,13 @@ T = TypeVar("T")
 
 
 class Generator(Generic[T]):
-    """A model and a schema, ready to be run on many prompts. Safe for threads.
+    """A model and a schema, ready for many prompts. Safe to use from several threads.
 
     Args:
-        model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave for the model's vocabulary.
+        model: from `structgen.load(…)`, `structgen.from_transformers(…)` or the like; any
+            `structgen.models.base.Model`.
+        schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)`, `template(…)`, or a result of `structgen.compile` for the model's vocabulary.
         limits: bounds on what the schema may cost.
         options: see `structgen.settings.GenerationOptions`, which each run may override, and `ConstraintOptions`.
 
@@ -51,7 +56,7 @@ class Generator(Generic[T]):
 
     Raises:
         SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
-        TypeError, ValueError: an unknown option, or one out of its range.
+        TypeError, ValueError: an unknown option, or a value out of its range.
 
     Example:
         >>> extract = structgen.Generator(model, Person, max_new_tokens=200)                  # doctest: +SKIP
@@ -94,7 +99,7 @@ class Generator(Generic[T]):
         return f"Generator({self.model!r}, {self.constraint!r})"
 
     def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
-        """The value alone; see `run`."""
+        """Run the model on one prompt, and return the value alone; see `run`."""
         return self.run(prompt, **options).value
 
     def run(
@@ -104,7 +109,7 @@ class Generator(Generic[T]):
         observe: Callable[[list[int]], Observer] | None = None,
         **options: Unpack[GenerationOptions],
     ) -> Result[T]:
-        """Runs the model on one prompt.
+        """Run the model on one prompt.
 
         Args:
             prompt: a text (one user message, where the model has a chat template) or chat messages.
@@ -112,25 +117,25 @@ class Generator(Generic[T]):
             options: override those of the generator.
 
         Raises:
-            IncompleteOutputError: the budget ended before the text did; with what was complete.
-            ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
+            IncompleteOutputError: the token budget ended before the text did; with the values that were complete.
+            ValidationFailedError: every attempt fits the schema, but a validator written in Python refused it.
             GenerationError: the prompt does not fit the model.
             LimitExceededError: a bound of `limits` was passed on the way.
         """
         return self.begin(prompt, observe=observe, **options).to_end(threading.Event())
 
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
-        """`run`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way."""
+        """Run the model in a thread, and await it. If it is cancelled, the model stops after the pass under way."""
         return await in_thread(lambda cancelled: self.begin(prompt, **options).to_end(cancelled))
 
     def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
-        """The value while it grows; see `structgen.stream`."""
+        """Return the value while it grows; see `structgen.stream`."""
         from structgen.generation.streams import Stream
 
         return Stream(self.begin(prompt, streams=True, **options), self.constraint)
 
     def astream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> AsyncStream[T]:
-        """The value while it grows; see `structgen.astream`."""
+        """Return the value while it grows; see `structgen.astream`."""
         from structgen.generation.streams import AsyncStream
 
         return AsyncStream(lambda: self.stream(prompt, **options))
@@ -188,13 +193,14 @@ class Generator(Generic[T]):
         streams: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> Run[T]:
-        """A run at its beginning, for a loop of your own; see `structgen.generation.runs.Run`.
+        """Begin a run, for a loop of your own; see `structgen.generation.runs.Run`.
 
         Args:
             prompt: a text or messages.
-            new_session: where a local model reads; by default in sessions of its own.
-            observe: gives who is told of an attempt's tokens, of the tokens before them; of local models only.
-            streams: whether a server shall send its answer in pieces.
+            new_session: makes the sessions in which a local model reads; by default `model.session`.
+            observe: called with the prompt's token ids at each attempt; returns the `Observer` to notify. Only local
+                models notify it.
+            streams: whether a server sends its answer in pieces.
             options: override those of the generator.
         """
         settings = self._merged(options)
@@ -204,11 +210,13 @@ class Generator(Generic[T]):
 
 
 def _constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
-    """The schema compiled for a model that writes it: a local one with single spaces, where nothing else is asked for.
+    """Return the schema compiled for a model.
+
+    By default a local model writes JSON with single spaces, and a server as it chooses.
 
     Raises:
-        TypeError: no model.
-        ValueError: what was compiled already is for another vocabulary or tokenization.
+        TypeError: the object is not a model.
+        ValueError: the schema was compiled already, for another vocabulary or tokenization.
     """
     check_model(model)
     if not isinstance(schema, Constraint):

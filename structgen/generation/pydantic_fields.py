@@ -1,4 +1,4 @@
-"""Types of the fields, items and lists of a Pydantic model, dataclass, TypedDict or plain annotation."""
+"""The types of fields, items and lists in a Pydantic model, dataclass, TypedDict or plain annotation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
 def item_type(annotation: Any, index: int) -> Any:
-    """The type of an array's item; None where the type is not that of arrays, or has no such item."""
+    """Return the type of an array's item; None where the type is not an array, or has no such item.
+
+    Args:
+        annotation: the type of the array.
+        index: the position of the item.
+    """
     kind = bare(annotation)
     if kind in (Any, object):
         return Any
@@ -41,7 +46,12 @@ def item_type(annotation: Any, index: int) -> Any:
 
 
 def lists_at(annotation: Any, path: Sequence[str]) -> list[Any]:
-    """The types of arrays that a path of keys may lead to, in a value of a type."""
+    """Return the types of arrays at a path of keys, in a value of a type.
+
+    Args:
+        annotation: the type.
+        path: the keys.
+    """
     found = [annotation]
     for key in path:
         found = [value for one in found for kind in _alternatives(one) for value in _value_types(kind, key)]
@@ -49,7 +59,7 @@ def lists_at(annotation: Any, path: Sequence[str]) -> list[Any]:
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """The bare types of a union; that of a root model's root; of any other type, itself."""
+    """Yield the bare types of a union or of a root model's root; any other bare type itself."""
     kind = bare(annotation)
     if get_origin(kind) in (Union, types.UnionType):
         for member in get_args(kind):
@@ -61,7 +71,7 @@ def _alternatives(annotation: Any) -> Iterator[Any]:
 
 
 def _value_types(kind: Any, key: str) -> list[Any]:
-    """The types that an object of a bare type may have at a key."""
+    """Return the types that a key of an object may have, for an object of a bare type."""
     if kind in (Any, object):
         return [Any]
     if bare_origin(kind) in MAPPINGS:
@@ -71,15 +81,15 @@ def _value_types(kind: Any, key: str) -> list[Any]:
 
 
 def fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
-    """The fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
+    """Return the fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
     try:
-        return _kept_fields(bare(kind))
+        return _cached_fields(bare(kind))
     except TypeError:  # not hashable
         return None
 
 
 @functools.lru_cache(maxsize=256)
-def _kept_fields(kind: Any) -> list[tuple[str, list[str], Any]] | None:
+def _cached_fields(kind: Any) -> list[tuple[str, list[str], Any]] | None:
     cls = get_origin(kind) or kind
     if not isinstance(cls, type):
         return None
@@ -117,7 +127,7 @@ def _bare_of_typeddict(hint: Any) -> Any:
 
 
 def bare(annotation: Any) -> Any:
-    """A type without what surrounds it: annotations, names for types."""
+    """Return a type without its wrappers: annotations, and names of types."""
     while True:
         if isinstance(annotation, TypeAdapter):
             annotation = annotation._type

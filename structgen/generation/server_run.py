@@ -1,4 +1,9 @@
-"""A run of a model behind a server: its answer is read in pieces, and validated."""
+"""The run of a prompt on a server: its answer is read in pieces, and validated.
+
+    Server.ask -> pieces -> ServerSession.forward -> ServerText.take -> Run validates the text
+
+`ServerSession` and `ServerText` have the members of a local run's session and decoder that callers use.
+"""
 
 from __future__ import annotations
 
@@ -23,26 +28,36 @@ __all__ = ["ServerRun"]
 
 T = TypeVar("T")
 
-
 _WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
 
 
 class ServerRun(Run[T], Generic[T]):
-    """A run of a model behind a server; the session reads pieces of its answer."""
+    """A run of a model behind a server; its session reads pieces of the answer.
+
+    Args:
+        model: the server.
+        constraint: the constraint of the answer.
+        prompt: a text or messages.
+        settings: the settings of the run.
+        streams: whether the server sends its answer in pieces.
+
+    Raises:
+        ModelError: a grammar, or an option that servers do not have.
+    """
 
     def __init__(
         self, model: Server, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
     ) -> None:
         if constraint.source is None:
             raise ModelError(
-                "servers take JSON Schemas, and no grammars", hint="a local model takes grammars; see docs/models.md"
+                "servers accept JSON Schemas, not grammars", hint="local models accept grammars; see docs/models.md"
             )
         for name in ("top_k", "raw"):
             if getattr(settings, name):
-                raise ModelError(f"servers with OpenAI's interface know no {name}")
+                raise ModelError(f"servers with OpenAI's interface do not support {name}")
         if settings.reasoning not in (None, False, True):
             raise ModelError(
-                "servers decide how their models reason", hint="reasoning=True, or an extra_body of theirs"
+                "servers decide how their models reason", hint="use reasoning=True, or the server's own extra_body"
             )
         self.session: ServerSession
         self.decoder: ServerText
@@ -53,15 +68,15 @@ class ServerRun(Run[T], Generic[T]):
 
     @property
     def reasoning(self) -> str:
-        """See `Run.reasoning`."""
+        """The model's reasoning so far, in this attempt."""
         return self.decoder.reasoning.strip()
 
     def take(self, given: Any) -> None:
-        """See `Run.take`."""
+        """Accept a piece of the answer."""
         self.decoder.take(given)
 
     def close(self) -> None:
-        """See `Run.close`."""
+        """End the answer under way."""
         self.session.close()
 
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
@@ -86,7 +101,7 @@ class ServerRun(Run[T], Generic[T]):
 
 
 class ServerSession:
-    """One answer on its way."""
+    """An answer under way."""
 
     can_crop = False
 
@@ -94,22 +109,23 @@ class ServerSession:
         self._pieces = pieces
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> ServerPiece | None:
-        """The next piece of the answer; None when there is no more."""
+        """Return the next piece of the answer; None when there are no more."""
         return next(self._pieces, None)
 
     def close(self) -> None:
-        """Ends the answer where it is, and its connection."""
+        """End the answer where it is, and its connection."""
         self._pieces.close()
 
 
 class ServerText:
-    """The text of an answer that comes in pieces: what a `Decoder` is for a local model.
+    """The text of an answer that comes in pieces, with the members of a `Decoder` that callers use.
 
     Attributes:
-        finish_reason: None while it goes on.
-        reasoning: what the server says the model has thought.
-        usage: as the server counts.
-        token_ids: none are known.
+        finish_reason: why the answer ended; None while it continues.
+        reasoning: the reasoning that the server reports.
+        usage: the cost, as the server counts it.
+        matcher: follows the text, to know which values are complete.
+        token_ids: empty: servers do not return them.
     """
 
     token_ids: Sequence[int] = ()
@@ -132,12 +148,12 @@ class ServerText:
         if found is None:
             return b""
         inner = bytes(self._text[found.end() :]).rstrip()
-        # A brace at the end may be the wrapping's.
+        # A brace at the end may be the wrapping object's.
         return inner.removesuffix(b"}").rstrip() if inner.endswith(b"}") else inner
 
     @property
     def is_complete(self) -> bool:
-        """Whether the text is JSON, even where the server says that its budget ended."""
+        """True if the text is JSON, even where the server reports that its budget ended."""
         try:
             json.loads(self.text_bytes)
         except ValueError:
@@ -145,7 +161,10 @@ class ServerText:
         return True
 
     def take(self, piece: ServerPiece | None) -> None:
-        """Read a piece; None when there are no more.
+        """Read a piece of the answer.
+
+        Args:
+            piece: the piece; None when there are no more.
 
         Raises:
             GenerationError: the model refused to answer, or the server filtered the answer.
@@ -168,14 +187,14 @@ class ServerText:
 
 
 class _Follower:
-    """A matcher behind an answer that nothing holds to the grammar; where it has left it, anything may come."""
+    """A matcher that follows an answer which nothing holds to the grammar; after an error it allows everything."""
 
     def __init__(self, constraint: Constraint[Any]) -> None:
         self._matcher: Matcher | None = Matcher(constraint.grammar)
         self._read = 0
 
     def follow(self, text: bytes) -> None:
-        """Goes on to the end of the text."""
+        """Read on to the end of the text."""
         new, self._read = text[self._read :], max(self._read, len(text))
         try:
             if self._matcher is not None:
@@ -184,5 +203,5 @@ class _Follower:
             self._matcher = None
 
     def allows_bytes(self, data: bytes) -> bool:
-        """See `Matcher.allows_bytes`."""
+        """Return whether these bytes may follow; True after an error."""
         return self._matcher is None or self._matcher.allows_bytes(data)

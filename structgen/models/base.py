@@ -1,4 +1,8 @@
-"""What generation asks of a model. Any object with these members will do; nothing has to be inherited."""
+"""The interface between generation and a model: protocols that an adapter fulfils.
+
+Any object with these members will do; nothing has to be inherited. A local model (`Model`) returns logits, and its
+answers are masked. A model behind a server (`Server`) returns texts, and its answers are validated.
+"""
 
 from __future__ import annotations
 
@@ -28,93 +32,87 @@ __all__ = [
 ]
 
 Prompt: TypeAlias = str | Sequence[Mapping[str, Any]]
-"""A text, or chat messages: `[{"role": "user", "content": "…"}]`."""
+"""A text, or a list of chat messages such as `[{"role": "user", "content": "…"}]`."""
 
 
 class Session(Protocol):
-    """One sequence under way: the tokens that the model has seen, in the form of its key-value cache."""
+    """A sequence of tokens that the model has read, in the form of its key-value cache."""
 
     @property
     def can_crop(self) -> bool:
-        """Whether tokens can be taken back (not with recurrent states or sliding windows)."""
+        """True if tokens can be removed again; models with recurrent states or sliding windows cannot do that."""
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
-        """Runs the model over more tokens, in one pass.
+        """Run the model over more tokens, in one pass.
 
         Args:
-            token_ids: at least one; they follow those of earlier calls.
-            keep: for how many of the last tokens logits are wanted, at most len(token_ids).
+            token_ids: at least one token id; they follow the tokens of earlier calls.
+            keep: the number of last tokens whose logits are returned, at most len(token_ids).
 
         Returns:
-            float32[keep, V]: row i holds the logits of what follows token `token_ids[-keep + i]`.
+            float32[keep, V]: row i holds the logits of the token after `token_ids[-keep + i]`.
         """
 
     def crop(self, count: int) -> None:
-        """Takes back the last `count` tokens. Only where `can_crop`."""
+        """Remove the last `count` tokens; only where `can_crop`."""
 
 
 class SessionBatch(Protocol):
-    """Several sequences that the model reads together. A model that can do that has a method `session_batch`, which
-    gives one of these, or None where this model cannot.
+    """Several sequences that the model reads together.
+
+    A model that can read several sequences in one pass has a method `session_batch`. It returns a `SessionBatch`, or
+    None where this model cannot.
     """
 
     def session(self) -> Session:
-        """A new, empty sequence; only the batch reads for it."""
+        """Return a new, empty sequence, which only the batch reads."""
 
     def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> Sequence[NDArray[np.float32] | Exception]:
-        """Reads more tokens of several sequences, in one pass.
+        """Read more tokens of several sequences, in one pass.
 
         Args:
-            requests: for each sequence that goes on: it, its tokens, and for how many of the last ones logits are
-                wanted; as of `Session.forward`. The others have ended.
+            requests: for each sequence that continues: the session, its new tokens, and the number of last tokens whose
+                logits are returned; see `Session.forward`. Sequences that are not named have ended.
 
         Returns:
-            For each request float32[keep, V], or the error that it alone ends in.
+            For each request float32[keep, V], or the error of this sequence.
         """
 
 
 class Model(Protocol):
-    """A local model and its tokenizer. One may be used by many threads; a session belongs to one."""
+    """A local model and its tokenizer. Many threads may share a model; a session belongs to one thread."""
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The tokens, as bytes; its size is the logits' width, its end tokens are those that end the model's turn."""
+        """The tokens as bytes. Its size is the width of the logits; its end tokens end the model's turn."""
 
     @property
     def context_tokens(self) -> int | None:
-        """How many tokens prompt and answer may have together; None when unknown."""
+        """The number of tokens that prompt and answer may have together; None when unknown."""
 
     @property
     def chat_template(self) -> str | None:
         """The text of the chat template; None when the model has none."""
 
     def encode_prompt(self, prompt: Prompt, *, raw: bool = False, **template: Any) -> list[int]:
-        """Token ids of a prompt, up to where the answer begins.
+        """Return the token ids of a prompt, up to where the answer begins.
 
         Args:
-            prompt: chat messages, or a text, which becomes one user message where the model has a chat template.
-            raw: give the text to the model as it is, without a chat template.
+            prompt: chat messages, or a text. Where the model has a chat template, a text becomes one user message.
+            raw: read the text as it is, without a chat template.
             template: variables for the chat template.
         """
 
     def encode_text(self, text: str) -> list[int]:
-        """Token ids of a piece of an answer, as the tokenizer splits it; no special tokens are added."""
+        """Return the token ids of a piece of an answer, as the tokenizer splits it, without special tokens."""
 
     def session(self) -> Session:
-        """A new, empty sequence."""
+        """Return a new, empty sequence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerRequest:
-    """How a server samples one answer.
-
-    Attributes:
-        max_new_tokens: the answer's budget, in tokens.
-        temperature: 0 takes the most probable token.
-        top_p: sample among the most probable tokens up to this probability; None for all of them.
-        seed: makes sampling repeatable, where the server supports it.
-        stop: texts that end the answer.
-    """
+    """Sampling options of a server's answer."""
 
     max_new_tokens: int
     temperature: float
@@ -163,11 +161,11 @@ class Server(Protocol):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """What texts are followed by: bytes."""
+        """The vocabulary to follow answers with: bytes."""
 
     @property
     def reading(self) -> SchemaArguments:
-        """How schemas are read where nothing else is asked for."""
+        """The default options for reading schemas."""
 
     def ask(
         self,
@@ -188,28 +186,35 @@ class Server(Protocol):
 
 
 AnyModel: TypeAlias = Model | Server
-"""What `generate` takes."""
+"""Any model that `generate` accepts."""
 
 
 def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
-    """A prompt as messages of its own; a text is one of the user's."""
+    """Return a prompt as a new list of messages; a text becomes one user message."""
     return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else [dict(message) for message in prompt]
 
 
 def check_model(model: Any) -> None:
-    """Raises a TypeError for what is no model: most often its name, or one of transformers as it is."""
+    """Check that an object is a model, and not a name or a model of another library.
+
+    Args:
+        model: the object.
+
+    Raises:
+        TypeError: the object is not a model.
+    """
     if not isinstance(getattr(model, "vocabulary", None), Vocabulary):
         how = f"structgen.load({model!r})" if isinstance(model, str) else "structgen.load, structgen.from_transformers"
-        raise TypeError(f"a model is what {how} and the like give, not {type(model).__name__}")
+        raise TypeError(f"expected a model, as from {how} or the like, not {type(model).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a sequence asks of the model.
+    """Tokens that one sequence asks the model to read.
 
     Attributes:
         token_ids: the tokens to read, at least one.
-        keep: for how many of the last of them logits are wanted; see `structgen.models.base.Session.forward`.
+        keep: the number of last tokens whose logits are returned; see `structgen.models.base.Session.forward`.
     """
 
     token_ids: list[int]

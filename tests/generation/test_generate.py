@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 import structgen
-from structgen.generation.runs import partial_json
+from structgen.generation.partial_json import partial_value
 
 
 class Colour(enum.Enum):
@@ -255,7 +255,7 @@ def test_one_generator_many_threads(tiny_model):
     ],
 )
 def test_partial_json_keeps_what_was_complete(text, value):
-    assert partial_json(text) == value
+    assert partial_value(text) == value
 
 
 # -- SmolLM2 ----------------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_smollm2_decimals_keep_their_bounds(smollm2):
 
 def test_what_is_no_model_is_named():
     for model in (None, "smollm2", object()):
-        with pytest.raises(TypeError, match=r"^a model is what structgen\.load"):
+        with pytest.raises(TypeError, match=r"^expected a model, as from structgen\.load"):
             structgen.generate(model, "x", bool)
 
 
