@@ -1,4 +1,4 @@
-"""`compile`: what is kept, for how long, and under concurrency."""
+"""`compile`: the cache of compiled grammars, its bound, and its use by several threads."""
 
 import gc
 import threading
@@ -223,7 +223,7 @@ def test_many_threads_compile_and_match():
 
 
 def test_what_is_dropped_goes():
-    """Most of a compiled grammar is kept from the garbage collector, so nothing in it may lead back to itself."""
+    """Most of a compiled grammar is not tracked by the garbage collector, so it must not contain reference cycles."""
 
     def use(number):
         schema = {

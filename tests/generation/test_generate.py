@@ -275,7 +275,7 @@ def test_smollm2_extracts_a_person(smollm2):
 
 
 def asked_token_by_token(model, schema, prompt):
-    """The text of transformers' own loop under the same masks: nothing is forced there."""
+    """Return the text of transformers' own loop under the same masks, which forces no tokens."""
     import torch
 
     ids = torch.tensor([model.encode_prompt(prompt)])
@@ -291,7 +291,7 @@ def test_smollm2_is_loaded_once(smollm2):
 
 
 def test_smollm2_decimals_keep_their_bounds(smollm2):
-    """Which amount it is, is the model's answer; that it is one of the type's, is ours."""
+    """The model chooses the amount, but the bounds of the type hold."""
 
     class Price(BaseModel):
         amount: Decimal = Field(gt=0, max_digits=7, decimal_places=2)

@@ -1,4 +1,4 @@
-"""What the model is asked: system texts, examples, descriptions of the schema, and what it did wrong."""
+"""Prompts: system texts, examples, descriptions of the schema, and errors of earlier attempts."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""`load`, the default model, and what is said when a package is missing."""
+"""`load`, the default model, and the errors for missing packages."""
 
 import importlib.util
 
@@ -16,7 +16,7 @@ def _nothing_loaded(monkeypatch):
 
 @pytest.fixture
 def without(monkeypatch):
-    """Makes packages look as if they were not installed."""
+    """Make packages look as if they were not installed."""
     real = importlib.util.find_spec
 
     def hide(*names):
