@@ -122,18 +122,6 @@ class LazyRules:
         places: Places = self._places[then[0]]
         return places.remaining(then[1])
 
-    def words(self, key: Any, body: Sequence[Any], at: int) -> tuple[str, str]:
-        """See `RuleSource`."""
-        from structgen.schema.rules.wording import words_of  # for messages only
-
-        return words_of(self, key, body, at)
-
-    def place(self, key: Any, body: Sequence[Any], at: int) -> str | None:
-        """See `RuleSource`."""
-        from structgen.schema.rules.wording import place_of
-
-        return place_of(self, key, body, at)
-
     # --- nodes -------------------------------------------------------------------------------------------------------
 
     def holds(self, node: Node) -> bool:

@@ -26,6 +26,7 @@ from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayPlaces
 from structgen.schema.rules.lazy_rules import LazyRules, Places
 from structgen.schema.rules.objects import ObjectPlaces
+from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema", "strings_of_schema"]
 
@@ -72,6 +73,7 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
         accepts_empty=False,
         lazy=(("value", root),),
         source=lazy,
+        describer=SchemaDescriber(lazy),
         text_units=lazy.space.text_units,
     )
 
