@@ -161,7 +161,7 @@ class LazyRules:
         if found is None:
             with not_too_deep():
                 enum = {"enum": list(map(thaw, values))}
-            found = self._enums[key] = self.space.node(enum, self.space.place(node)) if values else NONE
+            found = self._enums[key] = self.space.node(enum, self.space.location(node)) if values else NONE
         return meet(node, found)
 
     # --- values but for some -----------------------------------------------------------------------------------------

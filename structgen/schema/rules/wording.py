@@ -15,9 +15,9 @@ from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, 
 from structgen.schema.algebra.nodes import AnyOf
 from structgen.schema.json_text.numbers import decimal_text
 from structgen.schema.reading.scopes import Location, Subschema, pointer
-from structgen.schema.rules.arrays import ArrayPlaces
+from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
-from structgen.schema.rules.objects import ObjectPlaces
+from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import ArrayState
 
 __all__ = ["SchemaDescriber", "shape_words"]
@@ -66,7 +66,7 @@ class SchemaDescriber:
         if node is None or _is_shared(lazy, node):
             return None
         if _is_value(key) and at == 0:
-            return _shown(lazy.space.place(node))
+            return _shown(lazy.space.location(node))
         subschemas = _subschemas(lazy, node)
         if not _is_object(lazy, key, body):
             return _item_place(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
@@ -115,7 +115,7 @@ def _key_of(symbol: Any) -> str | None:
 def _is_object(lazy: LazyRules, key: Any, body: Body) -> bool:
     """Whether a body is part of an object, rather than of an array."""
     if not _is_value(key):
-        return isinstance(lazy.numbered(key[0]), ObjectPlaces)
+        return isinstance(lazy.numbered(key[0]), ObjectRules)
     first = body[0]
     return first is lazy.layout.open_object or (isinstance(first, Literal) and first.data[:1] == b"{")
 
@@ -127,7 +127,7 @@ def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
         members: Iterable[ObjectSet] = lazy.shapes[key[1]].objects
         return next((part.at(name) for part in members if name is not None), None)
     places: Any = lazy.numbered(key[0])
-    if isinstance(places, ArrayPlaces):
+    if isinstance(places, ArrayRules):
         state = key[2]
         found: Node = places.part.at(state.written if isinstance(state, ArrayState) else state)
     elif name is not None:
@@ -174,10 +174,10 @@ def _property_place(subschemas: list[Subschema], name: str | None, is_other: boo
         schema = one.schema if isinstance(one.schema, dict) else {}
         properties = schema.get("properties")
         if name is not None and isinstance(properties, dict) and name in properties:
-            return _shown(((one.place, "properties"), name))
+            return _shown(((one.location, "properties"), name))
         if name is None and is_other and isinstance(schema.get("additionalProperties"), dict):
-            return _shown((one.place, "additionalProperties"))
-    return _shown(subschemas[0].place) if subschemas else None
+            return _shown((one.location, "additionalProperties"))
+    return _shown(subschemas[0].location) if subschemas else None
 
 
 def _item_place(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str | None:
@@ -188,14 +188,14 @@ def _item_place(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str 
             schema = one.schema if isinstance(one.schema, dict) else {}
             first = schema.get("prefixItems")
             if isinstance(first, list) and index < len(first):
-                return _shown(((one.place, "prefixItems"), str(index)))
+                return _shown(((one.location, "prefixItems"), str(index)))
             if isinstance(schema.get("items"), dict):
-                return _shown((one.place, "items"))
-    return _shown(subschemas[0].place) if subschemas else None
+                return _shown((one.location, "items"))
+    return _shown(subschemas[0].location) if subschemas else None
 
 
-def _shown(place: Location) -> str:
-    found = pointer(place)
+def _shown(location: Location) -> str:
+    found = pointer(location)
     return found if found and not found.startswith("/") else f"#{found}"
 
 
