@@ -136,7 +136,7 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
     if known is None and named_draft is not None:
         return named_draft
     if known is None:
-        hint = f"draft='draft7' or the like reads it as one; known are {', '.join(_DIALECTS)}, and those in a registry"
+        hint = f"pass a draft, such as draft='draft7'; known are {', '.join(_DIALECTS)}, and those in a registry"
         raise SchemaError(f"unknown $schema {uri!r}", pointer=pointer, keyword="$schema", hint=hint)
     vocabularies = metaschemas[0].get("$vocabulary")
     return known if vocabularies is None else _narrowed(known, vocabularies, pointer)
@@ -191,7 +191,7 @@ def _narrowed(dialect: Dialect, vocabularies: Any, pointer: str) -> Dialect:
     keywords: set[str] = set()
     for uri, is_required in vocabularies.items():
         if uri not in _VOCABULARIES and is_required is not False:
-            raise UnsupportedSchemaError(f"the vocabulary {uri!r} is not known", pointer=pointer, keyword="$schema")
+            raise UnsupportedSchemaError(f"unknown vocabulary {uri!r}", pointer=pointer, keyword="$schema")
         keywords |= _VOCABULARIES.get(uri, frozenset())
     if dialect is UNDECLARED:
         dialect = _2019 if any("/2019-09/" in uri for uri in vocabularies) else _2020

@@ -142,7 +142,7 @@ def _count(schema: dict[str, Any], keyword: str, location: Location) -> int | No
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _fail(f"{keyword} must be a whole number, 0 or more", location, keyword)
+        raise _fail(f"{keyword} must be an integer of at least 0", location, keyword)
     return value
 
 
@@ -205,17 +205,17 @@ def _format(name: Any, location: Location, reading: Formats) -> Language | None:
         raise _fail("format must be a string", location, "format")
     if name.startswith(formats.UNSUPPORTED):
         keyword = name[len(formats.UNSUPPORTED) + 1 :]
-        raise unsupported(f"{keyword} cannot be expressed", location, keyword)
+        raise unsupported(f"{keyword} cannot be expressed exactly", location, keyword)
     if reading == "annotate":
         return None
     if name in formats.REFUSED:
-        raise unsupported(f"the format {name!r} cannot be expressed", location, "format")
+        raise unsupported(f"the format {name!r} cannot be expressed exactly", location, "format")
     language = formats.language(name)
     if language is None and reading == "strict":
-        raise unsupported(f"the format {name!r} is not known", location, "format")
+        raise unsupported(f"unknown format {name!r}", location, "format")
     if language is None and name not in formats.ANNOTATIONS:
         warnings.warn(
-            f"unknown format {name!r} (at #{pointer(location)}): taken as a comment", SchemaWarning, stacklevel=2
+            f"unknown format {name!r} (at #{pointer(location)}): it is not enforced", SchemaWarning, stacklevel=2
         )
     return language
 
@@ -238,7 +238,7 @@ def _arrays(schema: dict[str, Any], location: Location, node_of: NodeOf) -> tupl
         prefix = _children(schema["prefixItems"], "prefixItems", location, node_of)
     if isinstance(items, list):
         if prefix:
-            raise _fail("items must be a schema beside prefixItems", location, "items")
+            raise _fail("items must be a schema, not a list, beside prefixItems", location, "items")
         prefix = _children(items, "items", location, node_of)
         if "additionalItems" in schema:
             rest = node_of(schema["additionalItems"], (location, "additionalItems"))
@@ -323,7 +323,7 @@ def _patterned(
             left.extend(rest_of_keys)
         matched, unmatched = split, left
         if len(matched) > limits.schema_nodes:
-            raise unsupported("patternProperties overlap too much", location, "patternProperties")
+            raise unsupported("patternProperties overlap in too many ways", location, "patternProperties")
     others = [(keys, node) for _, node in rest for keys in unmatched]
     return tuple((keys, node) for keys, node in (*matched, *others) if node != NONE)
 

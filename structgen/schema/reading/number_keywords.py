@@ -78,7 +78,7 @@ def number_sets(schema: dict[str, Any], location: Location, *, integer: bool) ->
     step = _bound(schema, "multipleOf", location)
     if step is not None:
         if step <= 0:
-            raise SchemaError("multipleOf must be above 0", pointer=pointer(location), keyword="multipleOf")
+            raise SchemaError("multipleOf must be greater than 0", pointer=pointer(location), keyword="multipleOf")
         others.append(NumberSet(multiple=step))
     for other in others:
         found = found.intersect(other) if found is not None else None
@@ -104,6 +104,6 @@ def _bound(schema: dict[str, Any], keyword: str, location: Location) -> Number |
         raise SchemaError(f"{keyword} must be a finite number", pointer=pointer(location), keyword=keyword) from error
     if abs(number) >= 10 ** (MAX_BOUND_DIGITS + 1):
         raise UnsupportedSchemaError(
-            f"{keyword} is beyond the range of numbers", pointer=pointer(location), keyword=keyword
+            f"{keyword} is outside the range of doubles", pointer=pointer(location), keyword=keyword
         )
     return number

@@ -238,7 +238,7 @@ class Document:
         if isinstance(schema, bool) or around.dialect == scope.dialect:
             return target
         if not any(isinstance(each, dict) and "$schema" in each for each in (schema, around.resource.contents)):
-            raise failure.unsupported("leads into a schema of another draft, to a part that does not name that draft")
+            raise failure.unsupported("leads into a schema of another draft, to a part that does not name its draft")
         return target
 
     # --- dynamic scopes ----------------------------------------------------------------------------------------------
@@ -277,13 +277,17 @@ class Document:
         own = found.scope.resource.uri
         uri = dict(found.scope.entered).get(name, own)
         if uri != dict(scope.left).get(name, own):
-            raise failure.unsupported("means one schema by the standard and another to the validator")
+            raise failure.unsupported(
+                "names one schema by the standard and another for jsonschema, which validates the answer"
+            )
         resource = self._resources.get(uri, self._root)
         if name == _RECURSIVE:
             return self._at(resource, "", scope, failure)
         target = self._anchor(resource, name, scope, failure)
         if uri != own and target.schema is not resource.contents and _refers(target.schema):
-            raise failure.unsupported("leads to references that the validator reads as if they stood elsewhere")
+            raise failure.unsupported(
+                "leads to references that jsonschema, which validates the answer, resolves otherwise"
+            )
         return target
 
     # --- names -------------------------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def read_keyword(value: Any, location: Location = ROOT) -> tuple[str, Unit]:
     except UnicodeEncodeError as error:
         raise _fail(f"the text of {SUBSTRING_OF} has a lone surrogate", location) from error
     if not text if unit == "character" else not text.strip():
-        raise _fail(f"the text of {SUBSTRING_OF} is empty, and has no substrings", location)
+        raise _fail(f"the text of {SUBSTRING_OF} is empty: it has no substrings", location)
     return text, unit
 
 
