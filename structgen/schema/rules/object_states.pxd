@@ -39,3 +39,6 @@ cdef class ObjectStates:
     cpdef bint has_keys(self, seen) except -1
     @cython.locals(place=int, entry=Property)
     cpdef bint is_forced(self, written) except -1
+    cdef _missing(self, ObjectState state)
+    cpdef normal(self, ObjectState state)
+    cpdef bint goes_on(self, pair) except -1
