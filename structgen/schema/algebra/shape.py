@@ -5,7 +5,7 @@
     Shape(numbers=(NumberSet(low=3, multiple=1),))
 
 `{"type": ["null", "object"], "properties": {"a": {"type": "string"}}, "required": ["a"]}` has null and one set of
-objects. The value of `a` is a node, say (2,): its own shape is computed when it is asked for.
+objects. The value of `a` is a node, say (3,): its own shape is computed when it is asked for.
 
     Shape(null=True, objects=(ObjectSet(properties={"a": (2,)}, required=("a",)),))
 """

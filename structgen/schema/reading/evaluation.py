@@ -4,7 +4,7 @@ They depend on which subschemas a value satisfies. So the values are sorted into
 `anyOf`, a case for every set of branches that may match; for `if`, one for each side. Branches that evaluate nothing
 make no cases, and cases with the same answer are merged.
 
-    {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"properties": {"b": {}}}]}
+    {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"properties": {"b": {"type": "null"}}}]}
 
 has two cases: values that satisfy the second branch, with `a` and `b` evaluated, and the others, with `a` evaluated.
 """

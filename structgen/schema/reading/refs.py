@@ -96,7 +96,7 @@ class Document:
         self._plain: dict[Resource, Scope] = {}  # where no dynamic scopes are followed
         self._anchors: dict[tuple[str, str], Subschema] = {}
         self._dynamic: dict[str, list[str]] = {}  # by URI of the resource
-        self._ambiguous: dict[tuple[str, str], None] = {}  # an empty dict is nothing to the garbage collector
+        self._ambiguous: dict[tuple[str, str], None] = {}  # a dict, because the garbage collector skips an empty one
         self._memo: dict[tuple[str, str, Scope], Subschema] = {}
         uri = _own_uri(root, "", self.dialect)
         self._root = Resource(uri or "", root, ROOT, self.dialect)

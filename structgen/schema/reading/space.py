@@ -100,7 +100,7 @@ class Space:
         self._flat: dict[Content, Node] = {}
         self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
-        self._open: dict[Node, None] = {}  # an empty dict is nothing to the garbage collector
+        self._open: dict[Node, None] = {}  # a dict, because the garbage collector skips an empty one
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
         self._parts = 0
         self._spent = 0
