@@ -91,12 +91,12 @@ class Document:
         self.root = root
         self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
         self.is_dynamic = False
-        self._inner: dict[int, Resource] = {}  # by the identity of its schema
-        self._resources: dict[str, Resource] = {}
-        self._plain: dict[Resource, Scope] = {}  # where no dynamic scopes are followed
-        self._anchors: dict[tuple[str, str], Subschema] = {}
-        self._dynamic: dict[str, list[str]] = {}  # by URI of the resource
-        self._ambiguous: dict[tuple[str, str], None] = {}  # a dict, because the garbage collector skips an empty one
+        self._inner: dict[int, Resource] = {}  # resources in others, by the identity of their schemas
+        self._resources: dict[str, Resource] = {}  # by URI
+        self._plain: dict[Resource, Scope] = {}  # the scopes, unless dynamic scopes are followed
+        self._anchors: dict[tuple[str, str], Subschema] = {}  # by URI and name
+        self._dynamic: dict[str, list[str]] = {}  # names of dynamic anchors, by URI
+        self._ambiguous: dict[tuple[str, str], None] = {}  # anchors and URIs of several schemas
         self._memo: dict[tuple[str, str, Scope], Subschema] = {}
         uri = _own_uri(root, "", self.dialect)
         self._root = Resource(uri or "", root, ROOT, self.dialect)

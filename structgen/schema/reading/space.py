@@ -93,17 +93,17 @@ class Space:
         self.deadline = deadline
         self._writable = None if narrowed is None else Writable(narrowed, limits)
         self.text_units = 0
-        self._scope = document.start
-        self._atoms = [Subschema(True, ROOT, self._scope)] * 2
-        self._contents: dict[int, Content] = {}  # by atom, of flat subschemas
-        self._numbers: dict[Hashable, Node] = {}
-        self._flat: dict[Content, Node] = {}
+        self._scope = document.start  # of the subschema that is being read
+        self._atoms = [Subschema(True, ROOT, self._scope)] * 2  # by number; 1 is the schema `true`, and 0 no atom
+        self._contents: dict[int, Content] = {}  # keywords of flat subschemas, by atom
+        self._numbers: dict[Hashable, Node] = {}  # nodes of other subschemas, by identity and scope
+        self._flat: dict[Content, Node] = {}  # nodes of flat subschemas
         self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
-        self._open: dict[Node, None] = {}  # a dict, because the garbage collector skips an empty one
+        self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
-        self._parts = 0
-        self._spent = 0
+        self._parts = 0  # parts of all shapes made so far
+        self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
 
     def sizes(self) -> Sizes:

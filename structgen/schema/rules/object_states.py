@@ -7,7 +7,7 @@ matters of them. `objects.py` makes rules of the states.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -325,3 +325,10 @@ class ObjectStates:
     def goes_on(self, pair: Pair) -> bool:
         """Return whether the object can be ended after a pair."""
         return (self.high is None or pair.state.written <= self.high) and self.lives(pair.state)
+
+    def any_goes_on(self, pairs: Iterable[Pair]) -> bool:
+        """Return whether the object can be ended after one of some pairs."""
+        for pair in pairs:  # noqa: SIM110  (no generator where it is compiled)
+            if self.goes_on(pair):
+                return True
+        return False

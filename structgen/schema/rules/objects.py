@@ -193,7 +193,7 @@ class ObjectRules:
             out += [(regex, *self._rest(pair)) for pair in states.unnamed(found, state, key) if states.goes_on(pair)]
         if not found.is_endless and found.left(state.seen) <= len(expected):
             return out
-        if not any(map(states.goes_on, states.unnamed(found, state, None))):
+        if not states.any_goes_on(states.unnamed(found, state, None)):
             return out
         if not self._lazy.captures:
             return [*out, *self._repeatable(index, state)]
