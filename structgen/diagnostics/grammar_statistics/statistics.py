@@ -206,7 +206,7 @@ def _shortest(automata: AutomatonStore, state: int) -> bytes | None:
     """A shortest text from a state, unless it takes too long to find; printable where there is a choice."""
     reached = {state: b""}
     for source in (pending := [state]):
-        if automata.accepting[source]:
+        if automata.table.accepting[source]:
             return reached[source]
         if len(reached) > _MAX_REACHED:
             return None
