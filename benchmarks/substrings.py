@@ -64,7 +64,8 @@ def ours(given: Any, vocabulary: Vocabulary, ids: list[int]) -> Times:
         matcher.accept_token(token)
     if not matcher.is_accepting:
         raise ValueError("the piece is not whole")
-    return took, max(masks), statistics.median(masks), constraint.grammar.shared.automata.suffix_bytes() / 2**20
+    suffix_bytes = constraint.grammar.shared.automata.payloads.suffix_bytes()
+    return took, max(masks), statistics.median(masks), suffix_bytes / 2**20
 
 
 def theirs(text: str, unit: str, tokenizer: Any, ids: list[int]) -> Times:

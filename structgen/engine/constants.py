@@ -32,6 +32,10 @@ FAR = 1 << 60  # lengths and counts saturate here
 
 NEVER = 1 << 30  # more of anything counted than a text holds
 
+# Class maps, which divide the 256 bytes into classes.
+NO_MAP = 0  # no class map has this number
+ONE_CLASS = 1  # the class map in which all bytes are in one class
+
 DEAD = 0  # the state from which nothing is matched
 
 # Values of a state's `only_byte` besides the bytes 0 to 255.

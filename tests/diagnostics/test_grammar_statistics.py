@@ -111,7 +111,7 @@ class Naive:
             state = self.automata.next(state, byte)
             if not state:
                 return found
-            if self.automata.accepting[state] and at + 1 < len(text):
+            if self.automata.table.accepting[state] and at + 1 < len(text):
                 found |= self.spans(text[at + 1 :])
         return found | {()}
 

@@ -101,7 +101,7 @@ class Derivations:
         """A random text from a state on, mostly short: from LONG_WORD bytes on, a shortest way to an end is taken."""
         automata, out = self.automata, bytearray()
         while state and len(out) < LONGEST:
-            if automata.accepting[state] and (not automata.has_next(state) or rng.random() < 0.4):
+            if automata.table.accepting[state] and (not automata.has_next(state) or rng.random() < 0.4):
                 break
             if len(out) > LONG_WORD:
                 if state not in self.endings:
@@ -119,7 +119,7 @@ class Derivations:
         """A shortest text from a state to an accepting one."""
         found = {state: b""}
         for at in (order := [state]):
-            if self.automata.accepting[at]:
+            if self.automata.table.accepting[at]:
                 return found[at]
             for byte in (*PRINTABLE, *range(256)):
                 target = self.automata.next(at, byte)

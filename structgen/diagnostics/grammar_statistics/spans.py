@@ -166,7 +166,7 @@ class Spans:
         self.sets = SpanSets()
         self._terminals = terminals
         self._next = terminals.automata.next
-        self._accepting = terminals.automata.accepting
+        self._accepting = terminals.automata.table.accepting
         classes = terminals.byte_classes()
         self._tokens = TokenGraph(text.translate(classes) for text in texts if text)
         self._readers: list[_Reader] = []

@@ -207,7 +207,7 @@ def _shortest(automata: AutomatonStore, state: int) -> bytes | None:
     """Return a shortest text from a state, printable if possible; None if the search takes too long."""
     reached = {state: b""}
     for source in (pending := [state]):
-        if automata.accepting[source]:
+        if automata.table.accepting[source]:
             return reached[source]
         if len(reached) > _MAX_REACHED:
             return None

@@ -2,45 +2,49 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, grown_pool, room, zeros
 from structgen.engine.pair_table cimport PairTable
-from structgen.engine.automata.terms cimport Terms
+from structgen.engine.automata.term_table cimport TermColumn, TermTable
 
 cdef int NO_MAP, ONE_CLASS
 cdef list _SPREAD
 
 
-cdef class PartitionTable(Terms):
-    cdef public int[::1] map_at          # by term: the class map of its derivatives; 0 they are not made yet
-    cdef public int[::1] targets_at      # by term: where its targets begin in target_pool, one for each class
+@cython.final
+cdef class BytePartitions:
+    cdef readonly TermColumn map_at      # by term: the class map of its derivatives; NO_MAP they are not made yet
+    cdef readonly TermColumn targets_at  # by term: where its targets begin in target_pool, one for each class
     cdef public int[::1] target_pool
     cdef int _target_count
     cdef public int pools                # how often these were replaced
     cdef public int[::1] class_of        # the class of byte b in map m is at m * 256 + b
-    cdef int[::1] _byte_of               # some byte of class c in map m is at m * 256 + c
-    cdef int[::1] _width_of              # by class map: how many classes it has
+    cdef public int[::1] byte_of               # some byte of class c in map m is at m * 256 + c
+    cdef public int[::1] width_of              # by class map: how many classes it has
     cdef int _map_count
     cdef dict _number_of_map             # class map -> its number
     cdef dict _bytes_of_map                # by class map: see `_class_bytes`
     cdef dict _number_of_set             # bytes of class 1 as a mask -> number of the class map
-    cdef int[::1] _map_of_byte           # the same by the one byte of class 1
+    cdef int[::1] _maps_of_bytes           # the same by the one byte of class 1
     cdef PairTable _products             # by two class maps: their common refinement
-    cdef int[::1] _work                  # targets of partitions in the making: a stack
-    cdef int _work_size
+    cdef public int[::1] stack                  # targets of partitions in the making: a stack
+    cdef public int stack_size
     cdef int[::1] _left                  # scratch space, by class
     cdef int[::1] _right
 
     @cython.locals(first=int, number=int, byte=int, place=int, width=int)
-    cdef int _map_number(self, bytes classes) except -1
+    cdef int map_number(self, bytes classes) except -1
     @cython.locals(found=list, byte=int, one=object)
-    cdef list _class_bytes(self, int number)
+    cdef list class_bytes(self, int number)
     @cython.locals(count=int, byte=int)
-    cdef bint _has_one_byte(self, int number, int place) noexcept
-    cdef int _map_of_set(self, mask) except -1
+    cdef bint has_one_byte(self, int number, int place) noexcept
+    cdef int map_of_set(self, mask) except -1
     @cython.locals(number=int)
-    cdef int _map_of(self, int byte) except -1
+    cdef int map_of_byte(self, int byte) except -1
     @cython.locals(found=int, left="int[::1]", right="int[::1]", width=int, product=bytearray, byte=int, mine=int, other=int, place=int)
-    cdef int _product(self, int first, int second) except -1
-    cdef int _push(self, int target) except -1
+    cdef int product(self, int first, int second) except -1
+    cdef int push(self, int target) except -1
     @cython.locals(work="int[::1]", places="int[::1]", width=int, different=int, place=int, target=int, new=int, classes=bytearray, byte=int)
-    cdef int _reduced(self, int number, int base) except -1
+    cdef int reduced(self, int number, int base) except -1
     @cython.locals(count=int, size=int, base=int, place=int)
-    cdef int _keep(self, int term, int number) except -1
+    cdef int keep(self, int term, int number) except -1
+    @cython.locals(size=int, place=int)
+    cdef int moved_down(self, int base, int top) except -1
+    cdef int place_of(self, int term, int byte) noexcept

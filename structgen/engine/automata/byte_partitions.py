@@ -13,63 +13,61 @@ A target may be a negative number: a term that is made when it is asked for, see
 from __future__ import annotations
 
 from structgen.engine.arrays import grown, grown_pool, room, zeros
-from structgen.engine.automata.terms import Terms
+from structgen.engine.automata.term_table import TermTable
+from structgen.engine.constants import NO_MAP, ONE_CLASS
 from structgen.engine.pair_table import PairTable
-from structgen.limits import Limits
 
-__all__ = ["PartitionTable"]
+__all__ = ["BytePartitions"]
 
-# Declared as C integers in the .pxd, so not importable from here.
-NO_MAP = 0  # no class map has this number
-ONE_CLASS = 1  # the class map in which all bytes are alike
 STATES_OF_MAP = 32  # so many terms share a class map, at least
 
 _SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # the bits of a byte as bytes
 
 
-class PartitionTable(Terms):
-    """Terms with room for a partition of each.
+class BytePartitions:
+    """The partitions of the terms of one table, and the stack on which they are made.
 
     Attributes (arrays may be longer than what is used, and are replaced when they grow):
-        map_at: int32, by term: the number of the class map of its derivatives; 0 they are not made yet.
-        targets_at: int32, by term: where its derivatives begin in `target_pool`, one for each class.
-        target_pool: int32; a negative number stands for a term that is not made yet, see `DerivativeTable`: one that
+        map_at: a column, by term: the number of the class map of its derivatives; NO_MAP they are not made yet.
+        targets_at: a column, by term: where its derivatives begin in `target_pool`, one for each class.
+        target_pool: int32; a negative number stands for a term that is not made yet, see `Derivatives`: one that
             matches something, except where the term that leads to it may match nothing. The others all do, or are 0.
         pools: how often `target_pool` or `class_of` was replaced; whoever holds one must look for it.
         class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
+        byte_of: int32[maps * 256]; some byte of class c in map m is at m * 256 + c.
+        width_of: int32, by class map: the number of its classes.
+        stack: int32, the targets of partitions in the making.
+        stack_size: number of values on the stack.
+
+    Args:
+        table: has the terms.
     """
 
-    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
-        super().__init__(limits, capacity)
-        self.map_at = zeros(self._capacity)
-        self.targets_at = zeros(self._capacity)
+    def __init__(self, table: TermTable) -> None:
+        capacity = table.capacity
+        self.map_at = table.add_column()
+        self.targets_at = table.add_column()
         self.target_pool = room(16 * capacity)
         self._target_count = 0
         self.class_of = room(max(16, capacity // STATES_OF_MAP) * 256)
         self.pools = 0
-        self._byte_of = room(len(self.class_of))
-        self._width_of = zeros(len(self.class_of) // 256)
+        self.byte_of = room(len(self.class_of))
+        self.width_of = zeros(len(self.class_of) // 256)
         self._map_count = 1  # there is none with the number NO_MAP
         self._number_of_map: dict[bytes, int] = {}
         self._bytes_of_map: dict[int, list[int]] = {}
         self._number_of_set: dict[int, int] = {}
-        self._map_of_byte = zeros(256)
+        self._maps_of_bytes = zeros(256)
         self._products = PairTable()
-        self._work = zeros(1024)
-        self._work_size = 0
+        self.stack = zeros(1024)
+        self.stack_size = 0
         self._left = zeros(256)
         self._right = zeros(256)
-        self._map_number(bytes(256))  # ONE_CLASS
-
-    def _grow(self) -> None:
-        """Doubles the arrays."""
-        super()._grow()
-        self.map_at = grown(self.map_at, len(self.map_at))
-        self.targets_at = grown(self.targets_at, len(self.targets_at))
+        self.map_number(bytes(256))  # ONE_CLASS
 
     # -- class maps -------------------------------------------------------------------------------------------------
 
-    def _map_number(self, classes: bytes) -> int:
+    def map_number(self, classes: bytes) -> int:
         """The number of a class map."""
         found = self._number_of_map.get(classes)
         if found is not None:
@@ -79,52 +77,52 @@ class PartitionTable(Terms):
         first = number * 256
         if first == len(self.class_of):
             self.class_of = grown(self.class_of, first)
-            self._byte_of = grown(self._byte_of, first)
-            self._width_of = grown(self._width_of, number)
+            self.byte_of = grown(self.byte_of, first)
+            self.width_of = grown(self.width_of, number)
             self.pools += 1
         width = 0
         for byte in range(256):
             place = classes[byte]
             self.class_of[first + byte] = place
-            self._byte_of[first + place] = byte
+            self.byte_of[first + place] = byte
             if place >= width:
                 width = place + 1
-        self._width_of[number] = width
+        self.width_of[number] = width
         return number
 
-    def _class_bytes(self, number: int) -> list[int]:
+    def class_bytes(self, number: int) -> list[int]:
         """By class, the bytes that are in it, as bits of a number."""
         found = self._bytes_of_map.get(number)
         if found is None:
-            found = self._bytes_of_map[number] = [0] * self._width_of[number]
+            found = self._bytes_of_map[number] = [0] * self.width_of[number]
             one = 1
             for byte in range(256):
                 found[self.class_of[number * 256 + byte]] |= one << byte
         return found
 
-    def _has_one_byte(self, number: int, place: int) -> bool:
+    def has_one_byte(self, number: int, place: int) -> bool:
         """Whether only one byte is in a class."""
         count = 0
         for byte in range(256):
             count += self.class_of[number * 256 + byte] == place
         return count == 1
 
-    def _map_of_set(self, mask: int) -> int:
+    def map_of_set(self, mask: int) -> int:
         """The class map with the bytes of a set in class 1, all others in class 0."""
         found = self._number_of_set.get(mask)
         if found is None:
             spread = b"".join([_SPREAD[byte] for byte in mask.to_bytes(32, "little")])
-            found = self._number_of_set[mask] = self._map_number(spread)
+            found = self._number_of_set[mask] = self.map_number(spread)
         return found
 
-    def _map_of(self, byte: int) -> int:
+    def map_of_byte(self, byte: int) -> int:
         """The class map with one byte in class 1, all others in class 0."""
-        number = self._map_of_byte[byte]
+        number = self._maps_of_bytes[byte]
         if number == NO_MAP:
-            number = self._map_of_byte[byte] = self._map_number(bytes(byte) + b"\1" + bytes(255 - byte))
+            number = self._maps_of_bytes[byte] = self.map_number(bytes(byte) + b"\1" + bytes(255 - byte))
         return number
 
-    def _product(self, first: int, second: int) -> int:
+    def product(self, first: int, second: int) -> int:
         """The common refinement of two class maps."""
         if first == second or second == ONE_CLASS:
             return first
@@ -147,24 +145,24 @@ class PartitionTable(Terms):
                 right[place] = other
                 width += 1
             product[byte] = place
-        found = self._map_number(bytes(product))
+        found = self.map_number(bytes(product))
         self._products.put(first, second, found)
         return found
 
     # -- a partition in the making ----------------------------------------------------------------------------------
 
-    def _push(self, target: int) -> None:
+    def push(self, target: int) -> None:
         """Puts the target of the next class on the stack."""
-        if self._work_size == len(self._work):
-            self._work = grown_pool(self._work, self._work_size)
-        self._work[self._work_size] = target
-        self._work_size += 1
+        if self.stack_size == len(self.stack):
+            self.stack = grown_pool(self.stack, self.stack_size)
+        self.stack[self.stack_size] = target
+        self.stack_size += 1
 
-    def _reduced(self, number: int, base: int) -> int:
+    def reduced(self, number: int, base: int) -> int:
         """Makes one class for each target of the partition from `base` on; returns its class map."""
-        work = self._work
+        work = self.stack
         places = self._left  # by class: its new number
-        width = self._width_of[number]
+        width = self.width_of[number]
         different = 0
         for place in range(width):
             target = work[base + place]
@@ -177,23 +175,35 @@ class PartitionTable(Terms):
             places[place] = new
         if different == width:
             return number
-        self._work_size = base + different
+        self.stack_size = base + different
         classes = bytearray(256)
         for byte in range(256):
             classes[byte] = places[self.class_of[number * 256 + byte]]
-        return self._map_number(bytes(classes))
+        return self.map_number(bytes(classes))
 
-    def _keep(self, term: int, number: int) -> None:
+    def keep(self, term: int, number: int) -> None:
         """Remembers the partition on the stack as that of a term."""
         count = self._target_count
-        size = self._width_of[number]
-        base = self._work_size - size
+        size = self.width_of[number]
+        base = self.stack_size - size
         if count + size > len(self.target_pool):
             self.target_pool = grown_pool(self.target_pool, count)
             self.pools += 1
         for place in range(size):
-            self.target_pool[count + place] = self._work[base + place]
-        self._work_size = base
+            self.target_pool[count + place] = self.stack[base + place]
+        self.stack_size = base
         self._target_count = count + size
-        self.targets_at[term] = count
-        self.map_at[term] = number
+        self.targets_at.values[term] = count
+        self.map_at.values[term] = number
+
+    def moved_down(self, base: int, top: int) -> int:
+        """Moves what stands on the stack from `top` on down to `base`, which it returns."""
+        size = self.stack_size - top
+        for place in range(size):
+            self.stack[base + place] = self.stack[top + place]
+        self.stack_size = base + size
+        return base
+
+    def place_of(self, term: int, byte: int) -> int:
+        """Where in the pool the target of a byte is."""
+        return self.targets_at.values[term] + self.class_of[self.map_at.values[term] * 256 + byte]

@@ -1,6 +1,7 @@
 cimport cython
 
-from structgen.engine.automata.derivatives cimport DerivativeTable
+from structgen.engine.automata.term_table cimport TermTable
+from structgen.engine.automata.terms cimport Terms
 
 # The numbers of structgen/engine/constants.py.
 cdef int EMPTY, NOTHING
@@ -9,11 +10,11 @@ cdef long long FAR
 cdef int MAX_TERMS, MANY_TERMS
 
 
-@cython.locals(found=int, most="long long", part=int, body=int, low="long long", high="long long", sequences=list)
-cpdef int most_counted(DerivativeTable table, int term) except -1
-@cython.locals(least="long long", part=int, low="long long", high="long long", sequences=list)
-cpdef long long least_count(DerivativeTable table, int term, int body) except -1
-@cython.locals(done=dict, sequences=list, part=int, star=int, phase=int, inner=int, tail=int, low="long long", high="long long")
-cpdef int lessened(DerivativeTable table, int term, int body, long long by) except -1
-@cython.locals(order=list, seen=set, stack=list, top=int, kind=int)
-cdef list _sequences(DerivativeTable table, int term, int at_most)
+@cython.locals(table=TermTable, found=int, most="long long", part=int, body=int, low="long long", high="long long", sequences=list)
+cpdef int most_counted(Terms terms, int term) except -1
+@cython.locals(table=TermTable, least="long long", part=int, low="long long", high="long long", sequences=list)
+cpdef long long least_count(Terms terms, int term, int body) except -1
+@cython.locals(table=TermTable, done=dict, sequences=list, part=int, star=int, phase=int, inner=int, tail=int, low="long long", high="long long")
+cpdef int lessened(Terms terms, int term, int body, long long by) except -1
+@cython.locals(table=TermTable, order=list, seen=set, stack=list, top=int, kind=int)
+cdef list _sequences(Terms terms, int term, int at_most)

@@ -6,7 +6,7 @@ to come is the same as with 40: the tables of one serve both. Here terms that di
 
 from __future__ import annotations
 
-from structgen.engine.automata.derivatives import DerivativeTable
+from structgen.engine.automata.terms import Terms
 from structgen.engine.constants import (
     EMPTY,
     FAR,
@@ -27,11 +27,12 @@ MAX_TERMS = 64
 MANY_TERMS = 1000
 
 
-def most_counted(table: DerivativeTable, term: int) -> int:
+def most_counted(terms: Terms, term: int) -> int:
     """What has the greatest bound on how often it comes in the sequences of a term; NOTHING where nothing has one."""
+    table = terms.table
     found = NOTHING
     most = 0
-    sequences = _sequences(table, term, MAX_TERMS)
+    sequences = _sequences(terms, term, MAX_TERMS)
     if sequences is None:
         return NOTHING
     for part in sequences:
@@ -42,10 +43,11 @@ def most_counted(table: DerivativeTable, term: int) -> int:
     return found
 
 
-def least_count(table: DerivativeTable, term: int, body: int) -> int:
+def least_count(terms: Terms, term: int, body: int) -> int:
     """The smallest bound on how often `body` may come in the sequences of a term; FAR where none is, 0 if unknown."""
+    table = terms.table
     least = FAR
-    sequences = _sequences(table, term, MANY_TERMS)
+    sequences = _sequences(terms, term, MANY_TERMS)
     if sequences is None:
         return 0
     for part in sequences:
@@ -58,35 +60,37 @@ def least_count(table: DerivativeTable, term: int, body: int) -> int:
     return least
 
 
-def lessened(table: DerivativeTable, term: int, body: int, by: int) -> int:
+def lessened(terms: Terms, term: int, body: int, by: int) -> int:
     """A term with the bounds on how often `body` may come made smaller by so much."""
+    table = terms.table
     done = {EMPTY: EMPTY, NOTHING: NOTHING}
-    sequences = _sequences(table, term, MANY_TERMS)
+    sequences = _sequences(terms, term, MANY_TERMS)
     if sequences is None:
         return term
     for part in reversed(sequences):
         if part in done:
             continue
         if table.kind[part] == K_UNION:
-            done[part] = table.union([done[inner] for inner in table.payload[part]])
+            done[part] = terms.union([done[inner] for inner in table.payload[part]])
             continue
         if table.kind[part] == K_COUNTING:
             star, phase, inner = table.payload[part]
-            done[part] = table.counting(star, phase, done[inner])
+            done[part] = terms.counting(star, phase, done[inner])
             continue
         tail = done[table.tail[part]]
         if table.kind[part] == K_REPEAT and table.payload[part][0] == body and table.payload[part][2] >= 0:
             _, low, high = table.payload[part]
-            done[part] = table.repeat(body, low, high - by, tail)
+            done[part] = terms.repeat(body, low, high - by, tail)
         else:
-            done[part] = table.with_tail(part, tail)
+            done[part] = terms.with_tail(part, tail)
     return done[term]
 
 
-def _sequences(table: DerivativeTable, term: int, at_most: int) -> list[int] | None:
+def _sequences(terms: Terms, term: int, at_most: int) -> list[int] | None:
     """The terms at the heads and tails within a term, each behind all that it is a part of; None if there are more
     than so many, or some hold others in a way that is not looked into.
     """
+    table = terms.table
     order: list[int] = []
     seen: set[int] = set()
     stack = [term]

@@ -1,6 +1,9 @@
 cimport cython
-from structgen.engine.arrays cimport grown, grown_pool, zeros
-from structgen.engine.automata.byte_partitions cimport PartitionTable
+from structgen.engine.arrays cimport grown_pool, zeros
+from structgen.engine.automata.byte_partitions cimport BytePartitions
+from structgen.engine.automata.payload_tables cimport PayloadTables
+from structgen.engine.automata.term_table cimport TermColumn, TermTable
+from structgen.engine.automata.terms cimport Terms
 
 # The numbers of structgen/engine/constants.py.
 cdef int EMPTY, NOTHING
@@ -9,15 +12,18 @@ cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPL
 cdef int NESTED, NOT_MADE, NO_MAP, ONE_CLASS
 
 
-cdef class DerivativeTable(PartitionTable):
+@cython.final
+cdef class Derivatives:
+    cdef readonly TermTable table
+    cdef readonly PayloadTables payloads
+    cdef readonly Terms terms
+    cdef readonly BytePartitions partitions
     cdef dict _class_partitions          # class of byte sequences -> partition
-    cdef public list _suffix_automata    # of `SuffixAutomaton`
-    cdef dict _suffix_automaton_of
     cdef int[::1] _later_term            # what is not made yet: the derivative of a term, or NOTHING for a union,
     cdef int[::1] _later_at              # by a byte, or where the union's members are,
     cdef int[::1] _later_made            # and that, once it is made; else -1
     cdef int _later_count
-    cdef int[::1] _later_depth           # by term: how deep what is made later lies in what is made later
+    cdef TermColumn _later_depth           # by term: how deep what is made later lies in what is made later
     cdef int[::1] _members_of_later      # of unions that are not made yet: how many, and these
     cdef int _member_count
 
@@ -42,8 +48,6 @@ cdef class DerivativeTable(PartitionTable):
     cdef int _combine(self, list heads) except -1
     @cython.locals(work="int[::1]", members=list, at=int, number=int, target=int)
     cdef list _members(self, int base, int literals_base, int end, int byte)
-    @cython.locals(size=int, place=int)
-    cdef int _moved_down(self, int base, int top) except -1
     cdef int _united(self, list targets) except? -1
     @cython.locals(number=int)
     cdef int _later(self, int term, int byte) except? -1
@@ -55,9 +59,8 @@ cdef class DerivativeTable(PartitionTable):
     cdef int _put_off(self, int term) except -1
     @cython.locals(number=int, made=int, term=int, at=int, members="int[::1]", index=int)
     cdef int _made(self, int target) except -1
-    cdef int _target(self, int term, int byte) except -1
+    cdef int target(self, int term, int byte) except -1
     cdef bint _leads_nowhere(self, int term, int byte) noexcept
-    cdef int _place_of(self, int term, int byte) noexcept
     @cython.locals(kind=int, tail=int)
     cdef int _derivative(self, int term, int byte) except -1
     @cython.locals(target=int)

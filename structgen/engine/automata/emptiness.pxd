@@ -1,26 +1,34 @@
 cimport cython
-from structgen.engine.automata.derivatives cimport DerivativeTable
+from structgen.engine.automata.byte_partitions cimport BytePartitions
+from structgen.engine.automata.derivatives cimport Derivatives
+from structgen.engine.automata.term_table cimport TermColumn, TermTable
+from structgen.engine.automata.terms cimport Terms
 
 # The numbers of structgen/engine/constants.py.
-cdef int ALIVE, EMPTY, LIFELESS, NEVER, NOTHING, UNKNOWN
+cdef int ALIVE, DEAD, EMPTY, LIFELESS, NEVER, NOTHING
 cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_UNION
 
 cdef int SHORT_TEXT
 
 
-cdef class LivingTerms(DerivativeTable):
+@cython.final
+cdef class Emptiness:
+    cdef readonly Derivatives derivatives
+    cdef readonly TermTable table
+    cdef readonly Terms terms
+    cdef readonly BytePartitions partitions
     cdef public long long terms_searched           # terms looked at by searches so far
-    cdef public unsigned char[::1] _life           # by term: 0 unknown, 1 alive, 2 matches nothing
-    cdef public int[::1] _least_begun              # by counting term: one more than the least number of what it counts still to begin, or 0
-    cdef public int[::1] _begun_at_least           # by counting term: no text of it begins fewer, as far as is known
+    cdef TermColumn _life                # by term: UNKNOWN, ALIVE or LIFELESS
+    cdef TermColumn _least_begun         # by counting term: one more than the least number of what it counts still to begin, or 0
+    cdef TermColumn _begun_at_least        # by counting term: no text of it begins fewer, as far as is known
     cdef dict _short_texts                         # term -> a text of it
 
-    cpdef int _pruned(self, int term) except -1
+    cpdef int pruned(self, int term) except -1
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
                    bound=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
     cpdef int least_begun(self, int term) except -1
     @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int)
-    cpdef bint _is_alive(self, int term) except -1
+    cpdef bint is_alive(self, int term) except -1
     cpdef bint _is_known_alive(self, int term) except -1
     @cython.locals(part=int, plain=int, text=bytes)
     cdef bint _has_short_text(self, int term) except -1
@@ -34,3 +42,7 @@ cdef class LivingTerms(DerivativeTable):
     @cython.locals(counting=int)
     cdef int _successor(self, int term, int index) except -1
     cpdef long long _spread(self, int term) except -1
+    @cython.locals(target=int)
+    cpdef int live_target(self, int at) except -1
+    @cython.locals(classes=list, number=int, target=int, found=dict)
+    cpdef dict successors(self, int state)

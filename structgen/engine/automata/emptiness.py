@@ -8,13 +8,12 @@ the bound it finds the least count that is still needed, which serves all bounds
 from __future__ import annotations
 
 import heapq
-from array import array
 from collections.abc import Iterable
 
-from structgen.engine.arrays import enlarged, grown, zeros
-from structgen.engine.automata.derivatives import DerivativeTable
+from structgen.engine.automata.derivatives import Derivatives
 from structgen.engine.constants import (
     ALIVE,
+    DEAD,
     EMPTY,
     K_BOUNDED,
     K_COMPLEMENT,
@@ -25,45 +24,42 @@ from structgen.engine.constants import (
     NEVER,
     NOTHING,
 )
-from structgen.limits import Limits
 
-__all__ = ["LivingTerms"]
+__all__ = ["Emptiness"]
 
-# Declared as a C integer in the .pxd, so not importable from here.
 SHORT_TEXT = 32  # bytes, looked at before a search
 
 
-class LivingTerms(DerivativeTable):
-    """Terms of which it can be told whether they match anything.
+class Emptiness:
+    """Tells whether terms match anything, and the derivatives of a term that do.
 
     Attributes:
         terms_searched: terms looked at by searches so far, each time anew (a work counter for tests).
+
+    Args:
+        derivatives: of the terms.
     """
 
-    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
-        super().__init__(limits, capacity)
+    def __init__(self, derivatives: Derivatives) -> None:
+        self.derivatives = derivatives
+        self.table = derivatives.table
+        self.terms = derivatives.terms
+        self.partitions = derivatives.partitions
         self.terms_searched = 0
-        self._life = enlarged(array("B"), "B", self._capacity)
-        self._least_begun = zeros(self._capacity)
-        self._begun_at_least = zeros(self._capacity)
+        self._life = self.table.add_column()
+        self._least_begun = self.table.add_column()
+        self._begun_at_least = self.table.add_column()
         self._short_texts: dict[int, bytes | None] = {}
 
-    def _grow(self) -> None:
-        """Doubles the arrays."""
-        super()._grow()
-        self._life = enlarged(self._life, "B", self._capacity)
-        self._least_begun = grown(self._least_begun, len(self._least_begun))
-        self._begun_at_least = grown(self._begun_at_least, len(self._begun_at_least))
-
-    def _pruned(self, term: int) -> int:
+    def pruned(self, term: int) -> int:
         """The same language, without alternatives that match nothing; 0 if nothing is left."""
-        if not self.may_be_empty[term]:
+        if not self.table.may_be_empty[term]:
             return term
-        if self.kind[term] == K_UNION:
-            return self.union([part for part in self.payload[term] if self._is_alive(part)])
-        return term if self._is_alive(term) else NOTHING
+        if self.table.kind[term] == K_UNION:
+            return self.terms.union([part for part in self.table.payload[term] if self.is_alive(part)])
+        return term if self.is_alive(term) else NOTHING
 
-    def _is_alive(self, term: int) -> bool:
+    def is_alive(self, term: int) -> bool:
         """Whether some text is matched from a term: a search for an accepting term along the derivatives.
 
         The search goes first where the least length of what is missing is smallest, then where it went last. It
@@ -76,15 +72,15 @@ class LivingTerms(DerivativeTable):
             return False
         if self._is_known_alive(term):
             return True
-        if self.kind[term] == K_COUNTING:
+        if self.table.kind[term] == K_COUNTING:
             return self.least_begun(term) < NEVER
-        if self._life[term] == LIFELESS:
+        if self._life.values[term] == LIFELESS:
             return False
-        if self.kind[term] == K_INTERSECTION and self._has_short_text(term):
-            self._life[term] = ALIVE
+        if self.table.kind[term] == K_INTERSECTION and self._has_short_text(term):
+            self._life.values[term] = ALIVE
             return True
         came_from = {term: NOTHING}
-        queue = [(self.min_len[term], 0, 0, term)]
+        queue = [(self.table.min_len[term], 0, 0, term)]
         order = 0
         looked_at = 0
         while queue:
@@ -93,11 +89,11 @@ class LivingTerms(DerivativeTable):
             self.terms_searched += 1
             for index in range(self._successor_count(top)):
                 target = self._successor(top, index)
-                if target == NOTHING or target in came_from or self._life[target] == LIFELESS:
+                if target == NOTHING or target in came_from or self._life.values[target] == LIFELESS:
                     continue
                 if self._is_known_alive(target):
                     while top != NOTHING:
-                        self._life[top] = ALIVE
+                        self._life.values[top] = ALIVE
                         top = came_from[top]
                         looked_at -= 1
                     if looked_at > 0:
@@ -105,9 +101,9 @@ class LivingTerms(DerivativeTable):
                     return True
                 came_from[target] = top
                 order -= 1
-                heapq.heappush(queue, (self.min_len[target], self._spread(target), order, target))
+                heapq.heappush(queue, (self.table.min_len[target], self._spread(target), order, target))
         for seen in came_from:
-            self._life[seen] = LIFELESS
+            self._life.values[seen] = LIFELESS
         return False
 
     def _has_short_text(self, term: int) -> bool:
@@ -115,19 +111,19 @@ class LivingTerms(DerivativeTable):
 
         Most are. The text belongs to many terms that differ in what they refuse, and their derivatives are not made.
         """
-        if self.tail[term] != EMPTY:
+        if self.table.tail[term] != EMPTY:
             return False
         plain = NOTHING
-        for part in self.payload[term]:
-            if self.kind[part] != K_COMPLEMENT or self.tail[part] != EMPTY:
-                if plain != NOTHING or self.may_be_empty[part]:
+        for part in self.table.payload[term]:
+            if self.table.kind[part] != K_COMPLEMENT or self.table.tail[part] != EMPTY:
+                if plain != NOTHING or self.table.may_be_empty[part]:
                     return False
                 plain = part
         text = self._short_text(plain) if plain != NOTHING else None
         if text is None:
             return False
-        for part in self.payload[term]:  # noqa: SIM110  (a generator would not be compiled to a loop)
-            if part != plain and self._is_matched(self.payload[part], text):
+        for part in self.table.payload[term]:
+            if part != plain and self._is_matched(self.table.payload[part], text):
                 return False
         return True
 
@@ -136,19 +132,21 @@ class LivingTerms(DerivativeTable):
         if term not in self._short_texts:
             text = bytearray()
             at = term
-            while not self.accepting[at] and len(text) < SHORT_TEXT:
+            while not self.table.accepting[at] and len(text) < SHORT_TEXT:
                 nearest = NOTHING
                 byte = 0
-                self.derive(at)
-                first = self.targets_at[at]
-                for number in range(self._width_of[self.map_at[at]]):
-                    target = self.materialize(first + number)
-                    if target != NOTHING and (nearest == NOTHING or self.min_len[target] < self.min_len[nearest]):
+                self.derivatives.derive(at)
+                first = self.partitions.targets_at.values[at]
+                for number in range(self.partitions.width_of[self.partitions.map_at.values[at]]):
+                    target = self.derivatives.materialize(first + number)
+                    if target != NOTHING and (
+                        nearest == NOTHING or self.table.min_len[target] < self.table.min_len[nearest]
+                    ):
                         nearest = target
-                        byte = self._byte_of[self.map_at[at] * 256 + number]
+                        byte = self.partitions.byte_of[self.partitions.map_at.values[at] * 256 + number]
                 text.append(byte)
                 at = nearest
-            self._short_texts[term] = bytes(text) if self.accepting[at] else None
+            self._short_texts[term] = bytes(text) if self.table.accepting[at] else None
         return self._short_texts[term]
 
     def _is_matched(self, term: int, text: bytes) -> bool:
@@ -156,15 +154,15 @@ class LivingTerms(DerivativeTable):
         they match anything is what is being found out.
         """
         for index in range(len(text)):
-            self.derive(term)
-            term = self._target(term, text[index])
+            self.derivatives.derive(term)
+            term = self.derivatives.target(term, text[index])
             if term == NOTHING:
                 return False
-        return bool(self.accepting[term])
+        return bool(self.table.accepting[term])
 
     def _is_known_alive(self, term: int) -> bool:
         """Whether it is known, without a search, that a term other than `NOTHING` matches something."""
-        return not self.may_be_empty[term] or bool(self.accepting[term]) or self._life[term] == ALIVE
+        return not self.table.may_be_empty[term] or bool(self.table.accepting[term]) or self._life.values[term] == ALIVE
 
     def _conclude(self, seen: dict[int, int], waiting: set[int]) -> None:
         """Remembers all that a search tells that met a living term; or the next searches would see the same again.
@@ -190,9 +188,9 @@ class LivingTerms(DerivativeTable):
         undecided = self._closed(waiting, before)
         for term in seen:
             if term in living_before:
-                self._life[term] = ALIVE
+                self._life.values[term] = ALIVE
             elif term not in undecided:
-                self._life[term] = LIFELESS
+                self._life.values[term] = LIFELESS
 
     @staticmethod
     def _closed(terms: Iterable[int], before: dict[int, list[int]]) -> set[int]:
@@ -208,18 +206,18 @@ class LivingTerms(DerivativeTable):
 
     def _successor_count(self, term: int) -> int:
         """How many terms a term leads to, at most: by one byte, or past all that a bound is about."""
-        if self.kind[term] == K_BOUNDED:
+        if self.table.kind[term] == K_BOUNDED:
             return 1
-        self.derive(term)
-        return self._width_of[self.map_at[term]]
+        self.derivatives.derive(term)
+        return self.partitions.width_of[self.partitions.map_at.values[term]]
 
     def _successor(self, term: int, index: int) -> int:
         """One of the terms that a term leads to. They are made one by one: a search ends with the first that lives."""
-        if self.kind[term] == K_BOUNDED:
-            counting, most = self.payload[term]
+        if self.table.kind[term] == K_BOUNDED:
+            counting, most = self.table.payload[term]
             least = self.least_begun(counting)
-            return self.tail[term] if least < NEVER and least <= most else NOTHING
-        return self.materialize(self.targets_at[term] + index)
+            return self.table.tail[term] if least < NEVER and least <= most else NOTHING
+        return self.derivatives.materialize(self.partitions.targets_at.values[term] + index)
 
     def least_begun(self, term: int) -> int:
         """The least number of what a counting term counts that one of its texts begins; NEVER if it has no texts.
@@ -235,17 +233,17 @@ class LivingTerms(DerivativeTable):
         Raises:
             LimitExceededError: automaton_states.
         """
-        if self.kind[term] != K_COUNTING:
+        if self.table.kind[term] != K_COUNTING:
             return 0
-        known = self._least_begun[term] - 1
+        known = self._least_begun.values[term] - 1
         if known >= 0:
             return known
-        if self.accepting[term]:
+        if self.table.accepting[term]:
             return 0
         came_from = {term: NOTHING}
         cost = {term: 0}
         settled: set[int] = set()
-        queue = [(self._begun_at_least[term], 0, self.min_len[term], term)]
+        queue = [(self._begun_at_least.values[term], 0, self.table.min_len[term], term)]
         best = NEVER
         last = NOTHING
         while queue and queue[0][0] < best:
@@ -261,11 +259,11 @@ class LivingTerms(DerivativeTable):
                 target = self._successor(top, index)
                 if target == NOTHING:
                     continue
-                if self.kind[target] != K_COUNTING:
-                    known = 0 if self._is_alive(target) else NEVER
+                if self.table.kind[target] != K_COUNTING:
+                    known = 0 if self.is_alive(target) else NEVER
                 else:
-                    known = 0 if self.accepting[target] else self._least_begun[target] - 1
-                reached = total + self.begun(top, target)
+                    known = 0 if self.table.accepting[target] else self._least_begun.values[target] - 1
+                reached = total + self.derivatives.begun(top, target)
                 if known >= 0:
                     if reached + known < best:
                         best = reached + known
@@ -273,21 +271,51 @@ class LivingTerms(DerivativeTable):
                 elif reached < cost.get(target, NEVER):
                     cost[target] = reached
                     came_from[target] = top
-                    bound = reached + self._begun_at_least[target]
-                    heapq.heappush(queue, (bound, -reached, self.min_len[target], target))
+                    bound = reached + self._begun_at_least.values[target]
+                    heapq.heappush(queue, (bound, -reached, self.table.min_len[target], target))
         if best == NEVER:
             for seen in cost:
-                self._least_begun[seen] = NEVER + 1
+                self._least_begun.values[seen] = NEVER + 1
             return NEVER
         for seen in settled:
-            self._begun_at_least[seen] = max(self._begun_at_least[seen], best - cost[seen])
+            self._begun_at_least.values[seen] = max(self._begun_at_least.values[seen], best - cost[seen])
         while last != NOTHING:
-            self._least_begun[last] = best - cost[last] + 1
+            self._least_begun.values[last] = best - cost[last] + 1
             last = came_from[last]
         return best
 
     def _spread(self, term: int) -> int:
         """The least lengths of an intersection's parts, added up: less when one of them comes nearer to its end."""
-        if self.kind[term] != K_INTERSECTION:
-            return self.min_len[term]
-        return sum([self.min_len[part] for part in self.payload[term]])
+        if self.table.kind[term] != K_INTERSECTION:
+            return self.table.min_len[term]
+        return sum([self.table.min_len[part] for part in self.table.payload[term]])
+
+    # -- derivatives that match something ---------------------------------------------------------------------------
+
+    def live_target(self, at: int) -> int:
+        """The state at a place of the pool, 0 if nothing is matched from it.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        target = self.partitions.target_pool[at]
+        if target < 0:
+            # The language stays the same, so the term may keep this for its derivatives too.
+            target = self.pruned(self.derivatives.materialize(at))
+            self.partitions.target_pool[at] = target
+        return target
+
+    def successors(self, state: int) -> dict[int, int]:
+        """The states after one more byte, each with these bytes as bits of a number.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        self.derivatives.derive(state)
+        classes = self.partitions.class_bytes(self.partitions.map_at.values[state])
+        found: dict[int, int] = {}
+        for number in range(len(classes)):
+            target = self.live_target(self.partitions.targets_at.values[state] + number)
+            if target != DEAD:
+                found[target] = found.get(target, 0) | classes[number]
+        return found

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.automata.derivatives cimport DerivativeTable
+from structgen.engine.automata.terms cimport Terms
 
 # The numbers of structgen/engine/constants.py.
 cdef int EMPTY, NOTHING
@@ -10,11 +10,11 @@ cdef int TABLE_FROM, KNOWN_KEPT
 
 
 @cython.locals(values=list, work=list, nodes=int, max_nodes=int, max_depth=int, action=int, depth=int, step=tuple)
-cpdef int term_of(DerivativeTable table, regex, limits, dict known) except -1
+cpdef int term_of(Terms terms, regex, limits, dict known) except -1
 @cython.locals(tail=int, count="Py_ssize_t", parts=list)
-cdef int _combine(DerivativeTable table, int action, operand, list values) except -1
+cdef int _combine(Terms terms, int action, operand, list values) except -1
 @cython.locals(term=int, number=int)
-cdef bint _leaf(DerivativeTable table, regex, list values) except -1
+cdef bint _leaf(Terms terms, regex, list values) except -1
 @cython.locals(tail=int, parts=list)
 cdef void _visit(regex, int depth, list values, list work, dict known) except *
 @cython.locals(found=tuple)

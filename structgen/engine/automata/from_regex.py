@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structgen.engine.automata.derivatives import DerivativeTable
+from structgen.engine.automata.terms import Terms
 from structgen.engine.constants import EMPTY, NOTHING
 from structgen.engine.regex.tree import (
     ByteSet,
@@ -39,7 +39,7 @@ Known = dict[int, tuple[Regex, int]]  # id of a tree -> (the tree, its term)
 Work = list[tuple[int, Any, int]]
 
 
-def term_of(table: DerivativeTable, regex: Regex, limits: Limits, known: Known) -> int:
+def term_of(terms: Terms, regex: Regex, limits: Limits, known: Known) -> int:
     """The term of a regex tree.
 
     Every tree is translated with the term that follows it on top of the value stack, and leaves there the term of
@@ -63,7 +63,7 @@ def term_of(table: DerivativeTable, regex: Regex, limits: Limits, known: Known) 
                 raise LimitExceededError("regex_nodes", limits.regex_nodes)
             if depth > max_depth:
                 raise LimitExceededError("regex_depth", limits.regex_depth)
-            if not _leaf(table, operand, values):
+            if not _leaf(terms, operand, values):
                 _visit(operand, depth, values, work, known)
         elif action == LOAD:
             values.append(operand)
@@ -72,43 +72,43 @@ def term_of(table: DerivativeTable, regex: Regex, limits: Limits, known: Known) 
                 known.clear()
             known[id(operand)] = (operand, values[len(values) - 1])
         else:
-            _combine(table, action, operand, values)
+            _combine(terms, action, operand, values)
     return values[0]
 
 
-def _combine(table: DerivativeTable, action: int, operand: Any, values: list[int]) -> None:
+def _combine(terms: Terms, action: int, operand: Any, values: list[int]) -> None:
     """Replaces the values of the parts of an operator by the operator's."""
     if action == REPEAT:
         low, high, tail = operand
-        values.append(table.repeat(values.pop(), low, high, tail))
+        values.append(terms.repeat(values.pop(), low, high, tail))
     elif action == COMPLEMENT:
-        values.append(table.complement(values.pop(), operand))
+        values.append(terms.complement(values.pop(), operand))
     elif action == EARLY:
-        values.append(table.early(values.pop(), operand))
+        values.append(terms.early(values.pop(), operand))
     else:
         count, tail = operand
         parts = values[len(values) - count :]
         del values[len(values) - count :]
-        values.append(table.union(parts) if action == UNION else table.intersection(parts, tail))
+        values.append(terms.union(parts) if action == UNION else terms.intersection(parts, tail))
 
 
-def _leaf(table: DerivativeTable, regex: Regex, values: list[int]) -> bool:
+def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
     """Translates a tree without parts at once; whether it is one."""
     if isinstance(regex, Literal):
-        term = table.literal(regex.data, values.pop())
+        term = terms.literal(regex.data, values.pop())
     elif isinstance(regex, Chars):
-        term = table.chars(regex.ranges, values.pop())
+        term = terms.chars(regex.ranges, values.pop())
     elif isinstance(regex, ByteSet):
-        term = table.byte_set(regex.mask, values.pop())
+        term = terms.byte_set(regex.mask, values.pop())
     elif isinstance(regex, LiteralSet):
-        number = table.add_table(regex.texts)
-        term = table.table(number, 0, table.table_size(number), 0, values.pop())
+        number = terms.payloads.add_table(regex.texts)
+        term = terms.text_table(number, 0, terms.payloads.table_size(number), 0, values.pop())
     elif isinstance(regex, Multiple):
-        term = table.multiple(regex.divisor, regex.remainder, values.pop())
+        term = terms.multiple(regex.divisor, regex.remainder, values.pop())
     elif isinstance(regex, Substrings):
-        term = table.substrings(table.add_suffix_automaton(regex.units), 0, values.pop())
+        term = terms.substrings(terms.payloads.add_suffix_automaton(regex.units), 0, values.pop())
     elif isinstance(regex, Runs):
-        term = table.runs(regex.units, regex.skipped, values.pop())
+        term = terms.runs(regex.units, regex.skipped, values.pop())
     else:
         return False
     values.append(term)
@@ -154,7 +154,7 @@ def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
 
 
 def _merged(parts: tuple[Regex, ...]) -> list[Regex]:
-    """The alternatives with all single characters joined into one class, and many literals into one table."""
+    """The alternatives with all single characters joined into one class, and many literals into one terms."""
     ranges: list[tuple[int, int]] = []
     literals: list[bytes] = []
     rest: list[Regex] = []

@@ -7,30 +7,49 @@ pattern asks. Without it what is left is the pattern, whose states have tables o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from structgen.engine.automata.term_table import ASCII_MASK
+from structgen.engine.automata.alphabets import ASCII_MASK, Alphabets
+from structgen.engine.automata.term_table import TermTable
 from structgen.engine.constants import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_TABLE, K_UNION
-
-if TYPE_CHECKING:
-    from structgen.engine.automata.regular_terms import RegularTerms
 
 __all__ = ["is_made_of", "is_part_of", "is_spelled"]
 
-MAX_TERMS = 100
+MAX_TERMS = 100  # looked at for one answer
+
+
+class TermForms(Protocol):
+    """What the comparisons need of `RegularTerms`, which calls them."""
+
+    @property
+    def table(self) -> TermTable:
+        """The terms."""
+
+    @property
+    def alphabets(self) -> Alphabets:
+        """The characters of the terms."""
+
+    def literal(self, data: bytes, tail: int) -> int:
+        """Return the term of a text, then `tail`."""
+
+    def repeat(self, body: int, low: int, high: int, tail: int) -> int:
+        """Return the term of a repetition, then `tail`."""
+
+    def is_made_of(self, term: int, body: int) -> bool:
+        """Return whether all texts of a term are seen to be made of texts of `body`."""
 
 
 def is_spelled(
-    table: RegularTerms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
+    terms: TermForms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
 ) -> bool:
     """Whether all texts of a term are made of texts of `body`, and end as `rest`. False may mean that it is not seen.
 
     Args:
-        table: has the terms.
+        terms: has the terms.
         term: a sequence, or a union of such.
         body: C.
         rest: R.
-        cover: the alphabet each of whose characters is a text of `body`, as `TermTable.head_alphabet` has it.
+        cover: the alphabet each of whose characters is a text of `body`, as `Alphabets.head_alphabet` has it.
         known: what was found for terms, with this body and rest; what is found is added.
         by_bytes: looks byte by byte where it is not seen otherwise, as with escapes; which takes time.
     """
@@ -42,12 +61,12 @@ def is_spelled(
             continue
         following: Iterable[int] = ()
         if top not in known and len(seen) <= MAX_TERMS:
-            if table.kind[top] == K_UNION:
-                following = table.payload[top]
-            elif _has_head_of(table, top, body, cover, by_bytes):
-                following = (table.tail[top],)
+            if terms.table.kind[top] == K_UNION:
+                following = terms.table.payload[top]
+            elif _has_head_of(terms, top, body, cover, by_bytes):
+                following = (terms.table.tail[top],)
             elif by_bytes:
-                following = _after_one(table, top, body)
+                following = _after_one(terms, top, body)
         if not following:
             known[term] = False
             return False
@@ -58,52 +77,52 @@ def is_spelled(
     return True
 
 
-def _has_head_of(table: RegularTerms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
+def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
     """Whether the head of a sequence is made of texts of `body`."""
-    kind = table.kind[term]
+    kind = terms.table.kind[term]
     if kind == K_REPEAT:
-        inner = table.payload[term][0]
-        return table.is_made_of(inner, body) or (by_bytes and is_made_of(table, inner, body, cover, by_bytes=True))
-    return kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE) and table.head_alphabet(term) & ~cover == 0
+        inner = terms.table.payload[term][0]
+        return terms.is_made_of(inner, body) or (by_bytes and is_made_of(terms, inner, body, cover, by_bytes=True))
+    return kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE) and terms.alphabets.head_alphabet(term) & ~cover == 0
 
 
-def is_made_of(table: RegularTerms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
+def is_made_of(terms: TermForms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
     """Whether the texts of a repeated term are made of texts of `body`."""
     if term == body:
         return True
-    if table.kind[term] == K_UNION:
-        return all(is_made_of(table, part, body, cover, by_bytes=by_bytes) for part in table.payload[term])
-    if is_narrower(table, term, body):
+    if terms.table.kind[term] == K_UNION:
+        return all(is_made_of(terms, part, body, cover, by_bytes=by_bytes) for part in terms.table.payload[term])
+    if is_narrower(terms, term, body):
         return True
-    return is_spelled(table, term, body, EMPTY, cover, {EMPTY: True}, by_bytes=by_bytes)
+    return is_spelled(terms, term, body, EMPTY, cover, {EMPTY: True}, by_bytes=by_bytes)
 
 
-def is_part_of(table: RegularTerms, term: int, body: int, cover: int) -> bool:
+def is_part_of(terms: TermForms, term: int, body: int, cover: int) -> bool:
     """Whether each text of a term is one text of `body`, as far as their forms show it."""
-    for part in table.payload[term] if table.kind[term] == K_UNION else (term,):
-        is_covered = _is_character(table, part, body) and table.head_alphabet(part) & ~cover == 0
-        if not is_covered and not is_narrower(table, part, body):
+    for part in terms.table.payload[term] if terms.table.kind[term] == K_UNION else (term,):
+        is_covered = _is_character(terms, part, body) and terms.alphabets.head_alphabet(part) & ~cover == 0
+        if not is_covered and not is_narrower(terms, part, body):
             return False
     return True
 
 
-def _is_character(table: RegularTerms, term: int, body: int) -> bool:
+def _is_character(terms: TermForms, term: int, body: int) -> bool:
     """Whether each text of a term is one character, and one byte where `body` is any byte."""
-    if table.tail[term] != EMPTY:
+    if terms.table.tail[term] != EMPTY:
         return False
-    kind = table.kind[term]
+    kind = terms.table.kind[term]
     if kind == K_LITERAL:
-        text = table.payload[term].decode(errors="replace")
+        text = terms.table.payload[term].decode(errors="replace")
         return len(text) == 1 and (text.isascii() or body != ANY_BYTE)
     return kind == K_BYTES or (kind == K_CHARS and body != ANY_BYTE)
 
 
-def is_narrower(table: RegularTerms, term: int, other: int) -> bool:
+def is_narrower(terms: TermForms, term: int, other: int) -> bool:
     """Whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
-    return _after_one(table, term, other) == {EMPTY}
+    return _after_one(terms, term, other) == {EMPTY}
 
 
-def _after_one(table: RegularTerms, term: int, other: int) -> set[int]:
+def _after_one(terms: TermForms, term: int, other: int) -> set[int]:
     """What is left of a term after one text of another that all its texts begin with, byte for byte; none if they do
     not.
     """
@@ -115,10 +134,10 @@ def _after_one(table: RegularTerms, term: int, other: int) -> set[int]:
         if right == EMPTY or left == right:
             found.add(left if right == EMPTY else EMPTY)
             continue
-        if table.kind[left] == K_UNION:
-            following = [(part, right) for part in table.payload[left]]
+        if terms.table.kind[left] == K_UNION:
+            following = [(part, right) for part in terms.table.payload[left]]
         else:
-            following = _after_first_byte(table, left, right)
+            following = _after_first_byte(terms, left, right)
         if not following or len(seen) > MAX_TERMS:
             return set()
         waiting.extend([pair for pair in following if pair not in seen])
@@ -126,31 +145,38 @@ def _after_one(table: RegularTerms, term: int, other: int) -> set[int]:
     return found
 
 
-def _after_first_byte(table: RegularTerms, term: int, other: int) -> list[tuple[int, int]]:
+def _after_first_byte(terms: TermForms, term: int, other: int) -> list[tuple[int, int]]:
     """What is left of a sequence after its first byte, or a character of its first class, and of a part of `other` that
     takes the same, if any.
     """
-    first, rest = _first_byte(table, term)
-    for part in table.payload[other] if table.kind[other] == K_UNION else (other,):
-        wider, its_rest = _first_byte(table, part)
-        if table.kind[part] == K_CHARS:
-            if table.kind[term] == K_CHARS and table.payload[term] == table.payload[part]:
-                return [(table.tail[term], table.tail[part])]
-            wider, its_rest = table.head_alphabet(part) & ASCII_MASK, table.tail[part]
+    first, rest = _first_byte(terms, term)
+    for part in terms.table.payload[other] if terms.table.kind[other] == K_UNION else (other,):
+        wider, its_rest = _first_byte(terms, part)
+        if terms.table.kind[part] == K_CHARS:
+            if terms.table.kind[term] == K_CHARS and terms.table.payload[term] == terms.table.payload[part]:
+                return [(terms.table.tail[term], terms.table.tail[part])]
+            wider, its_rest = terms.alphabets.head_alphabet(part) & ASCII_MASK, terms.table.tail[part]
         if first and first & ~wider == 0:
             return [(rest, its_rest)]
     return []
 
 
-def _first_byte(table: RegularTerms, term: int) -> tuple[int, int]:
+def _first_byte(terms: TermForms, term: int) -> tuple[int, int]:
     """The bytes that a sequence begins with, as a mask, and what follows; the mask is 0 for other terms."""
-    kind = table.kind[term]
-    payload = table.payload[term]
+    kind = terms.table.kind[term]
+    payload = terms.table.payload[term]
     if kind == K_LITERAL:
-        return 1 << payload[0], table.literal(payload[1:], table.tail[term])
+        return 1 << payload[0], terms.literal(payload[1:], terms.table.tail[term])
     if kind == K_BYTES:
-        return payload, table.tail[term]
-    if kind == K_REPEAT and payload[1] > 0 and table.kind[payload[0]] == K_BYTES and table.tail[payload[0]] == EMPTY:
+        return payload, terms.table.tail[term]
+    if (
+        kind == K_REPEAT
+        and payload[1] > 0
+        and terms.table.kind[payload[0]] == K_BYTES
+        and terms.table.tail[payload[0]] == EMPTY
+    ):
         body, low, high = payload
-        return table.payload[body], table.repeat(body, low - 1, high - 1 if high > 0 else high, table.tail[term])
+        return terms.table.payload[body], terms.repeat(
+            body, low - 1, high - 1 if high > 0 else high, terms.table.tail[term]
+        )
     return 0, EMPTY

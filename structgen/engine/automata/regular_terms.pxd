@@ -1,5 +1,7 @@
 cimport cython
 from structgen.engine.pair_table cimport PairTable
+from structgen.engine.automata.alphabets cimport Alphabets
+from structgen.engine.automata.payload_tables cimport PayloadTables
 from structgen.engine.automata.term_table cimport TermTable
 
 # The numbers of structgen/engine/constants.py.
@@ -9,7 +11,10 @@ cdef int CHUNK, MAX_FACTORING
 cdef long long FAR
 
 
-cdef class RegularTerms(TermTable):
+cdef class RegularTerms:
+    cdef readonly TermTable table
+    cdef readonly PayloadTables payloads
+    cdef readonly Alphabets alphabets
     cdef dict _unions        # parts, sorted -> their union
     cdef dict _made_of       # (term, C) -> whether all texts of the one are seen to be made of the other's
     cdef dict _made_of_star  # C*·R -> term -> whether all texts of the one are seen to be texts of the other

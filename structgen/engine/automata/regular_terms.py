@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_made_of, is_spelled
-from structgen.engine.automata.term_table import BROKEN_CHARS, OTHER_CHARS, TermTable, power_of_two
+from structgen.engine.automata.payload_tables import BROKEN_CHARS, PayloadTables
+from structgen.engine.automata.term_table import TermTable, power_of_two
 from structgen.engine.constants import (
     ALL,
     EMPTY,
@@ -25,8 +27,7 @@ from structgen.engine.constants import (
     NOTHING,
 )
 from structgen.engine.pair_table import PairTable
-from structgen.engine.regex.utf8 import ByteRanges, byte_sequences
-from structgen.limits import Limits
+from structgen.engine.regex.utf8 import ByteRanges
 
 __all__ = ["RegularTerms"]
 
@@ -34,15 +35,23 @@ CHUNK = 32  # bytes of one literal term; a longer literal is a chain, cut from i
 MAX_FACTORING = 16  # how deep unions are factored from the left
 
 
-class RegularTerms(TermTable):
-    """A table of terms with the constructors of regular expressions."""
+class RegularTerms:
+    """Constructors of the terms of regular expressions, and facts about their form.
 
-    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
-        super().__init__(limits, capacity)
+    Args:
+        table: numbers the terms.
+        payloads: has the character classes and texts that terms refer to.
+        alphabets: tells the characters of terms.
+    """
+
+    def __init__(self, table: TermTable, payloads: PayloadTables, alphabets: Alphabets) -> None:
+        self.table = table
+        self.payloads = payloads
+        self.alphabets = alphabets
         self._unions: dict[tuple[int, ...], int] = {}
         self._made_of: dict[tuple[int, int], bool] = {}
         self._made_of_star: dict[int, dict[int, bool]] = {}
-        places = power_of_two(capacity)
+        places = power_of_two(table.capacity)
         self._unions_of_two = PairTable(places)
         self._appended = PairTable(places)
         self._factoring = 0
@@ -54,25 +63,27 @@ class RegularTerms(TermTable):
         if tail == NOTHING or not data:
             return tail
         size = len(data)
-        if self.kind[tail] == K_LITERAL:
-            following = self.payload[tail]
+        if self.table.kind[tail] == K_LITERAL:
+            following = self.table.payload[tail]
             if len(following) < CHUNK:
                 data = data + following
-                tail = self.tail[tail]
+                tail = self.table.tail[tail]
                 size = len(data)
         while size > CHUNK:
             size -= CHUNK
-            tail = self._intern(
+            tail = self.table.intern(
                 K_LITERAL,
                 data[size : size + CHUNK],
                 tail,
                 0,
-                self.may_be_empty[tail],
-                self._sum(CHUNK, self.min_len[tail]),
+                self.table.may_be_empty[tail],
+                self._sum(CHUNK, self.table.min_len[tail]),
             )
         if size < len(data):
             data = data[:size]
-        return self._intern(K_LITERAL, data, tail, 0, self.may_be_empty[tail], self._sum(size, self.min_len[tail]))
+        return self.table.intern(
+            K_LITERAL, data, tail, 0, self.table.may_be_empty[tail], self._sum(size, self.table.min_len[tail])
+        )
 
     def _sum(self, left: int, right: int) -> int:
         """Saturating addition of lengths."""
@@ -84,11 +95,13 @@ class RegularTerms(TermTable):
             return NOTHING
         if mask & (mask - 1) == 0:
             return self.literal(bytes((mask.bit_length() - 1,)), tail)
-        if self.kind[tail] == K_REPEAT:
-            body, low, high = self.payload[tail]
-            if self.kind[body] == K_BYTES and self.payload[body] == mask and self.tail[body] == EMPTY:
-                return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.tail[tail])
-        return self._intern(K_BYTES, mask, tail, 0, self.may_be_empty[tail], self._sum(1, self.min_len[tail]))
+        if self.table.kind[tail] == K_REPEAT:
+            body, low, high = self.table.payload[tail]
+            if self.table.kind[body] == K_BYTES and self.table.payload[body] == mask and self.table.tail[body] == EMPTY:
+                return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.table.tail[tail])
+        return self.table.intern(
+            K_BYTES, mask, tail, 0, self.table.may_be_empty[tail], self._sum(1, self.table.min_len[tail])
+        )
 
     def chars(self, ranges: tuple[tuple[int, int], ...], tail: int) -> int:
         """One scalar value of sorted disjoint ranges, in UTF-8, then `tail`."""
@@ -99,27 +112,24 @@ class RegularTerms(TermTable):
             return self.byte_set(sum(((2 << b) - (1 << a)) for a, b in ranges), tail)
         if low == high and len(ranges) == 1:
             return NOTHING if 0xD800 <= low <= 0xDFFF else self.literal(chr(low).encode(), tail)
-        number = self._class_of_ranges.get(ranges)
-        if number is None:
-            sequences = byte_sequences(ranges)
-            if not sequences:
-                return NOTHING
-            cover = sum(((2 << min(b, 127)) - (1 << a)) for a, b in ranges if a < 128)
-            alphabet = cover | OTHER_CHARS
-            if self._holds_all_other_chars(ranges):
-                cover = alphabet
-            number = self._class_of_ranges[ranges] = self._class(sequences, cover, alphabet)
-        return self._char_class(number, tail)
+        number = self.payloads.class_of_ranges(ranges)
+        return self._char_class(number, tail) if number >= 0 else NOTHING
 
     def _char_class(self, number: int, tail: int) -> int:
         """One byte sequence of a class, then `tail`."""
         if tail == NOTHING:
             return NOTHING
-        if self.kind[tail] == K_REPEAT:
-            body, low, high = self.payload[tail]
-            if self.kind[body] == K_CHARS and self.payload[body] == number and self.tail[body] == EMPTY:
-                return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.tail[tail])
-        return self._intern(K_CHARS, number, tail, 0, self.may_be_empty[tail], self._sum(1, self.min_len[tail]))
+        if self.table.kind[tail] == K_REPEAT:
+            body, low, high = self.table.payload[tail]
+            if (
+                self.table.kind[body] == K_CHARS
+                and self.table.payload[body] == number
+                and self.table.tail[body] == EMPTY
+            ):
+                return self.repeat(body, low + 1, high + 1 if high >= 0 else -1, self.table.tail[tail])
+        return self.table.intern(
+            K_CHARS, number, tail, 0, self.table.may_be_empty[tail], self._sum(1, self.table.min_len[tail])
+        )
 
     def byte_sequence_set(self, sequences: tuple[ByteRanges, ...]) -> int:
         """Any of the byte sequences: what is left of a character after its first byte. All have one length."""
@@ -133,7 +143,7 @@ class RegularTerms(TermTable):
             for ((low, high),) in sequences:
                 mask |= (2 << high) - (1 << low)
             return self.byte_set(mask, EMPTY)
-        return self._char_class(self._class(sequences, 0, BROKEN_CHARS), EMPTY)
+        return self._char_class(self.payloads.add_class(sequences, 0, BROKEN_CHARS), EMPTY)
 
     def repeat(self, body: int, low: int, high: int, tail: int) -> int:
         """`body` from `low` to `high` times (-1: without bound), then `tail`."""
@@ -143,40 +153,40 @@ class RegularTerms(TermTable):
             return tail
         if body == NOTHING:
             return tail if low == 0 else NOTHING
-        if self.accepting[body]:
+        if self.table.accepting[body]:
             low = 0
-            if self.kind[body] == K_UNION and self.payload[body][0] == EMPTY:
-                body = self.union(self.payload[body][1:])
-        while self.kind[body] == K_REPEAT and self.tail[body] == EMPTY:
-            merged = self._nested_counts(self.payload[body], low, high)
+            if self.table.kind[body] == K_UNION and self.table.payload[body][0] == EMPTY:
+                body = self.union(self.table.payload[body][1:])
+        while self.table.kind[body] == K_REPEAT and self.table.tail[body] == EMPTY:
+            merged = self._nested_counts(self.table.payload[body], low, high)
             if merged is None:
                 break
             body, low, high = merged
-        if self.kind[tail] == K_REPEAT and not self.may_be_empty[body]:
-            follows, more, most = self.payload[tail]
+        if self.table.kind[tail] == K_REPEAT and not self.table.may_be_empty[body]:
+            follows, more, most = self.table.payload[tail]
             if more == 0 and most < 0 and follows != body and self.is_made_of(body, follows):
                 # What stands before any number of C is one of them: how often it may come says nothing.
                 if low == 0:
                     return tail
                 high = -1
             elif low == 0 and high < 0 and more != most and follows != body and self.is_made_of(follows, body):
-                tail = self.repeat(follows, more, more, self.tail[tail])
+                tail = self.repeat(follows, more, more, self.table.tail[tail])
         if low == 1 and high == 1:
             return self.append(body, tail)
-        if self.kind[tail] == K_REPEAT and self.payload[tail][0] == body:
-            _, more, most = self.payload[tail]
+        if self.table.kind[tail] == K_REPEAT and self.table.payload[tail][0] == body:
+            _, more, most = self.table.payload[tail]
             low = self._sum(low, more)
             high = -1 if high < 0 or most < 0 else self._sum(high, most)
-            tail = self.tail[tail]
-        least = self.min_len[body]
+            tail = self.table.tail[tail]
+        least = self.table.min_len[body]
         least = 0 if low == 0 or least == 0 else FAR if low > FAR // least else low * least
-        return self._intern(
+        return self.table.intern(
             K_REPEAT,
             (body, low, high),
             tail,
-            1 if low == 0 and self.accepting[tail] else 0,
-            1 if self.may_be_empty[body] or self.may_be_empty[tail] else 0,
-            self._sum(least, self.min_len[tail]),
+            1 if low == 0 and self.table.accepting[tail] else 0,
+            1 if self.table.may_be_empty[body] or self.table.may_be_empty[tail] else 0,
+            self._sum(least, self.table.min_len[tail]),
         )
 
     def _nested_counts(self, inner: tuple[int, int, int], low: int, high: int) -> tuple[int, int, int] | None:
@@ -199,7 +209,7 @@ class RegularTerms(TermTable):
             return tail
         if tail == NOTHING:
             return NOTHING
-        if self.kind[term] != K_UNION and self.tail[term] == EMPTY:
+        if self.table.kind[term] != K_UNION and self.table.tail[term] == EMPTY:
             return self.with_tail(term, tail)
         done = self._appended
         result = done.get(term, tail)
@@ -211,14 +221,14 @@ class RegularTerms(TermTable):
             if done.get(top, tail) >= 0:
                 stack.pop()
                 continue
-            if self.kind[top] == K_UNION:
-                missing = [t for t in self.payload[top] if t != EMPTY and done.get(t, tail) < 0]
+            if self.table.kind[top] == K_UNION:
+                missing = [t for t in self.table.payload[top] if t != EMPTY and done.get(t, tail) < 0]
                 if missing:
                     stack.extend(missing)
                     continue
-                result = self.union([tail if t == EMPTY else done.get(t, tail) for t in self.payload[top]])
+                result = self.union([tail if t == EMPTY else done.get(t, tail) for t in self.table.payload[top]])
             else:
-                after = self.tail[top]
+                after = self.table.tail[top]
                 if after == EMPTY:
                     result = self.with_tail(top, tail)
                 elif done.get(after, tail) >= 0:
@@ -242,8 +252,8 @@ class RegularTerms(TermTable):
         for part in parts:
             if part == ALL:
                 return ALL
-            if self.kind[part] == K_UNION:
-                found.update(self.payload[part])
+            if self.table.kind[part] == K_UNION:
+                found.update(self.table.payload[part])
             elif part != NOTHING:
                 found.add(part)
         if len(found) < 2:
@@ -263,7 +273,7 @@ class RegularTerms(TermTable):
             return left
         if left == NOTHING:
             return right
-        if left == ALL or right == ALL or self.kind[left] == K_UNION or self.kind[right] == K_UNION:
+        if left == ALL or right == ALL or self.table.kind[left] == K_UNION or self.table.kind[right] == K_UNION:
             return self.union((left, right))
         return self._union_of_two(left, right)
 
@@ -284,17 +294,17 @@ class RegularTerms(TermTable):
         tails: dict[int, list[int]] = {}
         shared_heads = shared_tails = False
         for term in found:
-            kind = self.kind[term]
+            kind = self.table.kind[term]
             if kind == K_EMPTY:
                 continue
-            payload = self.payload[term]
+            payload = self.table.payload[term]
             same = heads.setdefault((kind, payload), [])
             same.append(term)
             shared_heads = shared_heads or len(same) > 1
             if kind == K_REPEAT:
                 repeats += 1
             elif kind == K_BYTES or (kind == K_LITERAL and len(payload) == 1):
-                same = tails.setdefault(self.tail[term], [])
+                same = tails.setdefault(self.table.tail[term], [])
                 same.append(term)
                 shared_tails = shared_tails or len(same) > 1
         before = len(found)
@@ -305,17 +315,17 @@ class RegularTerms(TermTable):
             self._merge_bytes(found, tails)
         if shared_heads and self._factoring < MAX_FACTORING:
             self._factor_heads(found, heads)
-        if EMPTY in found and self._count_accepting(found) > 1:
+        if EMPTY in found and self.table.count_accepting(found) > 1:
             found.discard(EMPTY)
-        if len(found) != before or self._count_unions(found) > 0:
+        if len(found) != before or self.table.count_unions(found) > 0:
             return self.union(list(found))
         accepting = may_be_empty = 0
         least = FAR
         for term in found:
-            accepting |= self.accepting[term]
-            may_be_empty |= self.may_be_empty[term]
-            least = min(least, self.min_len[term])
-        return self._intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, may_be_empty, least)
+            accepting |= self.table.accepting[term]
+            may_be_empty |= self.table.may_be_empty[term]
+            least = min(least, self.table.min_len[term])
+        return self.table.intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, may_be_empty, least)
 
     def _absorb_into_stars(self, found: set[int]) -> None:
         """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats, and end as it does."""
@@ -327,20 +337,20 @@ class RegularTerms(TermTable):
         """Joins C{m,n}·T and C{p,q}·T where no count in between is missing; T itself is C{0,0}·T."""
         groups: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         for term in found:
-            if self.kind[term] == K_REPEAT:
-                body, low, high = self.payload[term]
-                groups.setdefault((body, self.tail[term]), []).append((low, high, term))
+            if self.table.kind[term] == K_REPEAT:
+                body, low, high = self.table.payload[term]
+                groups.setdefault((body, self.table.tail[term]), []).append((low, high, term))
         for (body, tail), counts in groups.items():
             if not found.issuperset([term for _, _, term in counts]):
                 continue
             counts.sort()
             low, high, term = counts[0]
-            bare = self.payload[tail] if self.kind[tail] == K_UNION else (tail,)
+            bare = self.table.payload[tail] if self.table.kind[tail] == K_UNION else (tail,)
             swallows = low <= 1 and found.issuperset(bare)
             if swallows:
                 found.difference_update(bare)
                 low = 0
-            if len(counts) == 1 and low == self.payload[term][1]:
+            if len(counts) == 1 and low == self.table.payload[term][1]:
                 continue
             found.difference_update([t for _, _, t in counts])
             for more, most, _ in counts[1:]:
@@ -359,8 +369,8 @@ class RegularTerms(TermTable):
                 continue
             mask = 0
             for term in alive:
-                payload = self.payload[term]
-                mask |= payload if self.kind[term] == K_BYTES else 1 << payload[0]
+                payload = self.table.payload[term]
+                mask |= payload if self.table.kind[term] == K_BYTES else 1 << payload[0]
             found.difference_update(alive)
             found.add(self.byte_set(mask, tail))
 
@@ -372,7 +382,7 @@ class RegularTerms(TermTable):
                 alive = [t for t in terms if t in found]
                 if len(alive) > 1:
                     found.difference_update(alive)
-                    found.add(self.with_tail(alive[0], self.union([self.tail[t] for t in alive])))
+                    found.add(self.with_tail(alive[0], self.union([self.table.tail[t] for t in alive])))
         finally:
             self._factoring -= 1
 
@@ -380,24 +390,24 @@ class RegularTerms(TermTable):
 
     def _is_star(self, term: int) -> bool:
         """Whether a term is C*·R."""
-        if self.kind[term] != K_REPEAT:
+        if self.table.kind[term] != K_REPEAT:
             return False
-        _, low, high = self.payload[term]
+        _, low, high = self.table.payload[term]
         return bool(low == 0 and high == -1)
 
     def _is_within(self, term: int, star: int) -> bool:
         """Whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
-        body, _, _ = self.payload[star]
-        rest = self.tail[star]
-        cover = self._cover(body)
+        body, _, _ = self.table.payload[star]
+        rest = self.table.tail[star]
+        cover = self.alphabets.cover(body)
         if rest == EMPTY:
-            return cover != 0 and self.alphabet(term) & ~cover == 0
+            return cover != 0 and self.alphabets.alphabet(term) & ~cover == 0
         known = self._made_of_star.setdefault(star, {})
         found = known.get(term)
         if found is None:
             before = len(known)
             found = is_spelled(self, term, body, rest, cover, known)
-            self._count_pairs(len(known) - before)
+            self.table.count_pairs(len(known) - before)
         return found
 
     def is_made_of(self, term: int, body: int) -> bool:
@@ -405,6 +415,6 @@ class RegularTerms(TermTable):
         key = (term, body)
         found = self._made_of.get(key)
         if found is None:
-            found = self._made_of[key] = is_made_of(self, term, body, self._cover(body))
-            self._count_pairs(1)
+            found = self._made_of[key] = is_made_of(self, term, body, self.alphabets.cover(body))
+            self.table.count_pairs(1)
         return found

@@ -1,22 +1,32 @@
 cimport cython
-from structgen.engine.arrays cimport grown, zeros
-from structgen.engine.automata.emptiness cimport LivingTerms
+from structgen.engine.automata.alphabets cimport Alphabets
+from structgen.engine.automata.byte_partitions cimport BytePartitions
+from structgen.engine.automata.derivatives cimport Derivatives
+from structgen.engine.automata.emptiness cimport Emptiness
+from structgen.engine.automata.endings cimport Endings
+from structgen.engine.automata.payload_tables cimport PayloadTables
+from structgen.engine.automata.term_table cimport TermColumn, TermTable
+from structgen.engine.automata.terms cimport Terms
 
 # The numbers of structgen/engine/constants.py.
-cdef int DEAD, EMPTY, K_BOUNDED, K_BYTES, K_CHARS, K_COMPLEMENT, K_COUNTING, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT
-cdef int K_TABLE, K_UNION, NOTHING
+cdef int DEAD, EMPTY, K_BOUNDED, K_COUNTING, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION
 cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE
 cdef long long FAR
 
 
 @cython.final
-cdef class AutomatonStore(LivingTerms):
-    cdef public int[::1] only_byte       # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
-    cdef public int[::1] only_target     # by state: where its one byte leads
+cdef class AutomatonStore:
+    cdef readonly TermTable table
+    cdef readonly PayloadTables payloads
+    cdef readonly Alphabets alphabets
+    cdef readonly Terms terms
+    cdef readonly BytePartitions partitions
+    cdef readonly Derivatives derivatives
+    cdef readonly Emptiness emptiness
+    cdef readonly Endings endings
+    cdef readonly TermColumn only_byte   # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
+    cdef readonly TermColumn only_target # by state: where its one byte leads
     cdef dict _added                     # id of a regex tree -> (the tree, its state)
-    cdef dict _ever_endless              # by state: see is_ever_endless
-    cdef dict _behind                    # C and R -> term -> whether all its texts are C*·R
-    cdef dict _few                       # by term: see _holds_few
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
     @cython.locals(rest=int)
@@ -29,7 +39,6 @@ cdef class AutomatonStore(LivingTerms):
     cdef int _expand_literal(self, int state) except -1
     @cython.locals(target=int, class_map=int, start=int, live=int, alive=int, number=int)
     cdef int _expand_others(self, int state) except -1
-    @cython.locals(target=int)
     cpdef int live_target(self, int at) except -1
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
@@ -39,19 +48,10 @@ cdef class AutomatonStore(LivingTerms):
     cpdef object first_bytes(self, int state)
     @cython.locals(target=int)
     cpdef object inner_bytes(self, int state)
-    @cython.locals(classes=list, number=int, target=int, found=dict)
     cpdef dict successors(self, int state)
     cpdef int step(self, int state, int byte) except -1
-    @cython.locals(top=int, kind=int)
-    cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
-    cdef bint _is_byte(self, int term) except -1
-    cpdef int last_of(self, int state) except -1
     @cython.locals(came_from=dict, length=dict, queue=list, order=int, top=int, class_map=int, number=int, target=int)
     cpdef bytes shortest_text(self, int state, long long most=*)
-    @cython.locals(star=int, body=int, last=int, is_plain=bint)
-    cdef bint _is_endless_by_form(self, int state) except -1
-    @cython.locals(top=int, kind=int, may=bint)
-    cpdef bint _holds_few(self, int term) except -1
     @cython.locals(star=int, inner=int, body=int, most="long long")
     cpdef bint asks_for_count(self, int state) except -1
     @cython.locals(at="Py_ssize_t")

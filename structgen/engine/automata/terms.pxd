@@ -22,7 +22,7 @@ cdef class Terms(RegularTerms):
     cpdef bint _counts_alike(self, int narrow, int wide) except -1
     cpdef bint _is_bounded(self, int term) except -1
     cpdef bint _is_countable(self, int term) except -1
-    cpdef bint _is_countable_with(self, int body, int rest) except -1
+    cpdef bint is_countable_with(self, int body, int rest) except -1
     @cython.locals(star=int, phase=int, body=int, rest=int, least="long long", most="long long", low="long long", high="long long", part=int, inner=int)
     cpdef int _bounded_by(self, int bound, set found, int tail) except -1
     @cython.locals(whole=int, accepting=int, least="long long")
@@ -34,7 +34,7 @@ cdef class Terms(RegularTerms):
     @cython.locals(prefix=list, result=int)
     cpdef int early(self, int term, int tail) except -1
     @cython.locals(texts=tuple, ends=bint, accepting=int)
-    cpdef int table(self, int number, int low, int high, int depth, int tail) except -1
+    cpdef int text_table(self, int number, int low, int high, int depth, int tail) except -1
     cpdef int substrings(self, int number, int state, int tail) except -1
     @cython.locals(kind=int)
     cpdef int with_tail(self, int term, int tail) except -1

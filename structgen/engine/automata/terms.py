@@ -18,9 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_part_of
+from structgen.engine.automata.payload_tables import PayloadTables
 from structgen.engine.automata.regular_terms import RegularTerms
-from structgen.engine.automata.term_table import power_of_two
+from structgen.engine.automata.suffix_automaton import SuffixAutomaton
+from structgen.engine.automata.term_table import TermTable, power_of_two
 from structgen.engine.constants import (
     ALL,
     EMPTY,
@@ -41,20 +44,22 @@ from structgen.engine.constants import (
     NOTHING,
 )
 from structgen.engine.pair_table import PairTable
-from structgen.limits import Limits
 
 __all__ = ["Terms"]
 
 
 class Terms(RegularTerms):
-    """A table of terms with all constructors: beyond regular expressions those of intersections, complements and bounds
-    on counts, of shortest matches, and of texts that a table or an automaton spells.
+    """Constructors of all terms.
+
+    Beyond those of regular expressions: intersections, complements, bounds on counts, shortest matches, and texts that
+    a table or an automaton spells. `with_tail` needs all of them, and the constructors of regular expressions need
+    `with_tail`; so this is a subclass, not a component beside them.
     """
 
-    def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
-        super().__init__(limits, capacity)
+    def __init__(self, table: TermTable, payloads: PayloadTables, alphabets: Alphabets) -> None:
+        super().__init__(table, payloads, alphabets)
         self._part_of: dict[tuple[int, int], bool] = {}
-        self._intersections_of_two = PairTable(power_of_two(capacity))
+        self._intersections_of_two = PairTable(power_of_two(table.capacity))
 
     def intersection(self, parts: Iterable[int], tail: int) -> int:
         """What all parts match, then `tail`."""
@@ -66,8 +71,8 @@ class Terms(RegularTerms):
             if part == NOTHING:
                 return NOTHING
             for term in self.conjuncts(part):
-                if self.kind[term] == K_COMPLEMENT and self.tail[term] == EMPTY:
-                    refused.append(self.payload[term])
+                if self.table.kind[term] == K_COMPLEMENT and self.table.tail[term] == EMPTY:
+                    refused.append(self.table.payload[term])
                 elif term != ALL:
                     found.add(term)
         if refused:
@@ -81,7 +86,7 @@ class Terms(RegularTerms):
             if not self._merge_counts(found):
                 return NOTHING
         if EMPTY in found:
-            return tail if self._all_accepting(found) else NOTHING
+            return tail if self.table.all_accepting(found) else NOTHING
         if not found:
             return self.append(ALL, tail)
         if len(found) == 1:
@@ -89,17 +94,17 @@ class Terms(RegularTerms):
         for part in sorted(found):
             if self._is_bounded(part) or self._is_countable(part):
                 return self._bounded_by(part, found, tail)
-        least = max([self.min_len[t] for t in found])
-        accepting = 1 if self.accepting[tail] and self._all_accepting(found) else 0
-        return self._intern(
-            K_INTERSECTION, tuple(sorted(found)), tail, accepting, 1, self._sum(least, self.min_len[tail])
+        least = max([self.table.min_len[t] for t in found])
+        accepting = 1 if self.table.accepting[tail] and self.table.all_accepting(found) else 0
+        return self.table.intern(
+            K_INTERSECTION, tuple(sorted(found)), tail, accepting, 1, self._sum(least, self.table.min_len[tail])
         )
 
     def conjuncts(self, term: int) -> tuple[int, ...]:
         """What a term is the intersection of: itself alone if it is none."""
-        if self.kind[term] != K_INTERSECTION or self.tail[term] != EMPTY:
+        if self.table.kind[term] != K_INTERSECTION or self.table.tail[term] != EMPTY:
             return (term,)
-        parts: tuple[int, ...] = self.payload[term]
+        parts: tuple[int, ...] = self.table.payload[term]
         return parts
 
     def intersect(self, left: int, right: int) -> int:
@@ -116,13 +121,13 @@ class Terms(RegularTerms):
 
     def _is_all_refused(self, parts: set[int], refused: int) -> bool:
         """Whether all texts of one of some parts are among those refused, C*·R, as far as their forms show it."""
-        for term in self.payload[refused] if self.kind[refused] == K_UNION else (refused,):
+        for term in self.table.payload[refused] if self.table.kind[refused] == K_UNION else (refused,):
             if not self._is_star(term):
                 continue
-            body = self.payload[term][0]
-            rest = self.tail[term]
-            for end in self.payload[rest] if self.kind[rest] == K_UNION else (rest,):
-                if self.kind[end] == K_LITERAL and self.tail[end] == EMPTY:
+            body = self.table.payload[term][0]
+            rest = self.table.tail[term]
+            for end in self.table.payload[rest] if self.table.kind[rest] == K_UNION else (rest,):
+                if self.table.kind[end] == K_LITERAL and self.table.tail[end] == EMPTY:
                     star = self.repeat(body, 0, -1, end)
                     for part in parts:
                         if self._is_within(part, star):
@@ -137,7 +142,7 @@ class Terms(RegularTerms):
 
     def _merge_counts(self, found: set[int]) -> bool:
         """In an intersection, joins D{m,n}·R and C{p,q}·R if texts begin as many D as C; False if no count is left."""
-        waiting = sorted([term for term in found if self.kind[term] == K_REPEAT], reverse=True)
+        waiting = sorted([term for term in found if self.table.kind[term] == K_REPEAT], reverse=True)
         apart: list[int] = []
         while waiting:
             term = waiting.pop()
@@ -145,17 +150,17 @@ class Terms(RegularTerms):
                 narrow = term if self._counts_alike(term, other) else other
                 if narrow == other and not self._counts_alike(other, term):
                     continue
-                body, low, high = self.payload[narrow]
-                _, least, most = self.payload[other if narrow == term else term]
+                body, low, high = self.table.payload[narrow]
+                _, least, most = self.table.payload[other if narrow == term else term]
                 low = max(low, least)
                 high = most if high < 0 else high if most < 0 else min(high, most)
                 if 0 <= high < low:
                     return False
-                joined = self.repeat(body, low, high, self.tail[narrow])
+                joined = self.repeat(body, low, high, self.table.tail[narrow])
                 apart.remove(other)
                 found.difference_update((term, other))
                 found.add(joined)
-                if self.kind[joined] == K_REPEAT:
+                if self.table.kind[joined] == K_REPEAT:
                     waiting.append(joined)
                 break
             else:
@@ -167,70 +172,72 @@ class Terms(RegularTerms):
 
         It does if each D is one C, C is a prefix code, and R begins as no C does.
         """
-        rest = self.tail[narrow]
-        if self.tail[wide] != rest:
+        rest = self.table.tail[narrow]
+        if self.table.tail[wide] != rest:
             return False
-        body = self.payload[narrow][0]
-        wider = self.payload[wide][0]
-        return self._is_countable_with(wider, rest) and (body == wider or self._is_part_of(body, wider))
+        body = self.table.payload[narrow][0]
+        wider = self.table.payload[wide][0]
+        return self.is_countable_with(wider, rest) and (body == wider or self._is_part_of(body, wider))
 
     def _is_part_of(self, term: int, other: int) -> bool:
         """Whether each text of a term is one of another, as far as their forms show it."""
         key = (term, other)
         found = self._part_of.get(key)
         if found is None:
-            found = self._part_of[key] = is_part_of(self, term, other, self._cover(other))
-            self._count_pairs(1)
+            found = self._part_of[key] = is_part_of(self, term, other, self.alphabets.cover(other))
+            self.table.count_pairs(1)
         return found
 
     def _is_bounded(self, term: int) -> bool:
         """Whether a term is a bounded one with nothing behind."""
-        return self.kind[term] == K_BOUNDED and self.tail[term] == EMPTY
+        return self.table.kind[term] == K_BOUNDED and self.table.tail[term] == EMPTY
 
     def _is_countable(self, term: int) -> bool:
         """Whether a term is C{m,n}·R with a greatest count n, where what has been read tells how many C were begun.
 
         R is nothing or one literal, such as a quote: what is counted must not come again behind it.
         """
-        if self.kind[term] != K_REPEAT:
+        if self.table.kind[term] != K_REPEAT:
             return False
-        return bool(self.payload[term][2] >= 0) and self._is_countable_with(self.payload[term][0], self.tail[term])
+        return bool(self.table.payload[term][2] >= 0) and self.is_countable_with(
+            self.table.payload[term][0], self.table.tail[term]
+        )
 
-    def _is_countable_with(self, body: int, rest: int) -> bool:
+    def is_countable_with(self, body: int, rest: int) -> bool:
         """Whether what has been read of any C{m,n}·R tells how many C were begun."""
-        if not self._is_code(body):
+        if not self.alphabets.is_code(body):
             return False
-        is_literal = self.kind[rest] == K_LITERAL and self.tail[rest] == EMPTY
-        return rest == EMPTY or (is_literal and self._begin_apart(body, rest))
+        is_literal = self.table.kind[rest] == K_LITERAL and self.table.tail[rest] == EMPTY
+        return rest == EMPTY or (is_literal and self.alphabets.begin_apart(body, rest))
 
     def _bounded_by(self, bound: int, found: set[int], tail: int) -> int:
         """An intersection one part of which, `bound`, holds a bound of a count, with that bound taken out of it."""
         if self._is_bounded(bound):
-            star, phase, _ = self.payload[self.payload[bound][0]]
+            star, phase, _ = self.table.payload[self.table.payload[bound][0]]
         else:
-            star = self.repeat(self.payload[bound][0], 0, -1, self.tail[bound])
+            star = self.repeat(self.table.payload[bound][0], 0, -1, self.table.tail[bound])
             phase = EMPTY
-        body = self.payload[star][0]
-        rest = self.tail[star]
+        body = self.table.payload[star][0]
+        rest = self.table.tail[star]
         least = 0
         most = FAR
         others: list[int] = []
         for part in found:
             if (
                 phase == EMPTY
-                and self.kind[part] == K_REPEAT
-                and self.payload[part][0] == body
-                and self.tail[part] == rest
+                and self.table.kind[part] == K_REPEAT
+                and self.table.payload[part][0] == body
+                and self.table.tail[part] == rest
             ):
-                _, low, high = self.payload[part]
+                _, low, high = self.table.payload[part]
                 least = max(least, low)
                 most = min(most, high) if high >= 0 else most
                 continue
             if self._is_bounded(part):
-                inner, high = self.payload[part]
-                if self.payload[inner][0] == star and self.payload[inner][1] == phase:
+                inner, high = self.table.payload[part]
+                if self.table.payload[inner][0] == star and self.table.payload[inner][1] == phase:
                     most = min(most, high)
-                    part = self.payload[inner][2]
+                    part = self.table.payload[inner][2]
             others.append(part)
         if least > most:
             return NOTHING
@@ -249,28 +256,32 @@ class Terms(RegularTerms):
         whole = self.append(phase, star)
         if term == whole:
             term = ALL
-        elif self.kind[term] == K_INTERSECTION and self.tail[term] == EMPTY and whole in self.payload[term]:
-            term = self.intersection([part for part in self.payload[term] if part != whole], EMPTY)
-        accepting = 1 if self.accepting[whole] and self.accepting[term] else 0
-        least = max(self.min_len[whole], self.min_len[term])
-        return self._intern(K_COUNTING, (star, phase, term), EMPTY, accepting, 1, least)
+        elif (
+            self.table.kind[term] == K_INTERSECTION
+            and self.table.tail[term] == EMPTY
+            and whole in self.table.payload[term]
+        ):
+            term = self.intersection([part for part in self.table.payload[term] if part != whole], EMPTY)
+        accepting = 1 if self.table.accepting[whole] and self.table.accepting[term] else 0
+        least = max(self.table.min_len[whole], self.table.min_len[term])
+        return self.table.intern(K_COUNTING, (star, phase, term), EMPTY, accepting, 1, least)
 
     def bounded(self, counting: int, most: int, tail: int) -> int:
         """The texts of a counting term that begin at most so many of what it counts, then `tail`."""
         if most < 0 or tail == NOTHING or counting == NOTHING:
             return NOTHING
-        star, phase, term = self.payload[counting]
-        body = self.payload[star][0]
-        rest = self.tail[star]
+        star, phase, term = self.table.payload[counting]
+        body = self.table.payload[star][0]
+        rest = self.table.tail[star]
         if term == ALL:
             return self.append(self.append(phase, self.repeat(body, 0, most, rest)), tail)
-        if phase == EMPTY and self.kind[term] == K_REPEAT and self.tail[term] == rest:
-            inner, low, high = self.payload[term]
+        if phase == EMPTY and self.table.kind[term] == K_REPEAT and self.table.tail[term] == rest:
+            inner, low, high = self.table.payload[term]
             if inner == body and high < 0:
                 return self.append(self.repeat(body, low, most, rest), tail) if low <= most else NOTHING
-        accepting = 1 if self.accepting[counting] and self.accepting[tail] else 0
-        least = self._sum(self.min_len[counting], self.min_len[tail])
-        return self._intern(K_BOUNDED, (counting, most), tail, accepting, 1, least)
+        accepting = 1 if self.table.accepting[counting] and self.table.accepting[tail] else 0
+        least = self._sum(self.table.min_len[counting], self.table.min_len[tail])
+        return self.table.intern(K_BOUNDED, (counting, most), tail, accepting, 1, least)
 
     def complement(self, term: int, tail: int) -> int:
         """Every byte string that `term` does not match, then `tail`."""
@@ -278,16 +289,16 @@ class Terms(RegularTerms):
             return NOTHING
         if term == NOTHING:
             return self.append(ALL, tail)
-        if self.kind[term] == K_COMPLEMENT and self.tail[term] == EMPTY:
-            return self.append(self.payload[term], tail)
-        accepting = 0 if self.accepting[term] else 1
-        return self._intern(
+        if self.table.kind[term] == K_COMPLEMENT and self.table.tail[term] == EMPTY:
+            return self.append(self.table.payload[term], tail)
+        accepting = 0 if self.table.accepting[term] else 1
+        return self.table.intern(
             K_COMPLEMENT,
             term,
             tail,
-            1 if accepting and self.accepting[tail] else 0,
+            1 if accepting and self.table.accepting[tail] else 0,
             1,
-            self._sum(1 - accepting, self.min_len[tail]),
+            self._sum(1 - accepting, self.table.min_len[tail]),
         )
 
     def early(self, term: int, tail: int) -> int:
@@ -295,65 +306,81 @@ class Terms(RegularTerms):
         if term == NOTHING or tail == NOTHING:
             return NOTHING
         prefix: list[int] = []  # heads that are no prefix of one another: the early end lies after them
-        while K_LITERAL <= self.kind[term] <= K_CHARS:
+        while K_LITERAL <= self.table.kind[term] <= K_CHARS:
             prefix.append(term)
-            term = self.tail[term]
-        if self.accepting[term]:
+            term = self.table.tail[term]
+        if self.table.accepting[term]:
             result = tail
         else:
-            result = self._intern(
-                K_EARLY, term, tail, 0, 1 if self.may_be_empty[term] or self.may_be_empty[tail] else 0,
-                self._sum(self.min_len[term], self.min_len[tail]),
+            result = self.table.intern(
+                K_EARLY, term, tail, 0, 1 if self.table.may_be_empty[term] or self.table.may_be_empty[tail] else 0,
+                self._sum(self.table.min_len[term], self.table.min_len[tail]),
             )  # fmt: skip
         while prefix:
             result = self.with_tail(prefix.pop(), result)
         return result
 
-    def table(self, number: int, low: int, high: int, depth: int, tail: int) -> int:
+    def text_table(self, number: int, low: int, high: int, depth: int, tail: int) -> int:
         """What is left after `depth` bytes of the texts `low` to `high - 1` of a table, then `tail`."""
         if low >= high or tail == NOTHING:
             return NOTHING
-        texts = self._tables[number]
+        texts = self.payloads.texts[number]
         if high - low == 1:
             return self.literal(texts[low][depth:], tail)
         ends = len(texts[low]) == depth
-        accepting = 1 if ends and self.accepting[tail] else 0
-        return self._intern(
+        accepting = 1 if ends and self.table.accepting[tail] else 0
+        return self.table.intern(
             K_TABLE,
             (number, low, high, depth),
             tail,
             accepting,
-            self.may_be_empty[tail],
-            self._sum(0 if ends else 1, self.min_len[tail]),
+            self.table.may_be_empty[tail],
+            self._sum(0 if ends else 1, self.table.min_len[tail]),
         )
 
     def substrings(self, number: int, state: int, tail: int) -> int:
         """What a suffix automaton spells from one of its states, ending anywhere, then `tail`."""
         if tail == NOTHING:
             return NOTHING
-        return self._intern(
-            K_SUBSTRINGS, (number, state), tail, self.accepting[tail], self.may_be_empty[tail], self.min_len[tail]
+        return self.table.intern(
+            K_SUBSTRINGS,
+            (number, state),
+            tail,
+            self.table.accepting[tail],
+            self.table.may_be_empty[tail],
+            self.table.min_len[tail],
         )
+
+    def runs(self, units: tuple[bytes, ...], skipped: tuple[int, ...], tail: int) -> int:
+        """Runs of one or more units of a text, then `tail`; of the first unit some bytes are left out."""
+        number = self.payloads.add_suffix_automaton(units)
+        automaton: SuffixAutomaton = self.payloads.suffix_automata[number]
+        left_out = dict(zip(units, skipped))
+        begun = [
+            self.literal(unit[left_out[unit] :], self.substrings(number, target, tail))
+            for unit, target in automaton.edges(0)
+        ]
+        return self.union(begun)
 
     def multiple(self, divisor: int, remainder: int, tail: int) -> int:
         """Digits that, read on from a remainder, make a multiple of a divisor, then `tail`."""
         if tail == NOTHING:
             return NOTHING
-        return self._intern(
+        return self.table.intern(
             K_MULTIPLE,
             (divisor, remainder),
             tail,
-            self.accepting[tail] if remainder == 0 else 0,
-            self.may_be_empty[tail],
-            self._sum(1 if remainder else 0, self.min_len[tail]),
+            self.table.accepting[tail] if remainder == 0 else 0,
+            self.table.may_be_empty[tail],
+            self._sum(1 if remainder else 0, self.table.min_len[tail]),
         )
 
     def with_tail(self, term: int, tail: int) -> int:
         """The head of a sequence before another tail."""
         if tail == NOTHING:
             return NOTHING
-        kind = self.kind[term]
-        payload = self.payload[term]
+        kind = self.table.kind[term]
+        payload = self.table.payload[term]
         if kind == K_LITERAL:
             return self.literal(payload, tail)
         if kind == K_BYTES:
@@ -371,7 +398,7 @@ class Terms(RegularTerms):
             return self.early(payload, tail)
         if kind == K_TABLE:
             number, low, high, depth = payload
-            return self.table(number, low, high, depth, tail)
+            return self.text_table(number, low, high, depth, tail)
         if kind == K_BOUNDED:
             return self.bounded(payload[0], payload[1], tail)
         if kind == K_COUNTING:

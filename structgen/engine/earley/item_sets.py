@@ -122,9 +122,9 @@ class ItemSetStore(Kernels):
             if state == 0:
                 continue
             automata.expand(state)
-            if automata.only_byte[state] != NO_BYTE:
+            if automata.only_byte.values[state] != NO_BYTE:
                 self._add_item(self.scan_position[scan], state, self._top(self.scan_group[scan]))
-            if automata.accepting[state]:
+            if automata.table.accepting[state]:
                 self._advance(self.scan_position[scan], self.scan_group[scan])
         return self._finish_set()
 

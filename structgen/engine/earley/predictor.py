@@ -146,7 +146,7 @@ class Predictor(ItemColumns):
         for scan in range(scan_first, self._scan_size):
             state = self.scan_state[scan]
             automata.expand(state)
-            only = automata.only_byte[state]
+            only = automata.only_byte.values[state]
             if only < 0 or (common != NO_BYTE and common != only):
                 return UNKNOWN
             common = only

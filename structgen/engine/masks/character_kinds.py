@@ -189,7 +189,7 @@ class CharacterKinds:
             at = self._loop_count
             if at == len(self._loops):
                 self._loops = enlarged(self._loops, "Q", 2 * at)
-            if not self.automata.accepting[state] and self._may_loop(state):
+            if not self.automata.table.accepting[state] and self._may_loop(state):
                 self._loops[at] = self.between(state, state)
             self._loop_count = at + 1
             self._loop_of[state] = at + 1
@@ -231,7 +231,7 @@ class CharacterKinds:
 
     def _continues(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
         """Whether all continuations of a character that has begun lead on to a state."""
-        if not state or self.automata.accepting[state]:
+        if not state or self.automata.table.accepting[state]:
             return False
         previous = UNKNOWN
         for byte in range(low, high + 1):

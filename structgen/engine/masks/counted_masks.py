@@ -148,7 +148,7 @@ class CountedMasks(CountedWalks):
                     continue
                 last_after, last_rest = after, after_rest
                 pair = (after, after_rest)
-                if automata.accepting[after]:
+                if automata.table.accepting[after]:
                     if after_rest != rest_state or automata.has_next(after):
                         return False
                 elif pair not in seen:

@@ -35,11 +35,15 @@ class CountedWalks(TokenWalks):
         self._forget()
         automata = self.automata
         trie = self.trie
-        rest_may_be_empty = automata.accepting[rest_state]
+        rest_may_be_empty = automata.table.accepting[rest_state]
         automata.expand(char_state)
         automata.expand(rest_state)
         automata.expand(DEAD)
-        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+        class_of, targets, pools = (
+            automata.partitions.class_of,
+            automata.partitions.target_pool,
+            automata.partitions.pools,
+        )
         map_at, targets_at = self._map_at, self._targets_at
         state_at, in_rest, counts = self._state_at, self._phase_at, self._count_at
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
@@ -61,14 +65,14 @@ class CountedWalks(TokenWalks):
             state = targets[at]
             if state < 0:
                 state = automata.live_target(at)
-                targets = automata.target_pool
+                targets = automata.partitions.target_pool
             rest = DEAD
             if phase == 0:
                 at = self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]
                 rest = targets[at]
                 if rest < 0:
                     rest = automata.live_target(at)
-                    targets = automata.target_pool
+                    targets = automata.partitions.target_pool
                 if state_at[depth - 1] == char_state:
                     if state and rest and not absorbs:
                         self.nodes_visited += visited
@@ -81,11 +85,11 @@ class CountedWalks(TokenWalks):
             if state == 0:
                 node = end_of[node]
                 continue
-            if automata.only_byte[state] == NOT_EXPANDED or automata.only_byte[rest] == NOT_EXPANDED:
+            if automata.only_byte.values[state] == NOT_EXPANDED or automata.only_byte.values[rest] == NOT_EXPANDED:
                 automata.expand(state)
                 automata.expand(rest)
-            if phase == 0 and automata.accepting[state]:
-                if automata.only_byte[state] != NO_BYTE:
+            if phase == 0 and automata.table.accepting[state]:
+                if automata.only_byte.values[state] != NO_BYTE:
                     self.nodes_visited += visited
                     return False
                 state = char_state
@@ -107,24 +111,32 @@ class CountedWalks(TokenWalks):
                     continue
                 if phase:
                     number = self.skippable_states.find(state)
-                    if automata.pools != pools:
-                        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+                    if automata.partitions.pools != pools:
+                        class_of, targets, pools = (
+                            automata.partitions.class_of,
+                            automata.partitions.target_pool,
+                            automata.partitions.pools,
+                        )
                     if self.skippable_states.holds(number, behind[node], trie.height[node]):
                         self._add_rest(token_start[node + 1], token_start[end_of[node]], count)
                         node = end_of[node]
                         continue
-                    if automata.accepting[state]:
+                    if automata.table.accepting[state]:
                         self._add_exit(node, count)
                 elif state == char_state:
                     if rest_may_be_empty:
                         self._add_exit(node, count)
-                elif automata.accepting[rest]:
+                elif automata.table.accepting[rest]:
                     self._add_exit(node, count - 1)
-            if phase and automata.only_byte[state] == NO_BYTE:
+            if phase and automata.only_byte.values[state] == NO_BYTE:
                 node = end_of[node]
                 continue
-            if automata.pools != pools:
-                class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+            if automata.partitions.pools != pools:
+                class_of, targets, pools = (
+                    automata.partitions.class_of,
+                    automata.partitions.target_pool,
+                    automata.partitions.pools,
+                )
             self._enter(depth, state)
             self._enter_other(depth, rest)
             in_rest[depth] = phase
@@ -135,7 +147,7 @@ class CountedWalks(TokenWalks):
 
     def _characters_of(self, char_state: int, rest_state: int, absorbs: bool) -> int:
         """The kinds of characters each of which is one C and nothing else, and after which nothing may end."""
-        if self.automata.accepting[rest_state]:
+        if self.automata.table.accepting[rest_state]:
             return 0
         found = self.kinds.between(char_state, EMPTY)
         return found & (self.kinds.loops(rest_state) if absorbs else self.kinds.refused(rest_state))
@@ -145,19 +157,25 @@ class CountedWalks(TokenWalks):
         self._forget()
         automata = self.automata
         trie = self.trie
-        automata.derive(free)
-        star = automata.payload[free][0]
-        characters = self.kinds.between(automata.payload[star][0], EMPTY)  # each of which is one of what is counted
+        automata.derivatives.derive(free)
+        star = automata.table.payload[free][0]
+        characters = self.kinds.between(
+            automata.table.payload[star][0], EMPTY
+        )  # each of which is one of what is counted
         map_at, targets_at = self._map_at, self._targets_at
         state_at = self._state_at
         counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
-        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+        class_of, targets, pools = (
+            automata.partitions.class_of,
+            automata.partitions.target_pool,
+            automata.partitions.pools,
+        )
         byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
         token_at, tokens, needs = trie.tokens, self._tokens, self._token_counts
         self._enter(0, free)
         behind = trie.behind
         counts[0] = 0
-        begins[0] = automata.is_between(free)
+        begins[0] = automata.derivatives.is_between(free)
         visited = 0
         node = 0
         while node < size:
@@ -167,18 +185,18 @@ class CountedWalks(TokenWalks):
             visited += 1
             if state < 0:
                 state = automata.live_target(at)
-                targets = automata.target_pool
+                targets = automata.partitions.target_pool
             if state == 0:
                 node = end_of[node]
                 continue
             count = counts[depth - 1]
-            if begins[depth - 1] and automata.kind[state] == K_COUNTING:
+            if begins[depth - 1] and automata.table.kind[state] == K_COUNTING:
                 count += 1
             end = end_of[node]
             first = token_start[node]
             last = token_start[node + 1]
             if first < last:
-                needed = count + automata.least_begun(state)
+                needed = count + automata.emptiness.least_begun(state)
                 if needed > self._largest:
                     self._largest = needed
                 if self._token_size + last - first > len(tokens):
@@ -191,12 +209,12 @@ class CountedWalks(TokenWalks):
             if end == node + 1:
                 node = end
                 continue
-            is_between = begins[depth - 1] if state == state_at[depth - 1] else automata.is_between(state)
+            is_between = begins[depth - 1] if state == state_at[depth - 1] else automata.derivatives.is_between(state)
             skips = is_between and behind[node] & ~characters == 0
             if skips and automata.asks_for_count(state):
-                self._add_behind_counted(node, count, count + automata.least_begun(state))
+                self._add_behind_counted(node, count, count + automata.emptiness.least_begun(state))
             elif skips and behind[node] & ~self.kinds.loops(state) == 0:
-                self._add_behind_counted(node, count + automata.least_begun(state), 0)
+                self._add_behind_counted(node, count + automata.emptiness.least_begun(state), 0)
             else:
                 skips = False
             if skips:
@@ -205,18 +223,22 @@ class CountedWalks(TokenWalks):
                     self._keep_state(state)
                 node = end
                 continue
-            if automata.accepting[state]:
+            if automata.table.accepting[state]:
                 self._largest = max(self._largest, count)
                 self._add_exit(node, count)
-            if automata.map_at[state] == NO_MAP:
-                automata.derive(state)
-            if automata.only_byte[state] == NO_BYTE:
+            if automata.partitions.map_at.values[state] == NO_MAP:
+                automata.derivatives.derive(state)
+            if automata.only_byte.values[state] == NO_BYTE:
                 node = end
                 continue
             if self._keeps_entered:
                 self._keep_state(state)
-            if automata.pools != pools:
-                class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+            if automata.partitions.pools != pools:
+                class_of, targets, pools = (
+                    automata.partitions.class_of,
+                    automata.partitions.target_pool,
+                    automata.partitions.pools,
+                )
             self._enter(depth, state)
             counts[depth] = count
             begins[depth] = is_between

@@ -340,7 +340,7 @@ class SetMasks:
                 stop = trie.size if node == ROOT_NODE else trie.end[node]
                 while child < stop:
                     after = automata.next(state, trie.byte[child])
-                    if automata.accepting[after]:
+                    if automata.table.accepting[after]:
                         found.add(child)
                     elif after:
                         stack.append((child, after))

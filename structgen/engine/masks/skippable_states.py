@@ -115,16 +115,16 @@ class SkippableStates:
     def _is_open(self, number: int, state: int) -> bool:
         """Whether a state stays open; keeps under which conditions."""
         automata = self.automata
-        kind = automata.kind[state]
+        kind = automata.table.kind[state]
         if kind == K_BOUNDED:
             return self._has_room(number, state)
-        if kind == K_REPEAT and automata.payload[state][2] >= 0:
+        if kind == K_REPEAT and automata.table.payload[state][2] >= 0:
             return self._is_bounded_repetition(number, state)
         if kind not in (K_REPEAT, K_UNION, K_INTERSECTION):
             return False
-        if kind == K_INTERSECTION and automata.tail[state] != EMPTY:
+        if kind == K_INTERSECTION and automata.table.tail[state] != EMPTY:
             return False
-        parts = automata.payload[state] if kind == K_INTERSECTION else (state,)
+        parts = automata.table.payload[state] if kind == K_INTERSECTION else (state,)
         if len(parts) > MAX_PARTS:
             return False
         searches: list[int] = []
@@ -132,20 +132,20 @@ class SkippableStates:
         kinds = ALL_KINDS
         ends_behind = False
         for part in parts:
-            if automata.kind[part] == K_COMPLEMENT and automata.tail[part] == EMPTY:
-                refused.append(automata.payload[part])
+            if automata.table.kind[part] == K_COMPLEMENT and automata.table.tail[part] == EMPTY:
+                refused.append(automata.table.payload[part])
                 continue
             search = self._search_in(part)
             if search == NOTHING:
                 return False
-            body = automata.payload[search][0]
+            body = automata.table.payload[search][0]
             kinds &= self._kinds_of(body)
-            ends_behind = ends_behind or automata.ends_behind(part, body, automata.last_of(search))
+            ends_behind = ends_behind or automata.endings.ends_behind(part, body, automata.endings.last_of(search))
             searches.append(search)
         if not kinds or not ends_behind:
             return False
         self.kinds[number] = kinds
-        if not refused and len(searches) == 1 and not automata.may_be_empty[searches[0]]:
+        if not refused and len(searches) == 1 and not automata.table.may_be_empty[searches[0]]:
             return True
         text = self._common_text(tuple(searches))
         return text is not None and (not refused or self._is_never_refused(number, refused, text))
@@ -153,10 +153,10 @@ class SkippableStates:
     def _is_bounded_repetition(self, number: int, state: int) -> bool:
         """Whether a state C{m,n}·R stays open; keeps how long texts may be."""
         automata = self.automata
-        body, _, most = automata.payload[state]
-        if automata.kind[automata.tail[state]] != K_LITERAL or automata.may_be_empty[body]:
+        body, _, most = automata.table.payload[state]
+        if automata.table.kind[automata.table.tail[state]] != K_LITERAL or automata.table.may_be_empty[body]:
             return False
-        if not automata.ends_behind(state, body, automata.last_of(state)):
+        if not automata.endings.ends_behind(state, body, automata.endings.last_of(state)):
             return False
         self.kinds[number] = self._kinds_of(body)
         self.reach[number] = min(most, NO_LIMIT)
@@ -170,18 +170,22 @@ class SkippableStates:
         then the rest of the k characters may still come.
         """
         automata = self.automata
-        counting, most = automata.payload[state]
-        star, phase, inner = automata.payload[counting]
-        if automata.tail[state] != EMPTY or phase != EMPTY or automata.kind[automata.tail[star]] != K_LITERAL:
+        counting, most = automata.table.payload[state]
+        star, phase, inner = automata.table.payload[counting]
+        if (
+            automata.table.tail[state] != EMPTY
+            or phase != EMPTY
+            or automata.table.kind[automata.table.tail[star]] != K_LITERAL
+        ):
             return False
-        kinds = self._kinds_of(automata.payload[star][0])
+        kinds = self._kinds_of(automata.table.payload[star][0])
         searches: list[int] = []
-        for part in automata.conjuncts(inner):
+        for part in automata.terms.conjuncts(inner):
             search = self._search_in(part)
             if search == NOTHING:
                 return False
             searches.append(search)
-            kinds &= self._kinds_of(automata.payload[search][0])
+            kinds &= self._kinds_of(automata.table.payload[search][0])
         length = most - self._needed_after(star, searches, most)
         if not kinds or length <= 0 or length + self._needed_after(star, searches, length) > most:
             return False
@@ -194,17 +198,23 @@ class SkippableStates:
         automata = self.automata
         left: list[int] = []
         for search in searches:
-            body, least, _ = automata.payload[search]
-            left.append(automata.repeat(body, max(0, least - count), -1, automata.tail[search]))
-        return automata.least_begun(automata.counting(star, EMPTY, automata.intersection(left, EMPTY)))
+            body, least, _ = automata.table.payload[search]
+            left.append(automata.terms.repeat(body, max(0, least - count), -1, automata.table.tail[search]))
+        return automata.emptiness.least_begun(
+            automata.terms.counting(star, EMPTY, automata.terms.intersection(left, EMPTY))
+        )
 
     def _search_in(self, term: int) -> int:
         """A repetition without bound, C{m,}·T, all texts of which a term has; `NOTHING` if its form shows none."""
         automata = self.automata
-        for part in automata.payload[term] if automata.kind[term] == K_UNION else (term,):
-            if automata.kind[part] == K_REPEAT and automata.payload[part][2] < 0:
-                body = automata.payload[part][0]
-                if automata.tail[part] != EMPTY and not automata.may_be_empty[body] and self._kinds_of(body):
+        for part in automata.table.payload[term] if automata.table.kind[term] == K_UNION else (term,):
+            if automata.table.kind[part] == K_REPEAT and automata.table.payload[part][2] < 0:
+                body = automata.table.payload[part][0]
+                if (
+                    automata.table.tail[part] != EMPTY
+                    and not automata.table.may_be_empty[body]
+                    and self._kinds_of(body)
+                ):
                     return int(part)
         return NOTHING
 
@@ -231,7 +241,7 @@ class SkippableStates:
         used = 0
         others: list[int] = []
         for term in refused:  # those that have no such character
-            alphabet = used | automata.alphabet(term)
+            alphabet = used | automata.alphabets.alphabet(term)
             if self._free_character(number, alphabet) < 0:
                 others.append(term)
             else:
@@ -247,7 +257,7 @@ class SkippableStates:
             if both:
                 needed = both
             else:
-                self.reach[number] = min(self.reach[number], automata.min_len[term] - len(text) - CUT_OFF - 1)
+                self.reach[number] = min(self.reach[number], automata.table.min_len[term] - len(text) - CUT_OFF - 1)
         self.needed[number] = needed
         return bool(self.reach[number] > 0)
 
@@ -270,20 +280,20 @@ class SkippableStates:
 
     def _found_needed_by(self, term: int, kinds: int, depth: int) -> int:
         automata = self.automata
-        kind = automata.kind[term]
+        kind = automata.table.kind[term]
         if kind == K_EMPTY:
             return 0
         if term == NOTHING:
             return ALL_KINDS
         if kind == K_UNION:
             found = ALL_KINDS
-            for part in automata.payload[term]:
+            for part in automata.table.payload[term]:
                 found &= self._needed_by(part, kinds, depth)
                 if not found:
                     break
             return found
-        found = self._needed_by(automata.tail[term], kinds, depth)
-        payload = automata.payload[term]
+        found = self._needed_by(automata.table.tail[term], kinds, depth)
+        payload = automata.table.payload[term]
         if kind == K_LITERAL:
             own = kinds_in(payload)
             return ALL_KINDS if own & ~kinds else found | own

@@ -106,8 +106,8 @@ class TerminalMasks(CountedMasks):
                 return made
         if repetition is not None:
             char_state, least, most, rest_state = repetition
-            if self._is_narrow(char_state) and self.automata.kind[rest_state] in (K_LITERAL, K_BYTES):
-                return self._behind_repeated(self.automata.repeat(char_state, least, most, EMPTY), rest_state)
+            if self._is_narrow(char_state) and self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES):
+                return self._behind_repeated(self.automata.terms.repeat(char_state, least, most, EMPTY), rest_state)
             counted = self._counted_of(char_state, rest_state, most)
             if counted is not None:
                 return self._of_count(counted, least, -1 if counted.absorbs else most)
@@ -142,7 +142,7 @@ class TerminalMasks(CountedMasks):
         """
         key = (char_state, rest_state)
         if key not in self._counted:
-            is_literal = self.automata.kind[rest_state] in (K_LITERAL, K_BYTES)
+            is_literal = self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES)
             is_rest_large = not is_literal and self._is_wide(rest_state) and not self._is_wide(char_state)
             self._counted[key] = None if is_rest_large else self._make_counted(char_state, rest_state, most)
         return self._counted[key]
@@ -162,7 +162,10 @@ class TerminalMasks(CountedMasks):
 
     def _is_narrow(self, char_state: int) -> bool:
         """Whether a state matches single bytes, and few of them: white space, say."""
-        return self.automata.kind[char_state] == K_BYTES and self.automata.payload[char_state].bit_count() <= MAX_BYTES
+        return (
+            self.automata.table.kind[char_state] == K_BYTES
+            and self.automata.table.payload[char_state].bit_count() <= MAX_BYTES
+        )
 
     def _behind_repeated(self, repeated: int, rest_state: int) -> TerminalMask:
         """The tables of C{m,n} R, by way of those of C{m,n}, which many R share. R begins with certain bytes: it is no
@@ -172,7 +175,7 @@ class TerminalMasks(CountedMasks):
             self._repeated[repeated] = self._inside_alone(self.get(repeated))
         table = self.get(repeated)
         parts = [self._repeated[repeated]]
-        if self.automata.accepting[repeated]:
+        if self.automata.table.accepting[repeated]:
             parts.append(self.get(rest_state))
         for index in range(table.first_exit, table.last_exit):
             parts.append(self.behind(self.exits[index], rest_state))
@@ -197,16 +200,16 @@ class TerminalMasks(CountedMasks):
         Returns:
             (the state, what is counted), or None.
         """
-        if not self.automata.counted[state] or not self._is_wide(state):
+        if not self.automata.table.counted[state] or not self._is_wide(state):
             return None
-        body = most_counted(self.automata, state)
+        body = most_counted(self.automata.terms, state)
         room = self._rooms.get(body, ROOM) if body else 0
         if room == 0:
             return None
-        more = least_count(self.automata, state, body) - room
+        more = least_count(self.automata.terms, state, body) - room
         if more < 0:
             return None
-        return (lessened(self.automata, state, body, more) if more else state), body
+        return (lessened(self.automata.terms, state, body, more) if more else state), body
 
     def _is_wide(self, state: int) -> bool:
         """Whether a good part of the vocabulary begins as texts of a state do."""
@@ -249,7 +252,7 @@ class TerminalMasks(CountedMasks):
 
     def _judge_room(self, state: int, body: int) -> None:
         """Remembers whether the last walk, from `state`, kept clear of the bounds on `body`."""
-        if all(least_count(self.automata, entered, body) >= 2 for entered in self._entered):
+        if all(least_count(self.automata.terms, entered, body) >= 2 for entered in self._entered):
             self._roomy.add(state)
         else:
             room = self._rooms.get(body, ROOM)

@@ -117,14 +117,14 @@ class TokenWalks:
         """Goes into a state at a depth of the trie; its transitions must be made."""
         automata = self.automata
         self._state_at[depth] = state
-        self._map_at[depth] = automata.map_at[state] * 256
-        self._targets_at[depth] = automata.targets_at[state]
+        self._map_at[depth] = automata.partitions.map_at.values[state] * 256
+        self._targets_at[depth] = automata.partitions.targets_at.values[state]
 
     def _enter_other(self, depth: int, state: int) -> None:
         """The same for a second automaton that is walked beside the first."""
         automata = self.automata
-        self._other_map_at[depth] = automata.map_at[state] * 256
-        self._other_targets_at[depth] = automata.targets_at[state]
+        self._other_map_at[depth] = automata.partitions.map_at.values[state] * 256
+        self._other_targets_at[depth] = automata.partitions.targets_at.values[state]
 
     def _walk(self, exits: RemainderNodes, start: int) -> None:
         """Walks what stands behind some exits, pruned by the automaton; fills `_tokens` and `_exits`.
@@ -138,13 +138,17 @@ class TokenWalks:
         automata = self.automata
         trie = exits.trie
         self._begin_at(exits.first, exits.last)
-        if automata.kind[start] == K_LITERAL:
+        if automata.table.kind[start] == K_LITERAL:
             start = self._along(exits, start)
             if not self._place_count:
                 return
         automata.expand(start)
-        only = automata.only_byte[start]
-        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+        only = automata.only_byte.values[start]
+        class_of, targets, pools = (
+            automata.partitions.class_of,
+            automata.partitions.target_pool,
+            automata.partitions.pools,
+        )
         map_at, targets_at = self._map_at, self._targets_at
         byte_of, end_of, depth_of, token_start, token_at = (
             trie.byte,
@@ -180,7 +184,7 @@ class TokenWalks:
                 visited += 1
                 if state < 0:
                     state = automata.live_target(at)
-                    targets = automata.target_pool
+                    targets = automata.partitions.target_pool
                 end = end_of[node]
                 if state == 0:
                     node = end
@@ -207,8 +211,12 @@ class TokenWalks:
                     number = open_at[depth - 1] if state == state_at[depth - 1] else skippable_states.known(state)
                     if number < 0 and end - node >= LARGE_SUBTREE:
                         number = skippable_states.find(state)
-                        if automata.pools != pools:
-                            class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+                        if automata.partitions.pools != pools:
+                            class_of, targets, pools = (
+                                automata.partitions.class_of,
+                                automata.partitions.target_pool,
+                                automata.partitions.pools,
+                            )
                     open_at[depth] = number
                     if (
                         number >= 0
@@ -231,19 +239,23 @@ class TokenWalks:
                 if end == node + 1:
                     node = end
                     continue
-                if automata.accepting[state] and trie.node_mark[node] != self._walk_serial:
+                if automata.table.accepting[state] and trie.node_mark[node] != self._walk_serial:
                     if may_repeat:
                         trie.node_mark[node] = self._walk_serial
                     self._add_exit(node, 0)
-                if automata.map_at[state] == NO_MAP:
-                    automata.derive(state)
-                if automata.only_byte[state] == NO_BYTE:
+                if automata.partitions.map_at.values[state] == NO_MAP:
+                    automata.derivatives.derive(state)
+                if automata.only_byte.values[state] == NO_BYTE:
                     node = end
                     continue
                 if self._keeps_entered:
                     self._keep_state(state)
-                if automata.pools != pools:
-                    class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+                if automata.partitions.pools != pools:
+                    class_of, targets, pools = (
+                        automata.partitions.class_of,
+                        automata.partitions.target_pool,
+                        automata.partitions.pools,
+                    )
                 self._enter(depth, state)
                 node += 1
         if not may_repeat:
@@ -263,7 +275,7 @@ class TokenWalks:
 
         The states between are not made, for no text has gone there yet.
         """
-        data = self.automata.payload[literal]
+        data = self.automata.table.payload[literal]
         trie = exits.trie
         stop = len(data) - 1
         for at in range(stop):
@@ -283,7 +295,7 @@ class TokenWalks:
                 return literal
             for index in range(self._place_count):
                 self._add_meant(exits, self._places[index])
-        return self.automata.literal(data[stop:], self.automata.tail[literal]) if stop else literal
+        return self.automata.terms.literal(data[stop:], self.automata.table.tail[literal]) if stop else literal
 
     def _step_from_all(self, exits: RemainderNodes, byte: int) -> None:
         """Goes one byte on from the places of exits. Where they are many it is remembered: all keys begin alike."""
@@ -363,9 +375,13 @@ class TokenWalks:
         self._forget()
         automata = self.automata
         trie = self.trie
-        automata.derive(state)
-        automata.derive(like)
-        class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+        automata.derivatives.derive(state)
+        automata.derivatives.derive(like)
+        class_of, targets, pools = (
+            automata.partitions.class_of,
+            automata.partitions.target_pool,
+            automata.partitions.pools,
+        )
         map_at, targets_at = self._map_at, self._targets_at
         other_map_at, other_targets_at = self._other_map_at, self._other_targets_at
         byte_of, end_of, depth_of, size = trie.byte, trie.end, trie.depth, trie.size
@@ -382,7 +398,7 @@ class TokenWalks:
             mine, other = targets[at], targets[other_at]
             if mine < 0 or other < 0:
                 mine, other = automata.live_target(at), automata.live_target(other_at)
-                targets = automata.target_pool
+                targets = automata.partitions.target_pool
             if mine == other:
                 node = end_of[node]
                 continue
@@ -394,14 +410,18 @@ class TokenWalks:
             elif other == 0:
                 self._add_tokens(node, 0)
             if end_of[node] > node + 1:
-                if automata.accepting[mine] and not automata.accepting[other]:
+                if automata.table.accepting[mine] and not automata.table.accepting[other]:
                     self._add_exit(node, 0)
-                elif automata.accepting[other] and not automata.accepting[mine]:
+                elif automata.table.accepting[other] and not automata.table.accepting[mine]:
                     self._add_gone(node)
-                automata.derive(mine)
-                automata.derive(other)
-                if automata.pools != pools:
-                    class_of, targets, pools = automata.class_of, automata.target_pool, automata.pools
+                automata.derivatives.derive(mine)
+                automata.derivatives.derive(other)
+                if automata.partitions.pools != pools:
+                    class_of, targets, pools = (
+                        automata.partitions.class_of,
+                        automata.partitions.target_pool,
+                        automata.partitions.pools,
+                    )
                 self._enter(depth, mine)
                 self._enter_other(depth, other)
             node += 1

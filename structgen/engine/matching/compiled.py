@@ -55,7 +55,7 @@ class SharedTables:
     @property
     def bytes_used(self) -> int:
         """About how much memory masks and the texts of substrings take."""
-        return self._masks_bytes() + self.automata.suffix_bytes()
+        return self._masks_bytes() + self.automata.payloads.suffix_bytes()
 
     @property
     def is_worn(self) -> bool:

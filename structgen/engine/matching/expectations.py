@@ -218,12 +218,12 @@ class ExpectationFinder:
     def _is_white_space(self, state: int) -> bool:
         """Whether nothing but white space can come, within a terminal that allows some."""
         some = self._automata.first_bytes(state)
-        return bool(self._automata.accepting[state]) and some != 0 and not some & ~SPACES
+        return bool(self._automata.table.accepting[state]) and some != 0 and not some & ~SPACES
 
     def _forced(self, state: int) -> tuple[bytes, bool]:
         """The bytes that must come next within a terminal, up to the case of letters; and whether that is free."""
         automata, out, is_free = self._automata, bytearray(), False
-        while len(out) <= LONGEST_SHOWN and (not automata.accepting[state] or not out):
+        while len(out) <= LONGEST_SHOWN and (not automata.table.accepting[state] or not out):
             some = automata.first_bytes(state)
             byte = some.bit_length() - 1
             target = automata.next(state, byte) if some else 0
@@ -258,7 +258,7 @@ class ExpectationFinder:
             if not work:
                 return sorted(found)
             state, text = work.pop()
-            if self._automata.accepting[state]:
+            if self._automata.table.accepting[state]:
                 found.append(text)
             some = self._automata.first_bytes(state)
             if len(found) > MAX_SHOWN or len(text) >= LONGEST_SHOWN or len(work) + some.bit_count() > MAX_SHOWN:

@@ -76,7 +76,7 @@ class Continuations:
         automata = self._sets.automata
         for index in range(len(text)):
             at = automata.next(at, text[index])
-            if not at or (self._compiled.eager and automata.accepting[at]):
+            if not at or (self._compiled.eager and automata.table.accepting[at]):
                 return 0
         return at
 
@@ -93,7 +93,7 @@ class Continuations:
         """The bytes that lead on from a state of an automaton to where more must follow, as bits of a number: nothing
         that may be refused, and nothing that ends the text.
         """
-        if self._compiled.eager and self._sets.automata.accepting[at]:
+        if self._compiled.eager and self._sets.automata.table.accepting[at]:
             return 0
         known = self._within.get(at)
         if known is None:
@@ -135,11 +135,11 @@ class Continuations:
             if count > MAX_ENDINGS or len(text) > LONGEST_ENDING:
                 endings.are_all = False
                 break
-            if kind != IN_SET and automata.accepting[at]:
+            if kind != IN_SET and automata.table.accepting[at]:
                 endings.are_all = False  # other terminals may follow
             elif kind == IN_SET and self._sets.accepting[at] and not partial and scanner.may_end(state):
                 endings.add(tokenization.spell(text))
-            if self._compiled.eager and (self._sets.accepting[at] if kind == IN_SET else automata.accepting[at]):
+            if self._compiled.eager and (self._sets.accepting[at] if kind == IN_SET else automata.table.accepting[at]):
                 continue
             following = self.next_bytes(at) if kind == IN_SET else self._leading_from(at)
             cutting = 0 if partial else following & self._cutting_bytes(state, text)

@@ -326,7 +326,7 @@ class ProperMasks:
                 at = automata.next(at, text[index])
                 if not at:
                     break
-                if automata.accepting[at]:
+                if automata.table.accepting[at]:
                     verdict = UNKNOWN  # other terminals may follow
                     if self._compiled.eager:
                         at = 0

@@ -116,9 +116,9 @@ def test_the_least_count_that_is_needed() -> None:
     needed = []
     for byte in b"abc-de-":
         free, _ = store.as_bounded(state)
-        needed.append(store.least_begun(free))
+        needed.append(store.emptiness.least_begun(free))
         after = store.step(state, byte)
-        assert store.begun(free, store.step(free, byte)) == 1
+        assert store.derivatives.begun(free, store.step(free, byte)) == 1
         state = after
     assert needed == [9, 8, 7, 6, 5, 4, 3]
     assert not store.is_empty(rx.intersection(rx.Repeat(rx.ANY_CHAR, 0, 9), pattern))

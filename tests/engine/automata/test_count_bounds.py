@@ -21,22 +21,25 @@ def walked(automata: AutomatonStore, pattern: str, text: bytes) -> int:
 def test_what_has_less_left_is_what_was_written_with_less(text: bytes) -> None:
     automata = AutomatonStore()
     state = walked(automata, WORDS % 90, text)
-    body = most_counted(automata, state)
-    assert automata.counted[state] and body
-    assert lessened(automata, state, body, 30) == walked(automata, WORDS % 60, text)
-    assert least_count(automata, state, body) - least_count(automata, walked(automata, WORDS % 60, text), body) == 30
+    body = most_counted(automata.terms, state)
+    assert automata.table.counted[state] and body
+    assert lessened(automata.terms, state, body, 30) == walked(automata, WORDS % 60, text)
+    assert (
+        least_count(automata.terms, state, body) - least_count(automata.terms, walked(automata, WORDS % 60, text), body)
+        == 30
+    )
 
 
 def test_terms_without_such_bounds_and_those_that_are_not_looked_into() -> None:
     automata = AutomatonStore()
     plain = walked(automata, "[a-z]+ [a-z]*!", b"")
-    assert not automata.counted[plain]
-    assert most_counted(automata, plain) == 0
-    body = most_counted(automata, walked(automata, WORDS % 90, b""))
-    assert least_count(automata, plain, body) == FAR  # it has no bound on that
+    assert not automata.table.counted[plain]
+    assert most_counted(automata.terms, plain) == 0
+    body = most_counted(automata.terms, walked(automata, WORDS % 90, b""))
+    assert least_count(automata.terms, plain, body) == FAR  # it has no bound on that
     exact = walked(automata, "([a-z]+ +){7}!", b"")
-    assert least_count(automata, exact, body) == 0  # one that says how often it must come is not made less
+    assert least_count(automata.terms, exact, body) == 0  # one that says how often it must come is not made less
     words, other = (automata.add(parse_regex(pattern)) for pattern in (WORDS % 90, "[^x]*"))
-    both = automata.intersection([words, other], 1)
-    assert most_counted(automata, both) == 0
-    assert least_count(automata, both, body) == 0
+    both = automata.terms.intersection([words, other], 1)
+    assert most_counted(automata.terms, both) == 0
+    assert least_count(automata.terms, both, body) == 0

@@ -33,10 +33,10 @@ def test_that_all_that_is_left_is_refused_is_seen_without_a_search() -> None:
     store = AutomatonStore()
     refused = holding(r"(?:g|\\u0067)(?:i|\\u0069)t")
     start = store.add(intersection(holding("hipchat"), Complement(refused)))
-    searched = store.terms_searched
+    searched = store.emptiness.terms_searched
     assert not store.matches(start, b'"hipchat git"')
     assert store.matches(start, b'"hipchat gi"')
-    assert store.terms_searched == searched
+    assert store.emptiness.terms_searched == searched
 
 
 @pytest.mark.parametrize("depth", [30, 240])

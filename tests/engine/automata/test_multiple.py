@@ -122,4 +122,4 @@ def test_searches_from_many_remainders_look_at_each_few_times(form: Regex) -> No
         state = start
         for byte in str(number).encode():
             state = store.next(state, byte)
-    assert store.terms_searched < 3 * store.count
+    assert store.emptiness.terms_searched < 3 * store.count

@@ -238,19 +238,22 @@ def test_the_transitions_that_walks_read_are_those_of_next() -> None:
     store = AutomatonStore()
     state = store.add(Literal(b"null"))
     store.expand(state)
-    assert store.only_byte[state] == ord("n")
-    assert store.only_target[state] == store.step(state, ord("n"))
+    assert store.only_byte.values[state] == ord("n")
+    assert store.only_target.values[state] == store.step(state, ord("n"))
     many = store.add(parse_regex("[ab]c"))
     store.expand(many)
-    assert store.only_byte[many] == -1
+    assert store.only_byte.values[many] == -1
     for start in (state, many):
         for byte in range(256):
-            target = store.target_pool[store.targets_at[start] + store.class_of[store.map_at[start] * 256 + byte]]
+            target = store.partitions.target_pool[
+                store.partitions.targets_at.values[start]
+                + store.partitions.class_of[store.partitions.map_at.values[start] * 256 + byte]
+            ]
             assert target == store.step(start, byte)
     assert store.step(many, ord("a")) == store.step(many, ord("b")) == store.add(Literal(b"c"))
     end = store.add(EMPTY)
     store.expand(end)
-    assert store.only_byte[end] == 256 and store.is_accepting(end) and not store.has_next(end)
+    assert store.only_byte.values[end] == 256 and store.is_accepting(end) and not store.has_next(end)
 
 
 @settings(max_examples=100)
@@ -263,7 +266,7 @@ def test_no_class_of_bytes_is_without_bytes(regex: Regex) -> None:
         state = waiting.pop()
         seen.add(state)
         reached = {store.next(state, byte) for byte in range(256)}
-        assert set(store.targets(state)) == reached
+        assert set(store.derivatives.targets(state)) == reached
         waiting.extend(reached - seen)
 
 
@@ -284,7 +287,7 @@ def test_which_bytes_lead_on_is_told_before_it_is_known_where_to(regex: Regex) -
         assert told == [target != 0 for target in reached]
         leading = [byte for byte in range(256) if told[byte]]
         only = leading[0] if len(leading) == 1 else 256 if not leading else -1
-        assert store.only_byte[state] == only
+        assert store.only_byte.values[state] == only
         waiting.extend(reached)
 
 

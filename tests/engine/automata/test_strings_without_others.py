@@ -142,15 +142,15 @@ def test_no_automaton_is_needed_to_see_it(others: list[str]) -> None:
 def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
     rng = random.Random(seed)
     automata = AutomatonStore()
-    star = automata.tail[automata.add(ANY_STRING)]
-    body, _, _ = automata.payload[star]
+    star = automata.table.tail[automata.add(ANY_STRING)]
+    body, _, _ = automata.table.payload[star]
     for _ in range(4):
         state = automata.add(quoted(pattern(rng)))
         for byte in rng.choice((b'"', b'"a', b'"z1', b'"\\u00', b'"-\\')):
             state = automata.step(state, byte)
-        if is_spelled(automata, state, body, automata.tail[star], automata._cover(body), {}):
-            others = automata.complement(star, EMPTY)
-            assert automata._pruned(automata.intersection([state, others], EMPTY)) == DEAD
+        if is_spelled(automata.terms, state, body, automata.table.tail[star], automata.alphabets.cover(body), {}):
+            others = automata.terms.complement(star, EMPTY)
+            assert automata.emptiness.pruned(automata.terms.intersection([state, others], EMPTY)) == DEAD
 
 
 def test_a_string_long_enough_is_no_condition_beside_a_pattern() -> None:

@@ -1,0 +1,26 @@
+cimport cython
+
+from structgen.engine.automata.payload_tables cimport PayloadTables
+from structgen.engine.automata.term_table cimport TermTable
+
+# Typed copies of constants.
+cdef int ANY_BYTE, EMPTY
+cdef int K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
+cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
+cdef int MAX_TABLE_TEXTS, MAX_CODE_TERMS
+
+
+@cython.final
+cdef class Alphabets:
+    cdef readonly TermTable table
+    cdef readonly PayloadTables payloads
+    cdef dict _covers            # body -> the characters that it matches, each alone
+    cdef dict _alphabets         # term -> its alphabet
+    cdef dict _table_alphabets   # text table -> its alphabet
+    cdef dict _codes             # term -> whether it is seen to be a prefix code
+
+    cpdef object cover(self, int body)
+    cpdef object alphabet(self, int term)
+    cpdef object head_alphabet(self, int term)
+    cpdef bint is_code(self, int term) except -1
+    cpdef bint begin_apart(self, int left, int right) except -1

@@ -1,0 +1,212 @@
+"""Facts about the characters of terms, read off their form: what their texts may hold, and begin with.
+
+An *alphabet* is a set of characters as bits of a number: bit c for the ASCII character c, `OTHER_CHARS` for all
+characters beyond ASCII, `BROKEN_CHARS` for bytes that are not whole characters. These facts are seldom needed, so each
+is found when it is asked for, and remembered.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.automata.payload_tables import BROKEN_CHARS, OTHER_CHARS, PayloadTables
+from structgen.engine.automata.term_table import TermTable
+from structgen.engine.constants import (
+    ANY_BYTE,
+    EMPTY,
+    K_BOUNDED,
+    K_BYTES,
+    K_CHARS,
+    K_COMPLEMENT,
+    K_COUNTING,
+    K_EARLY,
+    K_EMPTY,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_MULTIPLE,
+    K_REPEAT,
+    K_SUBSTRINGS,
+    K_TABLE,
+    K_UNION,
+)
+
+__all__ = ["ASCII_MASK", "Alphabets"]
+
+ASCII_MASK = (1 << 128) - 1
+MAX_TABLE_TEXTS = 1000  # texts of a table that are looked at to find their characters
+MAX_CODE_TERMS = 64  # terms that are looked at to see whether something is a prefix code
+
+
+class Alphabets:
+    """Characters and first bytes of the terms of one table.
+
+    Args:
+        table: has the terms.
+        payloads: has the character classes and texts that terms refer to.
+    """
+
+    def __init__(self, table: TermTable, payloads: PayloadTables) -> None:
+        self.table = table
+        self.payloads = payloads
+        self._covers: dict[int, int] = {}
+        self._alphabets: dict[int, int] = {}
+        self._table_alphabets: dict[int, int] = {}
+        self._codes: dict[int, bool] = {}
+
+    def cover(self, body: int) -> int:
+        """The alphabet each of whose characters `body` matches."""
+        cover = self._covers.get(body)
+        if cover is None:
+            cover = 0
+            for part in self.table.payload[body] if self.table.kind[body] == K_UNION else (body,):
+                kind = self.table.kind[part]
+                if kind >= K_LITERAL and self.table.tail[part] == EMPTY:
+                    if kind == K_CHARS:
+                        cover |= self.payloads.class_cover[self.table.payload[part]]
+                    elif kind == K_BYTES:
+                        cover |= self.table.payload[part] & ASCII_MASK
+            if body == ANY_BYTE:
+                cover |= OTHER_CHARS | BROKEN_CHARS
+            self._covers[body] = cover
+        return cover
+
+    def alphabet(self, term: int) -> int:
+        """The ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
+        done = self._alphabets
+        stack = [term]
+        while stack:
+            top = stack[len(stack) - 1]
+            kind = self.table.kind[top]
+            needed: tuple[int, ...] = ()
+            if kind == K_UNION:
+                needed = self.table.payload[top]
+            elif kind == K_REPEAT:
+                needed = (self.table.payload[top][0], self.table.tail[top])
+            elif kind == K_EARLY:
+                needed = (self.table.payload[top], self.table.tail[top])
+            elif kind == K_INTERSECTION:
+                needed = (*self.table.payload[top], self.table.tail[top])
+            elif kind == K_COUNTING:
+                needed = self.table.payload[top]
+            elif kind == K_BOUNDED:
+                needed = (self.table.payload[top][0], self.table.tail[top])
+            elif kind >= K_LITERAL:
+                needed = (self.table.tail[top],)
+            missing = [t for t in needed if t not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            result = self.head_alphabet(top)
+            if kind == K_INTERSECTION:
+                for part in self.table.payload[top]:
+                    result &= done[part]
+                result |= done[self.table.tail[top]]
+            elif kind == K_COUNTING:
+                star, phase, matched = self.table.payload[top]
+                result &= (done[star] | done[phase]) & done[matched]
+            else:
+                for part in needed:
+                    result |= done[part]
+            done[top] = result
+        return done[term]
+
+    def head_alphabet(self, term: int) -> int:
+        """The part of the alphabet that comes from the head itself, not from terms in it."""
+        kind = self.table.kind[term]
+        if kind == K_LITERAL:
+            data: bytes = self.table.payload[term]
+            result = 0
+            for byte in data:
+                result |= 1 << byte
+            if data.isascii():
+                return result
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                return result & ASCII_MASK | BROKEN_CHARS
+            return result & ASCII_MASK | OTHER_CHARS
+        if kind == K_BYTES:
+            mask = int(self.table.payload[term])
+            return mask & ASCII_MASK | (BROKEN_CHARS if mask >> 128 else 0)
+        if kind == K_CHARS:
+            return self.payloads.class_alphabet[int(self.table.payload[term])]
+        if kind == K_TABLE:
+            return self._alphabet_of_table(int(self.table.payload[term][0]))
+        if kind in (K_INTERSECTION, K_COMPLEMENT, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING):
+            return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
+        return 0
+
+    def _alphabet_of_table(self, number: int) -> int:
+        """The alphabet of all texts of a table, if they are not too many to look at."""
+        found = self._table_alphabets.get(number)
+        if found is None:
+            texts = self.payloads.texts[number]
+            found = ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
+            if len(texts) <= MAX_TABLE_TEXTS:
+                joined = b"".join(texts)
+                if joined.isascii():
+                    found = 0
+                    for byte in set(joined):
+                        found |= 1 << byte
+            self._table_alphabets[number] = found
+        return found
+
+    def is_code(self, term: int) -> bool:
+        """Whether no text of a term is a prefix of another one; False may also mean that this is not easily seen."""
+        found = self._codes.get(term)
+        if found is None:
+            found = self._codes[term] = self._seems_code(term)
+        return found
+
+    def _seems_code(self, term: int) -> bool:
+        """The same, by its shape: at each choice the first bytes tell the alternatives apart."""
+        seen = {term}
+        stack = [term]
+        while stack:
+            top = stack.pop()
+            kind = self.table.kind[top]
+            if kind == K_UNION:
+                inner = self.table.payload[top]
+                taken = 0
+                for part in inner:
+                    first = self._first_bytes(part)
+                    if first == 0 or first & taken:
+                        return False
+                    taken |= first
+            elif K_LITERAL <= kind <= K_CHARS:
+                inner = (self.table.tail[top],)
+            elif kind == K_REPEAT and self.table.payload[top][1] == self.table.payload[top][2]:
+                inner = (self.table.payload[top][0], self.table.tail[top])
+            elif kind == K_EMPTY:
+                continue
+            else:
+                return False
+            stack.extend([t for t in inner if t not in seen])
+            seen.update(inner)
+            if len(seen) > MAX_CODE_TERMS:
+                return False
+        return not self.table.accepting[term]
+
+    def begin_apart(self, left: int, right: int) -> bool:
+        """Whether no byte begins texts of both terms; False may also mean that this is not easily seen."""
+        masks = [0, 0]
+        for side, term in enumerate((left, right)):
+            for part in self.table.payload[term] if self.table.kind[term] == K_UNION else (term,):
+                first = self._first_bytes(part)
+                if first == 0:
+                    return False
+                masks[side] |= first
+        return masks[0] & masks[1] == 0
+
+    def _first_bytes(self, term: int) -> int:
+        """The bytes that texts of a sequence may begin with, as a mask; 0 if that is not easily seen."""
+        kind = self.table.kind[term]
+        if kind == K_LITERAL:
+            return 1 << int(self.table.payload[term][0])
+        if kind == K_BYTES:
+            return int(self.table.payload[term])
+        mask = 0
+        if kind == K_CHARS:
+            for sequence in self.payloads.sequences[self.table.payload[term]]:
+                low, high = sequence[0]
+                mask |= (2 << high) - (1 << low)
+        return mask

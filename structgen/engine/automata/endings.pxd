@@ -1,0 +1,31 @@
+cimport cython
+
+from structgen.engine.automata.alphabets cimport Alphabets
+from structgen.engine.automata.emptiness cimport Emptiness
+from structgen.engine.automata.term_table cimport TermTable
+from structgen.engine.automata.terms cimport Terms
+
+# Typed copies of the constants of structgen/engine/constants.py.
+cdef int EMPTY, NOTHING
+cdef int K_BOUNDED, K_BYTES, K_CHARS, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_TABLE, K_UNION
+
+
+@cython.final
+cdef class Endings:
+    cdef readonly Emptiness emptiness
+    cdef readonly TermTable table
+    cdef readonly Terms terms
+    cdef readonly Alphabets alphabets
+    cdef dict _ever_endless              # by state: see is_ever_endless
+    cdef dict _behind                    # C and R -> term -> whether all its texts are C*·R
+    cdef dict _few                       # by term: see _holds_few
+
+    cpdef bint is_ever_endless(self, int state) except -1
+    @cython.locals(top=int, kind=int)
+    cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
+    cdef bint _is_byte(self, int term) except -1
+    cpdef int last_of(self, int state) except -1
+    @cython.locals(star=int, body=int, last=int, is_plain=bint)
+    cdef bint _is_endless_by_form(self, int state) except -1
+    @cython.locals(top=int, kind=int, may=bint)
+    cpdef bint _holds_few(self, int term) except -1

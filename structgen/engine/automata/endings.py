@@ -1,0 +1,229 @@
+"""Facts about how the texts of a state end: with what, and whether they may go on for ever."""
+
+from __future__ import annotations
+
+from structgen.engine.automata.alphabets import ASCII_MASK
+from structgen.engine.automata.emptiness import Emptiness
+from structgen.engine.automata.inclusion import is_spelled
+from structgen.engine.constants import (
+    EMPTY,
+    K_BOUNDED,
+    K_BYTES,
+    K_CHARS,
+    K_COMPLEMENT,
+    K_EMPTY,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_REPEAT,
+    K_TABLE,
+    K_UNION,
+    NOTHING,
+)
+
+__all__ = ["Endings"]
+
+SMALL_COUNT = 16
+MAX_TERMS = 100  # looked at to see how texts end
+MAX_STATES = 200  # looked at to see whether a language is endless from all of its states
+
+
+class Endings:
+    """How the texts of states end.
+
+    Args:
+        emptiness: of the terms that states are.
+    """
+
+    def __init__(self, emptiness: Emptiness) -> None:
+        self.emptiness = emptiness
+        self.table = emptiness.table
+        self.terms = emptiness.terms
+        self.alphabets = emptiness.terms.alphabets
+        self._ever_endless: dict[int, bool] = {}
+        self._few: dict[int, bool] = {}
+        self._behind: dict[tuple[int, int], dict[int, bool]] = {}
+
+    def is_ever_endless(self, state: int) -> bool:
+        """Whether every beginning of a text that is matched from a state, and can go on, does so to infinitely many.
+
+        Told only where it takes few states to see; else False.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        found = self._ever_endless.get(state)
+        if found is None:
+            found = self._ever_endless[state] = self._sees_endless(state)
+        return found
+
+    def _sees_endless(self, state: int) -> bool:
+        if self._ends_repeating(state):
+            return True
+        after: dict[int, set[int]] = {}
+        waiting = [state]
+        while waiting:
+            top = waiting.pop()
+            if top in after:
+                continue
+            if len(after) >= MAX_STATES or self._is_counted_out(top):
+                return False
+            after[top] = {top} if self._is_endless_by_form(top) else set(self.emptiness.successors(top))
+            waiting.extend(after[top])
+        ended: set[int] = {here for here, targets in after.items() if not targets}
+        if state in ended:
+            return False
+        return not any(targets <= ended for here, targets in after.items() if here not in ended)
+
+    def _ends_repeating(self, state: int, repeated: int = NOTHING) -> bool:
+        """Whether all texts of a state end with something any number of times and one byte: before that byte comes, it
+        may be put off for ever. What comes any number of times is `repeated`, if that is given.
+        """
+        seen = {state}
+        waiting = [state]
+        while waiting:
+            top = waiting.pop()
+            kind = self.table.kind[top]
+            if kind < K_UNION or len(seen) > MAX_TERMS:
+                return False
+            if kind == K_REPEAT and self.table.payload[top][2] < 0 and self._is_byte(self.table.tail[top]):
+                if repeated in (NOTHING, self.table.payload[top][0]):
+                    continue
+                return False
+            following: tuple[int, ...] = self.table.payload[top] if kind == K_UNION else (self.table.tail[top],)
+            waiting.extend([part for part in following if part not in seen])
+            seen.update(following)
+        return True
+
+    def _is_byte(self, term: int) -> bool:
+        """Whether a term is a literal of one byte."""
+        return (
+            self.table.kind[term] == K_LITERAL and self.table.tail[term] == EMPTY and len(self.table.payload[term]) == 1
+        )
+
+    def _is_endless_by_form(self, state: int) -> bool:
+        """Whether a state is ever endless because it is a string C*·R without others, and the others do not matter.
+
+        They do not where C*·R ends with C* and a byte, and one character can be added for ever before that byte: it is
+        a C, but comes nowhere in the others, except where these leave any number of C alone. So a text with it there is
+        one of the others only if the text without it is. Single texts do not matter either, whatever is in them: they
+        are short.
+        """
+        if self.table.kind[state] != K_INTERSECTION or self.table.tail[state] != EMPTY:
+            return False
+        kept = [
+            part
+            for part in self.table.payload[state]
+            if self.table.kind[part] != K_COMPLEMENT or self.table.tail[part] != EMPTY
+        ]
+        if len(kept) != 1 or self.table.may_be_empty[kept[0]] or not self.is_ever_endless(kept[0]):
+            return False
+        others = [self.table.payload[part] for part in self.table.payload[state] if part != kept[0]]
+        if all(map(self._holds_few, others)):
+            return True
+        star = self._star_within(kept[0])
+        if star == EMPTY:
+            return False
+        body = self.table.payload[star][0]
+        if not self.alphabets.is_code(body):  # else C might swallow what is added together with what is before it
+            return False
+        last = self.last_of(star)
+        is_plain = self._is_byte(self.table.tail[star])
+        if not is_plain and not (self._ends_repeating(star, body) and self.ends_behind(star, body, last)):
+            return False
+        needed = self.alphabets.alphabet(last)
+        for other in others:
+            if not self._holds_few(other):
+                needed |= self._alphabet_between(other, body)
+        return self.alphabets.cover(body) & ASCII_MASK & ~needed != 0
+
+    def _star_within(self, term: int) -> int:
+        """The part C*·R of a sequence that begins with literals, such as an opening quote; EMPTY for any other."""
+        while self.table.kind[term] == K_LITERAL:
+            term = self.table.tail[term]
+        if self.table.kind[term] != K_REPEAT:
+            return EMPTY
+        _, low, high = self.table.payload[term]
+        return term if low == 0 and high < 0 else EMPTY
+
+    def _alphabet_between(self, term: int, body: int) -> int:
+        """The characters in texts of sequences besides those of any number of `body`; all where it is not seen."""
+        found = 0
+        seen = {term}
+        waiting = [term]
+        while waiting:
+            top = waiting.pop()
+            kind = self.table.kind[top]
+            if kind == K_UNION:
+                following = self.table.payload[top]
+            elif K_LITERAL <= kind <= K_REPEAT:
+                following = (self.table.tail[top],)
+                if kind != K_REPEAT:
+                    found |= self.alphabets.head_alphabet(top)
+                elif self.table.payload[top] != (body, 0, -1):
+                    found |= self.alphabets.alphabet(self.table.payload[top][0])
+            elif kind == K_EMPTY:
+                continue
+            else:
+                return ASCII_MASK
+            waiting.extend([part for part in following if part not in seen])
+            seen.update(following)
+        return found
+
+    def _holds_few(self, term: int) -> bool:
+        """Whether only finitely many texts are matched from a term, as far as its form shows this."""
+        done = self._few
+        stack = [term]
+        while stack:
+            top = stack[len(stack) - 1]
+            kind = self.table.kind[top]
+            needed: tuple[int, ...] = ()
+            may = True
+            if kind == K_UNION:
+                needed = self.table.payload[top]
+            elif kind == K_REPEAT:
+                needed = (self.table.payload[top][0], self.table.tail[top])
+                may = self.table.payload[top][2] >= 0
+            elif kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE):
+                needed = (self.table.tail[top],)
+            else:
+                may = kind <= K_EMPTY
+            missing = [part for part in needed if part not in done] if may else []
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            done[top] = may and all(map(done.__getitem__, needed))
+        return done[term]
+
+    def _is_counted_out(self, state: int) -> bool:
+        """Whether a state begins with a large bound on a count: most often it is finite, and has many states."""
+        if self.table.kind[state] == K_BOUNDED:
+            return True
+        return bool(self.table.kind[state] == K_REPEAT and self.table.payload[state][2] > SMALL_COUNT)
+
+    def ends_behind(self, state: int, body: int, last: int) -> bool:
+        """Whether all texts of a state are C*·R, for C and R given, and R begins as no C does; by their form."""
+        if (
+            self.table.kind[last] == K_LITERAL and self.table.tail[last] == EMPTY
+        ):  # what stands before its last byte may be C
+            data = self.table.payload[last]
+            last = self.terms.literal(data[len(data) - 1 :], EMPTY)
+        if self.table.kind[last] != K_LITERAL or not self.terms.is_countable_with(body, last):
+            return False
+        known = self._behind.setdefault((body, last), {last: True})
+        before = len(known)
+        found = is_spelled(self.terms, state, body, last, self.alphabets.cover(body), known, by_bytes=True)
+        self.table.count_pairs(len(known) - before)
+        return found
+
+    def last_of(self, state: int) -> int:
+        """What the texts of a state end with, one of the ways if there are several."""
+        while True:
+            if self.table.kind[state] == K_UNION:
+                parts: tuple[int, ...] = self.table.payload[state]
+                literals = [part for part in parts if self.table.kind[part] == K_LITERAL]
+                state = (literals or parts)[0]
+            elif self.table.kind[state] >= K_LITERAL and self.table.tail[state] != EMPTY:
+                state = self.table.tail[state]
+            else:
+                return state

@@ -1,0 +1,113 @@
+"""Tables of what terms refer to by a number: character classes, sets of texts, and suffix automata.
+
+The payload of a term is compared and hashed whenever an equal term is looked up, so large things are kept here, once
+each, and the term holds their number.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from structgen.engine.automata.suffix_automaton import SuffixAutomaton
+from structgen.engine.regex.utf8 import ByteRanges, byte_sequences
+
+__all__ = ["BROKEN_CHARS", "OTHER_CHARS", "PayloadTables"]
+
+OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
+BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
+
+
+class PayloadTables:
+    """The character classes, text tables and suffix automata of one `TermTable`, each with a number.
+
+    Attributes:
+        sequences: by class, its byte sequences: the UTF-8 forms of its characters, or of what is left of them.
+        class_cover: by class, the characters that it matches, each alone; see `Alphabets.cover`.
+        class_alphabet: by class, the characters that its texts may hold; see `Alphabets.alphabet`.
+        texts: by table, its sorted texts.
+        suffix_automata: by number, a suffix automaton.
+    """
+
+    def __init__(self) -> None:
+        self.sequences: list[tuple[ByteRanges, ...]] = []
+        self.class_cover: list[int] = []
+        self.class_alphabet: list[int] = []
+        self.texts: list[tuple[bytes, ...]] = []
+        self.suffix_automata: list[SuffixAutomaton] = []
+        self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
+        self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
+        self._table_of: dict[tuple[bytes, ...], int] = {}
+        self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
+
+    def class_of_ranges(self, ranges: tuple[tuple[int, int], ...]) -> int:
+        """Return the number of the class of some code points; -1 if none of them has a UTF-8 form.
+
+        Args:
+            ranges: sorted and disjoint, both ends included.
+        """
+        number = self._class_of_ranges.get(ranges, -1)
+        if number < 0:
+            sequences = byte_sequences(ranges)
+            if not sequences:
+                return -1
+            cover = sum([((2 << min(b, 127)) - (1 << a)) for a, b in ranges if a < 128])
+            alphabet = cover | OTHER_CHARS
+            if _holds_all_other_chars(ranges):
+                cover = alphabet
+            number = self._class_of_ranges[ranges] = self.add_class(sequences, cover, alphabet)
+        return number
+
+    def add_class(self, sequences: tuple[ByteRanges, ...], cover: int, alphabet: int) -> int:
+        """Return the number of a class of byte sequences, which is added if it is new.
+
+        Args:
+            sequences: the class.
+            cover: the characters that it matches, each alone; see `Alphabets.cover`.
+            alphabet: the characters that its texts may hold; see `Alphabets.alphabet`.
+        """
+        number = self._class_of_sequences.get(sequences)
+        if number is None:
+            number = self._class_of_sequences[sequences] = len(self.sequences)
+            self.sequences.append(sequences)
+            self.class_cover.append(cover)
+            self.class_alphabet.append(alphabet)
+        return number
+
+    def add_table(self, texts: tuple[bytes, ...]) -> int:
+        """Return the number of a table of texts, which is added if it is new. Its texts are sorted and distinct."""
+        number = self._table_of.get(texts)
+        if number is None:
+            if any(a >= b for a, b in pairwise(texts)):
+                return self.add_table(tuple(sorted(set(texts))))
+            number = self._table_of[texts] = len(self.texts)
+            self.texts.append(texts)
+        return number
+
+    def table_size(self, number: int) -> int:
+        """Return the number of texts in a table."""
+        return len(self.texts[number])
+
+    def add_suffix_automaton(self, units: tuple[bytes, ...]) -> int:
+        """Return the number of the suffix automaton of a text of units, which is made if it is new."""
+        units = tuple([unit for unit in units if unit])
+        number = self._suffix_automaton_of.get(units)
+        if number is None:
+            number = self._suffix_automaton_of[units] = len(self.suffix_automata)
+            self.suffix_automata.append(SuffixAutomaton(units))
+        return number
+
+    def suffix_bytes(self) -> int:
+        """Return an estimate of the memory that suffix automata take, in bytes."""
+        return sum([automaton.bytes_used for automaton in self.suffix_automata])
+
+
+def _holds_all_other_chars(ranges: tuple[tuple[int, int], ...]) -> bool:
+    """Return whether every scalar value beyond ASCII is in the ranges."""
+    at = 128
+    for low, high in ranges:
+        if low > at:
+            return False
+        at = max(at, high + 1)
+        if 0xD800 <= at <= 0xDFFF:
+            at = 0xE000
+    return at > 0x10FFFF
