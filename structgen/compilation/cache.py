@@ -203,4 +203,4 @@ def _schema_bytes(tables: GrammarTables) -> int:
 def estimated_tables_bytes(shared: SharedTables) -> int:
     """About how much memory the tables that grammars of a vocabulary share take now."""
     automata = shared.automata
-    return TERM_BYTES * (automata.count + automata.pairs) + shared.terminals.bytes_used
+    return TERM_BYTES * (automata.count + automata.pairs) + shared.terminals.store.bytes_used

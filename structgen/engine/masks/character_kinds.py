@@ -82,7 +82,7 @@ class Contents:
     """What stands behind the nodes of a trie.
 
     Attributes:
-        behind: uint64 by node, the kinds of the characters behind it, as a mask; where a character is cut off at the
+        kinds_below: uint64 by node, the kinds of the characters behind it, as a mask; where a character is cut off at the
             end of a token, the whole character.
         characters: int32 by node, how many characters have begun up to it.
         height: int32 by node, the most bytes that come behind it.
@@ -90,7 +90,7 @@ class Contents:
 
     def __init__(self, trie: TokenTrie) -> None:
         count = trie.node_count
-        self.behind = array("Q", bytes(8 * max(count, 1)))
+        self.kinds_below = array("Q", bytes(8 * max(count, 1)))
         self.characters = zeros(max(count, 1))
         self.height = zeros(max(count, 1))
         parent = zeros(max(count, 1))
@@ -104,16 +104,16 @@ class Contents:
 
         Behind a node within a character there are bytes that are no characters, whatever they are behind its parent.
         """
-        behind, height = self.behind, self.height
+        kinds_below, height = self.kinds_below, self.height
         one = 1
         for node in range(count - 1, -1, -1):
             above = parent[node]
             if above >= 0:
-                behind[above] |= bits[node] | behind[node]
+                kinds_below[above] |= bits[node] | kinds_below[node]
                 if height[node] >= height[above]:
                     height[above] = height[node] + 1
             if expected[node] != BOUNDARY:
-                behind[node] |= one << BROKEN
+                kinds_below[node] |= one << BROKEN
 
     def _read(self, trie: TokenTrie, parent: array[int], bits: array[int], expected: array[int]) -> None:
         """Reads the paths as UTF-8 from the root.

@@ -174,9 +174,9 @@ class LeftCorners:
                 climb.is_whole = True
             callers = corner.callers[at]
             for index in range(0, len(callers), 2):
-                behind, above = callers[index] + 1, callers[index + 1]
-                if rules.symbols[behind] != END or rules.before[behind]:
-                    climb.kernels.append(self._kernel(corner, behind, above))
+                following, above = callers[index] + 1, callers[index + 1]
+                if rules.symbols[following] != END or rules.before[following]:
+                    climb.kernels.append(self._kernel(corner, following, above))
                 elif above not in seen:
                     seen.add(above)
                     pending.append(above)
@@ -190,7 +190,7 @@ class LeftCorners:
             found = corner.kernel_of[key] = len(corner.kernel_positions)
             corner.kernel_positions.append(position)
             corner.kernel_nodes.append(node)
-            corner.kernel_firsts.append(self.first_behind(position))
+            corner.kernel_firsts.append(self.first_after(position))
         return found
 
     def first_at(self, position: int) -> ByteSet:
@@ -207,7 +207,7 @@ class LeftCorners:
             self._first_at[position] = found
         return found
 
-    def first_behind(self, position: int) -> ByteSet:
+    def first_after(self, position: int) -> ByteSet:
         """The same, for a position behind a nonterminal; any byte, where that ends the body."""
         return self._any_byte if self._rules.symbols[position] == END else self.first_at(position)
 

@@ -10,7 +10,7 @@ cdef unsigned long long ALL_KINDS
 
 cdef class SkippableStates:
     cdef readonly AutomatonStore automata
-    cdef readonly CharacterKinds characters
+    cdef readonly CharacterKinds character_kinds
     cdef readonly unsigned long long[::1] kinds
     cdef readonly unsigned long long[::1] needed
     cdef readonly int[::1] reach
@@ -24,7 +24,7 @@ cdef class SkippableStates:
     cdef int known(self, int state) noexcept
     @cython.locals(number=int)
     cpdef int find(self, int state) except -1
-    cpdef bint holds(self, int number, unsigned long long behind, int height) noexcept
+    cpdef bint stays_inside(self, int number, unsigned long long kinds_below, int height) noexcept
     @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", ends_behind=bint)
     cdef bint _is_open(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, body=int, most="long long")

@@ -55,9 +55,9 @@ class SkippableStates:
         moves: uint8, whether they may lead to other states.
     """
 
-    def __init__(self, automata: AutomatonStore, characters: CharacterKinds) -> None:
+    def __init__(self, automata: AutomatonStore, character_kinds: CharacterKinds) -> None:
         self.automata = automata
-        self.characters = characters
+        self.character_kinds = character_kinds
         self.kinds = array("Q", bytes(8 * 256))
         self.needed = array("Q", bytes(8 * 256))
         self.reach = zeros(256)
@@ -93,24 +93,24 @@ class SkippableStates:
             self.reach[number] = NO_LIMIT
             self.moves[number] = self._is_open(number, state)
             if not self.moves[number]:
-                self.kinds[number] = self.characters.loops(state)
+                self.kinds[number] = self.character_kinds.loops(state)
                 self.needed[number] = ALL_KINDS
                 self.reach[number] = NO_LIMIT
             self._count = number + 1
             self._number_of[state] = number + 1
         return number
 
-    def holds(self, number: int, behind: int, height: int) -> bool:
+    def stays_inside(self, number: int, kinds_below: int, height: int) -> bool:
         """Whether all that stands behind a node of a trie stays inside a state, nowhere ending.
 
         Args:
             number: of the state.
-            behind: the kinds of characters behind the node,
+            kinds_below: the kinds of characters behind the node,
             height: and how many bytes at most.
         """
-        if behind & ~self.kinds[number]:
+        if kinds_below & ~self.kinds[number]:
             return False
-        return self.needed[number] & ~behind != 0 and height <= self.reach[number]
+        return self.needed[number] & ~kinds_below != 0 and height <= self.reach[number]
 
     def _is_open(self, number: int, state: int) -> bool:
         """Whether a state stays open; keeps under which conditions."""
@@ -212,7 +212,7 @@ class SkippableStates:
         """The kinds of characters each of which is a text of a term, and no other text begins so."""
         found = self._kinds_of_body.get(body)
         if found is None:
-            found = self._kinds_of_body[body] = self.characters.between(body, EMPTY)
+            found = self._kinds_of_body[body] = self.character_kinds.between(body, EMPTY)
         return found
 
     def _common_text(self, terms: tuple[int, ...]) -> bytes | None:

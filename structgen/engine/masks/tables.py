@@ -7,14 +7,24 @@ from array import array
 import numpy as np
 
 from structgen.engine.arrays import grown, zeros
+from structgen.engine.constants import MAX_ROUNDS
 from structgen.engine.masks.character_kinds import Contents
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
-__all__ = ["ByCount", "ByteSet", "CountedTerminal", "DenseMask", "Marks", "RemainderNodes", "TerminalMask", "Trie"]
+__all__ = [
+    "ByCount",
+    "ByteSet",
+    "CountedTerminal",
+    "DenseMask",
+    "MaskScratch",
+    "Marks",
+    "RemainderNodes",
+    "TerminalMask",
+    "Trie",
+]
 
 # Declared as C integers in the .pxd, so not importable from here.
-MAX_ROUNDS = 2**31 - 1
 MAX_NODES = 2**23  # of a trie; their numbers share 32 bits with a byte
 ALL_64_BITS = 2**64 - 1
 NO_CONTENTS = array("Q", [0])
@@ -54,6 +64,25 @@ class Marks:
         return number < len(self.round_of) and self.round_of[number] == self.round
 
 
+class MaskScratch:
+    """Scratch space for the mask of a set that is being made.
+
+    Attributes:
+        seen_states: states of the set whose tables were added.
+        states_after: states of a later set whose tables were added.
+        refused_tokens: tokens found that complete a refused text.
+        suspects: tokens that must be checked one by one.
+        removed: tokens of the mask's dense parts that do not belong to it.
+    """
+
+    def __init__(self) -> None:
+        self.seen_states = Marks()
+        self.states_after = Marks()
+        self.refused_tokens = Marks()
+        self.suspects: set[int] = set()
+        self.removed: list[int] = []
+
+
 class ByteSet:
     """A set of bytes, as four words of 64 bits."""
 
@@ -86,7 +115,7 @@ class Trie:
             class came before the remainder; in a vocabulary's, how many characters the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        behind, characters, height: see `Contents`; of no use where it is a trie of remainders.
+        kinds_below, characters, height: see `Contents`; of no use where it is a trie of remainders.
         children, first_child: int32 by node, the children of node n as `node << 8 | byte`, in the order of their bytes,
             at `children[first_child[n]:first_child[n + 1]]`; of no use where it is a trie of remainders, in which few
             are looked for.
@@ -108,11 +137,11 @@ class Trie:
         self.has_counts = token_count is not None
         self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
-        self.behind = NO_CONTENTS
+        self.kinds_below = NO_CONTENTS
         self.characters = self.height = zeros(1)
         if token_count is None:
             contents = Contents(trie)
-            self.behind, self.characters, self.height = contents.behind, contents.characters, contents.height
+            self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
         self.first_child = self.children = zeros(1)
         if token_count is None:
             self._count_characters()
@@ -191,6 +220,12 @@ class RemainderNodes:
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
 
+    def means(self, index: int) -> bool:
+        """Return whether the token at an index of `trie.tokens`, a trie of remainders, is meant."""
+        if not self.min_count <= self.trie.token_count[index] <= self.max_count:
+            return False
+        return self.removed is None or self.trie.tokens[index] not in self.removed
+
 
 class DenseMask:
     """A mask of very many tokens, shared by tables.
@@ -211,7 +246,7 @@ class TerminalMask:
         dense: number in `TerminalMasks.dense` of a mask of tokens inside; -1 for none.
         first_removed, last_removed: where the tokens of `dense` that are not meant stand in `TerminalMasks.pool`.
         first_token, last_token: where the tokens inside that `dense` does not have stand there.
-        first_exit, last_exit: where the terminal may end within a token, in `TerminalMasks.exits`.
+        first_remainders, last_remainders: where the terminal may end within a token, in `TerminalMasks.exits`.
         round: the last mask that its tokens were added to, by number.
     """
 
@@ -220,7 +255,7 @@ class TerminalMask:
         self.dense = -1
         self.first_removed = self.last_removed = 0
         self.first_token = self.last_token = 0
-        self.first_exit = self.last_exit = 0
+        self.first_remainders = self.last_remainders = 0
 
     def shares_dense(self, other: TerminalMask) -> bool:
         """Whether both mean the same tokens of the same mask."""
@@ -273,7 +308,7 @@ class CountedTerminal:
         self.rest = rest
         self.absorbs = False
         self.largest_exit = 0
-        self.exits: dict[tuple[int, int], tuple[int, int]] = {}
+        self.remainders: dict[tuple[int, int], tuple[int, int]] = {}
         self.exit_nodes = self.exit_counts = self.exit_count = 0
-        self.remainders: Trie | None = None
+        self.remainder_trie: Trie | None = None
         self.masks: dict[tuple[int, int], TerminalMask] = {}

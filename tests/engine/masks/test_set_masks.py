@@ -275,48 +275,49 @@ def test_a_long_chain_of_optional_characters_is_neither_deep_nor_dear() -> None:
 def test_tables_united_with_one_that_is_forgotten_are_not_taken_for_another_union() -> None:
     """Unions are found again by the identity of their parts, and a part that is gone leaves its identity to others."""
     automata = AutomatonStore()
-    tables = TerminalMasks(WIDE_ENOUGH, automata)
+    store = TerminalMasks(WIDE_ENOUGH, automata).store
     dense = []
     for index in range(40):
-        words = np.zeros(tables.words, dtype=np.uint32)
-        words[index % tables.words] = 1 << index % 32
+        words = np.zeros(store.words, dtype=np.uint32)
+        words[index % store.words] = 1 << index % 32
         dense.append(words)
-    numbers = [tables.keep_dense(words) for words in dense]
+    numbers = [store.keep_dense(words) for words in dense]
     whole = TerminalMask()
     whole.dense = numbers[0]
     for number, words in zip(numbers, dense, strict=True):
         part = TerminalMask()
         part.dense = number
-        found = tables.united([whole, part])
+        found = store.united([whole, part])
         del part
-        assert np.array_equal(tables.dense[found.dense].words, dense[0] | words)
+        assert np.array_equal(store.dense[found.dense].words, dense[0] | words)
 
 
 # -- every way of keeping tables, forced on all states ---------------------------------------------------------------
 
 CONSTANTS = {
-    "all masks are dense": {"SPARSE_TOKENS": 0},
-    "no mask is dense": {"SPARSE_TOKENS": 10**9},
-    "all remainders are merged": {"MERGED_EXITS": 1, "MERGED_TOKENS": 0},
-    "no remainders are merged": {"MERGED_EXITS": 10**9, "MERGED_NODES": 0},
+    "all masks are dense": {"MAX_LISTED_TOKENS": 0},
+    "no mask is dense": {"MAX_LISTED_TOKENS": 10**9},
+    "all remainders are merged": {"MIN_MERGED_EXITS": 1, "MIN_MERGED_TOKENS": 0},
+    "no remainders are merged": {"MIN_MERGED_EXITS": 10**9, "MAX_MERGED_NODES": 0},
     "all variations are differences": {
-        "SPARSE_TOKENS": 0,
-        "MERGED_EXITS": 1,
-        "MERGED_TOKENS": 0,
-        "DIFFERENCE_NODES": 10**9,
+        "MAX_LISTED_TOKENS": 0,
+        "MIN_MERGED_EXITS": 1,
+        "MIN_MERGED_TOKENS": 0,
+        "MAX_DIFFERENT_NODES": 10**9,
     },
-    "no differences": {"DIFFERENCE_NODES": 0},
-    "all states are wide": {"WIDE": 10**9, "SPARSE_TOKENS": 0, "ROOM": 2, "MAX_ROOM": 8},
-    "what is repeated before something has tables once": {"MAX_BYTES": 256, "LISTED": 0, "MANY_PLACES": 1},
-    "all is skipped that may be": {"LARGE_SUBTREE": 0, "SPARSE_TOKENS": 0},
-    "nothing is skipped": {"LARGE_SUBTREE": 10**9},
+    "no differences": {"MAX_DIFFERENT_NODES": 0},
+    "all states are wide": {"WIDE": 10**9, "MAX_LISTED_TOKENS": 0, "MIN_ROOM": 2, "MAX_ROOM": 8},
+    "what is repeated before something has tables once": {"MAX_BYTES": 256, "MAX_LISTED_AFTER": 0, "MANY_NODES": 1},
+    "all is skipped that may be": {"MIN_SKIPPED_NODES": 0, "MAX_LISTED_TOKENS": 0},
+    "nothing is skipped": {"MIN_SKIPPED_NODES": 10**9},
 }
 
 SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
-from structgen.engine.masks import counted_masks, terminal_masks, token_walks
-modules = (counted_masks, terminal_masks, token_walks)
+from structgen.engine.masks import bound_room, counted_masks, difference_walk, remainder_tries
+from structgen.engine.masks import table_store, terminal_masks, token_walks
+modules = (bound_room, counted_masks, difference_walk, remainder_tries, table_store, terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
     assert having, name

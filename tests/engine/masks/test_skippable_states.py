@@ -64,7 +64,7 @@ def check(store: AutomatonStore, found: SkippableStates, state: int, rng: random
     moved = 0
     for _ in range(12):
         text = "".join(rng.choices(CHARACTERS, k=rng.randint(1, 9))).encode()
-        if not found.holds(number, kinds_in(text), len(text)):
+        if not found.stays_inside(number, kinds_in(text), len(text)):
             continue
         place = state
         for byte in text[: len(text) - rng.randrange(2)]:  # a token may end within a character
@@ -121,7 +121,7 @@ def test_how_long_texts_may_be_where_characters_are_counted(
     searches = [quoted(rx.sequence(ANY, parse_regex(pattern), ANY))] if pattern else []
     state = after(store, store.add(rx.intersection(quoted(rx.repeat(CHARACTER, *counted)), *searches)), b'"')
     number = found.find(state)
-    assert [found.holds(number, kind_of(ord("-")), length) for length in range(1, 15)] == [
+    assert [found.stays_inside(number, kind_of(ord("-")), length) for length in range(1, 15)] == [
         length <= most for length in range(1, 15)
     ]
 
@@ -159,9 +159,9 @@ def test_searches_and_their_complements_stay_open(
     number = found.find(state_of(store, *parts))
     assert found.moves[number]
     for text in inside:
-        assert found.holds(number, kinds_in(text.encode()), len(text.encode())), text
+        assert found.stays_inside(number, kinds_in(text.encode()), len(text.encode())), text
     for text in not_said:
-        assert not found.holds(number, kinds_in(text.encode()), len(text.encode())), text
+        assert not found.stays_inside(number, kinds_in(text.encode()), len(text.encode())), text
 
 
 def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -> None:
@@ -169,7 +169,7 @@ def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -
     found = skippable_states(store)
     named = quoted(parse_regex("[a-z]{0,250}"))
     state = after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"ab')
-    assert found.holds(found.find(state), kinds_in("name of é".encode()), 10_000)
+    assert found.stays_inside(found.find(state), kinds_in("name of é".encode()), 10_000)
 
 
 def test_a_string_that_must_end_so_stays_open() -> None:
@@ -177,8 +177,8 @@ def test_a_string_that_must_end_so_stays_open() -> None:
     found = skippable_states(store)
     number = found.find(after(store, store.add(quoted(rx.sequence(ANY, CHARACTER, parse_regex("txt")))), b'"a'))
     assert found.moves[number]
-    assert found.holds(number, kinds_in("file.txt é".encode()), 10_000)
-    assert not found.holds(number, kinds_in(b'"'), 1)
+    assert found.stays_inside(number, kinds_in("file.txt é".encode()), 10_000)
+    assert not found.stays_inside(number, kinds_in(b'"'), 1)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_of_others_it_is_not_said(regex: rx.Regex) -> None:
     start = store.add(regex)
     for text in ("", "a", '"', '"a', '"ah'):
         state = after(store, start, text.encode())
-        assert not state or not found.holds(found.find(state), kind_of(ord("h")) | kind_of(ord("i")), 4), text
+        assert not state or not found.stays_inside(found.find(state), kind_of(ord("h")) | kind_of(ord("i")), 4), text
 
 
 def test_what_may_be_left_out_is_not_needed() -> None:
@@ -208,8 +208,8 @@ def test_what_may_be_left_out_is_not_needed() -> None:
     found = skippable_states(store)
     named = quoted(rx.sequence(parse_regex("l{0,2}h{2}"), ANY))
     number = found.find(after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"'))
-    assert found.holds(number, kind_of(ord("l")), 9)
-    assert not found.holds(number, kind_of(ord("h")), 9)
+    assert found.stays_inside(number, kind_of(ord("l")), 9)
+    assert not found.stays_inside(number, kind_of(ord("h")), 9)
 
 
 LETTERS = ("h", "i", "a", "-", '"', "\\")
