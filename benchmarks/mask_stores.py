@@ -2,9 +2,9 @@
 
     python benchmarks/mask_stores.py [--tokenizer FOLDER] [--languages NAME ...]
 
-Entries are those of `structgen grammar stats`; see docs/grammar-analyses.md. Dotted rules are what `dotted_rule_masks.py` has
-found when all programs of the tests were followed with one compiled grammar, a mask before each token; in brackets,
-when the first half of the programs was.
+Entries are those of `structgen grammar stats`; see docs/grammar-analyses.md. Dotted rules are those that
+`dotted_rule_masks.py` has found when all programs of the tests were followed with one compiled grammar, a mask before
+each token; in brackets, when the first half of the programs was.
 """
 
 from __future__ import annotations

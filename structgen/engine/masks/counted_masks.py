@@ -95,7 +95,7 @@ class CountedMasks:
         return made
 
     def of_bounded(self, free: int, max_count: int) -> CountedTerminal:
-        """Index the vocabulary for a state without its bound, which is `max_count` in the state whose tables are wanted."""
+        """Index the vocabulary for a state without its bound; `max_count` is the bound of the state that is wanted."""
         self._bounded_walk.count(free)
         return self._index(free, NO_REST, max_count)
 
