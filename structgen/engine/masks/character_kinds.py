@@ -255,7 +255,8 @@ class CharacterKinds:
         Args:
             state: the state after the bytes of the character so far.
             goal: the state after the character.
-            low, high: the bounds of the next byte.
+            low: the smallest next byte.
+            high: the largest next byte.
             more: the number of continuation bytes after the next byte.
         """
         if not state or self.automata.accepting[state]:

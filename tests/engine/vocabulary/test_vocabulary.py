@@ -163,11 +163,11 @@ def test_the_vocabulary_is_kept_with_its_tokenizer(tiny_tokenizer, monkeypatch):
 
 
 def test_what_is_kept_is_bounded(tiny_tokenizer):
-    sizes = range(1000, 1000 + 3 * module.KEPT_PER_TOKENIZER)
+    sizes = range(1000, 1000 + 3 * module.MAX_PER_TOKENIZER)
     references = [weakref.ref(Vocabulary.from_huggingface(tiny_tokenizer, size)) for size in sizes]
     gc.collect()
     alive = [reference() is not None for reference in references]
-    assert alive == [False] * 2 * module.KEPT_PER_TOKENIZER + [True] * module.KEPT_PER_TOKENIZER
+    assert alive == [False] * 2 * module.MAX_PER_TOKENIZER + [True] * module.MAX_PER_TOKENIZER
 
 
 def test_another_tokenizer_with_the_same_content(tiny_tokenizer):
