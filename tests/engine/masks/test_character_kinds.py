@@ -1,4 +1,4 @@
-"""Kinds of characters behind nodes and around states, held against the characters one by one."""
+"""Compare the kinds of characters below nodes, and of those that lead back to a state, with single characters."""
 
 import pytest
 from hypothesis import given
@@ -38,7 +38,7 @@ TEXTS = st.lists(
 
 
 def kinds_of(text: str) -> int:
-    """The kinds of some characters as a mask, as the only token behind a node that is another character."""
+    """Return the kinds of some characters: of the only token below a node that is another character."""
     contents = Contents(trie_of([(b"~" + text.encode(), 0)]))
     return contents.kinds_below[0]
 
