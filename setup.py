@@ -33,8 +33,11 @@ ENGINE = (
     "earley.predictor",
     "grammar.rules",
     "grammar.tables",
+    "masks.refused_texts",
     "masks.set_masks",
     "masks.tables",
+    "masks.token_lists",
+    "masks.trie_walk",
 )
 ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.rules.states", "schema.reading.scopes"}
 """Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept

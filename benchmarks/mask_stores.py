@@ -26,7 +26,7 @@ from structgen.languages import language_names, language_source
 def places(language: str, tokenizer: object, vocabulary: Vocabulary) -> tuple[int, str]:
     """Return the number of masks along all programs, and the number of dotted rules that they use."""
     constraint = structgen.compile(structgen.Grammar.language(language), vocabulary)
-    found = constraint.grammar.masks.places
+    found = constraint.grammar.masks.dotted_rules
     mask = structgen.allocate_token_bitmask(1, vocabulary.size)
     counts = []
     masks = 0
@@ -36,7 +36,7 @@ def places(language: str, tokenizer: object, vocabulary: Vocabulary) -> tuple[in
             matcher.fill_next_token_bitmask(mask)
             matcher.accept_token(token_id)
         masks += len(ids)
-        counts.append(len(found._rests) + len(found._nonterminals))
+        counts.append(found.kept)
     return masks, f"{counts[-1]:,} ({counts[(len(counts) - 1) // 2]:,})"
 
 

@@ -156,4 +156,4 @@ def _schema_bytes(tables: GrammarTables) -> int:
 
 def _shared_bytes(shared: SharedTables) -> int:
     automata = shared.automata
-    return TERM_BYTES * (automata.count + automata.pairs) + shared.terminals.bytes_used
+    return TERM_BYTES * (automata.count + automata.pairs) + shared.terminals.store.bytes_used

@@ -54,3 +54,23 @@ UNKNOWN_TEXT = 1  # a mask is being made: what was captured so far has many valu
 AFTER = 2  # after a capture of unknown text that does not matter yet
 NEEDS_CHECK = 3  # what was captured, and is not known, may matter
 EMPTY_TEXT = 4  # from here on numbers in `CapturedTexts`
+
+# Bits that say how a group of items captures texts; see `engine/earley/predictor.py`.
+FRESH = 2  # its capture began after another had ended whose text is not known
+REFUSING = 4  # it is captured itself, and some texts are refused at its end
+
+ROOT = 0  # the group of items that stands for the end of the whole text
+ROOT_NODE = -1  # the root of a trie, which has no node of its own
+NO_REST = -1  # no state follows what is counted
+NO_MAP = 0  # no class map of an automaton has this number: the state's derivatives are not made yet
+ALL_BITS = 0xFFFFFFFF  # of a mask's word; `~` would give a negative number where modules run uncompiled
+MAX_ROUNDS = 2**31 - 1  # of the numbers that tell one mask in the making from the next
+
+# What a walk over a trie does after a node; see `engine/masks/trie_walk.py`.
+STOP = 0
+DESCEND = 1
+SKIP = 2
+
+# Sizes of the tables of `engine/masks/`.
+MAX_LISTED_TOKENS = 128  # a longer list of token ids takes longer to write into a mask than a finished mask to copy
+RECORD_BYTES = 500  # about the size of a state's tables, their lists left out

@@ -19,13 +19,13 @@ cpdef unsigned long long kinds_in(bytes text) noexcept
 
 
 cdef class Contents:
-    cdef readonly unsigned long long[::1] behind
+    cdef readonly unsigned long long[::1] kinds_below
     cdef readonly int[::1] characters
     cdef readonly int[::1] height
 
     @cython.locals(path="int[::1]", node_byte="int[::1]", node_depth="int[::1]", characters="int[::1]", one="unsigned long long", node=int, depth=int, byte=int, before=int, state=int, begun=int, following=int)
     cdef int _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) except -1
-    @cython.locals(behind="unsigned long long[::1]", height="int[::1]", one="unsigned long long", node=int, above=int)
+    @cython.locals(kinds_below="unsigned long long[::1]", height="int[::1]", one="unsigned long long", node=int, above=int)
     cdef void _gather(self, int count, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) noexcept
 
 

@@ -1,13 +1,15 @@
-"""Kinds of characters: which of them stand behind each node of a trie, and which change nothing in a state.
+"""Kinds of characters: those below each node of a trie, and those that leave an automaton's state as it is.
 
-Inside a JSON string nearly every character leads back to the same state. Where only such characters stand behind a node
-of the vocabulary's trie, all tokens there stay inside, and the walk goes on behind them: of 270,000 nodes it sees some
+Inside a JSON string nearly every character leads back to the same state. Where only such characters come below a node
+of the vocabulary's trie, all tokens there stay inside, and a walk may skip the subtree: of 270,000 nodes it visits some
 thousands.
 
 A kind is a bit of a 64-bit mask: a few ranges of ASCII that patterns tell apart, every other ASCII character, and
 groups of the characters of two, three and four bytes in UTF-8. One bit stands for bytes that are no characters. Most
-small letters are kinds of their own: where a pattern looks for a word, its first letter is the one character that leads
-elsewhere.
+small letters are kinds of their own: where a pattern looks for a word, only its first letter leads to another state.
+
+    node    below it    kinds_below
+    `a`     b, c, "     b | c | "      a walk may skip the node if b, c and " are kinds that `CharacterKinds.loops` has
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ _CONTROLS = (b"\t", b"\n", b"\r")
 _ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))]
 KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in taken) for byte in range(128)])
 
-# Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five of
-# these: what begins with another is not tied to them.
+# Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five
+# leading bytes. Each of these is a kind of its own, so that characters with other leading bytes are not tied to them.
 SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
 
@@ -35,9 +37,9 @@ TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
 BROKEN = FOUR_BYTES + 1
 ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
 UNKNOWN = -1
-SAMPLES = b"eA0 -"  # states that stay where they are do so by one of these, nearly all
+SAMPLES = b"eA0 -"  # nearly every state that some character leads back to is one that one of these leads back to
 
-# How UTF-8 goes on: with a character, or never again; numbers above say which continuation bytes must come.
+# What comes next in UTF-8: a character, or none ever again. Numbers above say which continuation bytes must come.
 BOUNDARY = 0
 NO_TEXT = -1
 _STARTS = (
@@ -63,7 +65,7 @@ for _first, _last, _, _, _, _kind in _STARTS:
 
 
 def kind_of(byte: int) -> int:
-    """The kind of the character that a byte begins, as a mask; 0 where it goes on with one."""
+    """Return the kind of the character that a byte begins, as a mask; 0 for a continuation byte."""
     one = 1
     if byte < 0x80:
         return one << KIND_OF[byte]
@@ -71,7 +73,7 @@ def kind_of(byte: int) -> int:
 
 
 def kinds_in(text: bytes) -> int:
-    """The kinds of the characters of a text."""
+    """Return the kinds of the characters of a text, as a mask."""
     found = 0
     for index in range(len(text)):
         found |= kind_of(text[index])
@@ -79,18 +81,21 @@ def kinds_in(text: bytes) -> int:
 
 
 class Contents:
-    """What stands behind the nodes of a trie.
+    """The characters below the nodes of a trie.
+
+    Args:
+        trie: the trie.
 
     Attributes:
-        behind: uint64 by node, the kinds of the characters behind it, as a mask; where a character is cut off at the
-            end of a token, the whole character.
-        characters: int32 by node, how many characters have begun up to it.
-        height: int32 by node, the most bytes that come behind it.
+        kinds_below: uint64 by node, the kinds of the characters below it, as a mask. A character that is cut off at
+            the end of a token counts as a whole one.
+        characters: int32 by node, the number of characters that have begun up to it.
+        height: int32 by node, the greatest number of bytes that come below it.
     """
 
     def __init__(self, trie: TokenTrie) -> None:
         count = trie.node_count
-        self.behind = array("Q", bytes(8 * max(count, 1)))
+        self.kinds_below = array("Q", bytes(8 * max(count, 1)))
         self.characters = zeros(max(count, 1))
         self.height = zeros(max(count, 1))
         parent = zeros(max(count, 1))
@@ -100,25 +105,25 @@ class Contents:
         self._gather(count, parent, bits, expected)
 
     def _gather(self, count: int, parent: array[int], bits: array[int], expected: array[int]) -> None:
-        """Gives each node its height, and the kinds behind its children and of them. Children stand behind parents.
+        """Give each node its height, and the kinds of its children and below them. Children come after parents.
 
-        Behind a node within a character there are bytes that are no characters, whatever they are behind its parent.
+        Below a node within a character there are bytes that are no characters, whatever they are below its parent.
         """
-        behind, height = self.behind, self.height
+        kinds_below, height = self.kinds_below, self.height
         one = 1
         for node in range(count - 1, -1, -1):
             above = parent[node]
             if above >= 0:
-                behind[above] |= bits[node] | behind[node]
+                kinds_below[above] |= bits[node] | kinds_below[node]
                 if height[node] >= height[above]:
                     height[above] = height[node] + 1
             if expected[node] != BOUNDARY:
-                behind[node] |= one << BROKEN
+                kinds_below[node] |= one << BROKEN
 
     def _read(self, trie: TokenTrie, parent: array[int], bits: array[int], expected: array[int]) -> None:
-        """Reads the paths as UTF-8 from the root.
+        """Read the paths from the root as UTF-8.
 
-        Finds for each node its parent, the kind of character that it begins, as a bit, and how UTF-8 goes on after it.
+        Find for each node its parent, the kind of the character that it begins, as a bit, and what must come next.
         """
         path = zeros(trie.max_depth + 2, -1)
         node_byte, node_depth, characters = trie.node_byte, trie.node_depth, self.characters
@@ -141,7 +146,15 @@ class Contents:
 
 
 def _after(state: int, byte: int) -> int:
-    """How UTF-8 goes on after a byte: 1 to 3 for so many continuation bytes, 4 to 7 where the next has bounds."""
+    """Return what comes next in UTF-8 after a byte.
+
+    Args:
+        state: what was to come next: BOUNDARY, NO_TEXT, or a number as it is returned.
+        byte: the byte.
+
+    Returns:
+        1 to 3 for so many continuation bytes, 4 to 7 where the next byte has narrower bounds, BOUNDARY or NO_TEXT.
+    """
     if state == NO_TEXT:
         return NO_TEXT
     if state == BOUNDARY:
@@ -168,16 +181,22 @@ def _after(state: int, byte: int) -> int:
 
 
 class CharacterKinds:
-    """The kinds of characters by which the states of a store go where something is asked."""
+    """The kinds of characters that lead from given states to given states.
+
+    Args:
+        automata: the automata of the states.
+    """
 
     def __init__(self, automata: AutomatonStore) -> None:
         self.automata = automata
-        self._loop_of = zeros(1024)  # by state: one more than where its mask is in _loops, or 0
+        self._loop_of = zeros(1024)  # by state: one more than the index of its mask in _loops, or 0
         self._loops = array("Q", bytes(8 * 256))
         self._loop_count = 0
 
     def loops(self, state: int) -> int:
-        """The kinds all of whose characters lead from a state back to it, nowhere ending a match; 0 where it accepts.
+        """Return the kinds all of whose characters lead from a state back to it, and end no match within.
+
+        An accepting state has none: its mask is 0.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -196,8 +215,9 @@ class CharacterKinds:
         return self._loops[at]
 
     def _may_loop(self, state: int) -> bool:
-        """Whether one of a few characters leads from a state back to it: if none does, others are not looked at, for
-        where they lead need not be made then.
+        """Return whether one of a few characters leads from a state back to it.
+
+        If none does, the others are not looked at, so that the states they lead to need not be made.
         """
         for index in range(len(SAMPLES)):  # noqa: SIM110  (a generator would not be compiled to a loop)
             if self.automata.next(state, SAMPLES[index]) == state:
@@ -205,7 +225,7 @@ class CharacterKinds:
         return False
 
     def between(self, start: int, goal: int) -> int:
-        """The kinds all of whose characters lead from one state to another, without a match that ends within them.
+        """Return the kinds all of whose characters lead from one state to another, and end no match within.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -230,7 +250,15 @@ class CharacterKinds:
         return found
 
     def _continues(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
-        """Whether all continuations of a character that has begun lead on to a state."""
+        """Return whether all continuations of a character that has begun lead to `goal`.
+
+        Args:
+            state: the state after the bytes of the character so far.
+            goal: the state after the character.
+            low: the smallest next byte.
+            high: the largest next byte.
+            more: the number of continuation bytes after the next byte.
+        """
         if not state or self.automata.table.accepting[state]:
             return False
         previous = UNKNOWN
@@ -247,7 +275,7 @@ class CharacterKinds:
         return True
 
     def refused(self, state: int) -> int:
-        """The kinds none of whose characters begin a text of a state.
+        """Return the kinds none of whose characters begin a text of a state.
 
         Raises:
             LimitExceededError: automaton_states.

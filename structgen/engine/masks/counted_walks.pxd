@@ -2,20 +2,56 @@ cimport cython
 
 from structgen.engine.arrays cimport zeros
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.masks.character_kinds cimport CharacterKinds
+from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.tables cimport Trie
-from structgen.engine.masks.token_walks cimport TokenWalks
+from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
+from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
-cdef int DEAD, EMPTY, K_COUNTING, NO_BYTE, NO_MAP, NOT_EXPANDED
+cdef int DEAD, DESCEND, EMPTY, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
 
 
-cdef class CountedWalks(TokenWalks):
-    cdef int[::1] _phase_at         # by depth, while walking: 1 once past the counted class,
-    cdef int[::1] _count_at         # how many of the class were begun
+cdef class CountedWalk(TrieWalk):
+    cdef AutomatonStore _automata
+    cdef CharacterKinds _kinds
+    cdef SkippableStates _skippable_states
+    cdef FoundTokens _found
+    cdef AutomatonPath _path
+    cdef AutomatonPath _rest_path
+    cdef int[::1] _has_rest_begun   # by depth: 1 once past the counted class
+    cdef int[::1] _count_at         # by depth: how many of the class were begun
+    cdef int _char_state
+    cdef int _rest_state
+    cdef bint _absorbs
+    cdef unsigned long long _characters
 
-    @cython.locals(trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", characters="unsigned long long", rest_may_be_empty=bint, state_at="int[::1]", in_rest="int[::1]", counts="int[::1]", token_start="int[::1]", size=int, byte=int, at=int, phase=int, count=int, rest=int, number=int)
-    cdef bint _walk_counted(self, int char_state, int rest_state, bint absorbs) except -1
-    cdef unsigned long long _characters_of(self, int char_state, int rest_state, bint absorbs) except? 1
-    @cython.locals(state_at="int[::1]", is_between=bint, trie=Trie, automata=AutomatonStore, class_of="int[::1]", targets="int[::1]", pools=int, map_at="int[::1]", targets_at="int[::1]", byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", node=int, depth=int, state=int, visited=int, behind="unsigned long long[::1]", counts="int[::1]", begins="int[::1]", token_start="int[::1]", size=int, at=int, count=int, needed=int, token_at="int[::1]", tokens="int[::1]", needs="int[::1]", end=int, first=int, last=int, index=int, star=int, characters="unsigned long long", skips=bint)
-    cdef int _walk_bounded(self, int free) except -1
-    @cython.locals(trie=Trie, first=int, last=int, tokens="int[::1]", counts="int[::1]", size=int, token_at="int[::1]", token_count="int[::1]", largest=int, at=int, needed=int)
-    cdef int _add_behind_counted(self, int node, int count, int least) except -1
+    @cython.locals(automata=AutomatonStore)
+    cdef bint count(self, int char_state, int rest_state, bint absorbs) except -1
+    @cython.locals(found="unsigned long long")
+    cdef unsigned long long _only_counted(self, int char_state, int rest_state, bint absorbs) except? 1
+    @cython.locals(automata=AutomatonStore, above=int, has_rest_begun=int, count=int, state=int, rest=int)
+    cdef int visit(self, int node, int depth, int byte) except -1
+    @cython.locals(found=FoundTokens, trie=Trie, first=int, last=int, end=int, tokens=CountedTokens, number=int)
+    cdef bint _add(self, int node, int state, int rest, int has_rest_begun, int count) except -1
+
+
+cdef class BoundedWalk(TrieWalk):
+    cdef AutomatonStore _automata
+    cdef CharacterKinds _kinds
+    cdef EnteredStates _entered
+    cdef FoundTokens _found
+    cdef AutomatonPath _path
+    cdef int[::1] _count_at
+    cdef int[::1] _may_begin
+    cdef unsigned long long _characters
+
+    @cython.locals(automata=AutomatonStore, star=int)
+    cdef int count(self, int free) except -1
+    @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, needed=int, is_between=bint)
+    cdef int visit(self, int node, int depth, int byte) except -1
+    @cython.locals(kinds_below="unsigned long long")
+    cdef bint _add_below(self, int node, int state, int count) except -1
+
+
+@cython.locals(inside=CountedTokens, first=int, last=int, tokens="int[::1]", counts="int[::1]", size=int, token_at="int[::1]", token_count="int[::1]", largest=int, at=int, needed=int)
+cdef int add_below_counted(Trie trie, int node, FoundTokens found, int count, int least) except -1

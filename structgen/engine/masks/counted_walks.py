@@ -1,270 +1,263 @@
-"""Walks over the vocabulary's trie that count: how many of what is repeated each token begins.
+"""Walks over the vocabulary's trie that count how many of what is repeated each token begins.
 
-So one walk serves all bounds of a repetition. What it finds lies in the same arrays as that of other walks
-(`engine/token_walks.py`), each token and node with its count; `engine/counted_masks.py` makes tables of it.
+One walk serves all bounds of a repetition: `[a-z]{3,8}"` and `[a-z]{0,5}"` differ only in which counts they allow.
+`engine/masks/counted_masks.py` makes tables of the results.
 """
 
 from __future__ import annotations
 
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD, EMPTY, K_COUNTING, NO_BYTE, NOT_EXPANDED
-from structgen.engine.masks.token_walks import TokenWalks
-from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.engine.constants import DEAD, DESCEND, EMPTY, K_COUNTING, NO_BYTE, NO_MAP, NOT_EXPANDED, SKIP, STOP
+from structgen.engine.masks.character_kinds import CharacterKinds
+from structgen.engine.masks.skippable_states import SkippableStates
+from structgen.engine.masks.tables import Trie
+from structgen.engine.masks.token_lists import FoundTokens
+from structgen.engine.masks.trie_walk import AutomatonPath, EnteredStates, TrieWalk
 
-__all__ = ["CountedWalks"]
-
-# Declared as C integers in the .pxd, so not importable from here.
-NO_MAP = 0  # as in `engine/partitions.py`
+__all__ = ["BoundedWalk", "CountedWalk"]
 
 
-class CountedWalks(TokenWalks):
-    """Walks over one vocabulary, also those that count."""
+class CountedWalk(TrieWalk):
+    """The walk for `C* R`, a counted class C and what follows it, which counts the `C` that each token begins.
 
-    def __init__(self, vocabulary: Vocabulary, automata: AutomatonStore) -> None:
-        super().__init__(vocabulary, automata)
-        depth = self.trie.max_depth + 2
-        self._phase_at = zeros(depth)
+    Args:
+        automata: the automata of C and R.
+        trie: the vocabulary's trie.
+        skippable_states: tells which subtrees a walk may skip within R.
+        found: gets the results: `inside` the tokens that stay among the `C`, `rest` those that go on into R, `exits`
+            the nodes at which R may end, each with its count.
+    """
+
+    def __init__(
+        self, automata: AutomatonStore, trie: Trie, skippable_states: SkippableStates, found: FoundTokens
+    ) -> None:
+        super().__init__(trie)
+        self._automata = automata
+        self._kinds = skippable_states.character_kinds
+        self._skippable_states = skippable_states
+        self._found = found
+        depth = trie.max_depth + 2
+        self._path = AutomatonPath(automata, depth)  # the state of C, or of R once it has begun
+        self._rest_path = AutomatonPath(automata, depth)  # the state of R, should it have begun
+        self._has_rest_begun = zeros(depth)
         self._count_at = zeros(depth)
+        self._char_state = self._rest_state = DEAD
+        self._absorbs = False
+        self._characters = 0
 
-    def _walk_counted(self, char_state: int, rest_state: int, absorbs: bool) -> bool:
-        """Walks the trie for `C* R`, counting the `C` begun; False as soon as a byte could belong to both.
+    def count(self, char_state: int, rest_state: int, absorbs: bool) -> bool:
+        """Walk the trie; False as soon as a byte could belong to both C and R.
 
-        If R absorbs C, it may: however the text is read, the same follows.
+        Args:
+            char_state: the state of C.
+            rest_state: the state of R.
+            absorbs: whether R may begin with any number of C. Then a byte may belong to both: however the text is
+                read, the same may follow.
         """
-        self._forget()
-        automata = self.automata
-        trie = self.trie
-        rest_may_be_empty = automata.table.accepting[rest_state]
+        automata = self._automata
+        self._found.clear()
+        self._char_state, self._rest_state, self._absorbs = char_state, rest_state, absorbs
         automata.expand(char_state)
         automata.expand(rest_state)
         automata.expand(DEAD)
-        class_of, targets, pools = (
-            automata.partitions.class_of,
-            automata.partitions.target_pool,
-            automata.partitions.pools,
-        )
-        map_at, targets_at = self._map_at, self._targets_at
-        state_at, in_rest, counts = self._state_at, self._phase_at, self._count_at
-        byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
-        behind = trie.behind
-        characters = self._characters_of(char_state, rest_state, absorbs)
-        self._enter(0, char_state)
-        self._enter_other(0, rest_state)
-        in_rest[0] = 0
-        counts[0] = 0
-        visited = 0
-        node = 0
-        while node < size:
-            depth = depth_of[node]
-            byte = byte_of[node]
-            visited += 1
-            phase = in_rest[depth - 1]
-            count = counts[depth - 1]
-            at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte]
-            state = targets[at]
-            if state < 0:
-                state = automata.live_target(at)
-                targets = automata.partitions.target_pool
-            rest = DEAD
-            if phase == 0:
-                at = self._other_targets_at[depth - 1] + class_of[self._other_map_at[depth - 1] + byte]
-                rest = targets[at]
-                if rest < 0:
-                    rest = automata.live_target(at)
-                    targets = automata.partitions.target_pool
-                if state_at[depth - 1] == char_state:
-                    if state and rest and not absorbs:
-                        self.nodes_visited += visited
-                        return False
-                    count += 1
-                if state == 0:  # the last C was read before: the one that seemed to begin since belongs to the rest
-                    count -= 1
-                    state = rest
-                    phase = 1
-            if state == 0:
-                node = end_of[node]
-                continue
-            if automata.only_byte.values[state] == NOT_EXPANDED or automata.only_byte.values[rest] == NOT_EXPANDED:
-                automata.expand(state)
-                automata.expand(rest)
-            if phase == 0 and automata.table.accepting[state]:
-                if automata.only_byte.values[state] != NO_BYTE:
-                    self.nodes_visited += visited
-                    return False
-                state = char_state
-                rest = rest_state
-            elif phase == 0 and state == char_state:
-                self.nodes_visited += visited
-                return False
-            if count > self._largest:
-                self._largest = count
-            if token_start[node + 1] > token_start[node]:
-                if phase:
-                    self._add_rest(token_start[node], token_start[node + 1], count)
-                else:
-                    self._add_tokens(node, count)
-            if end_of[node] > node + 1:
-                if phase == 0 and state == char_state and behind[node] & ~characters == 0:
-                    self._add_behind_counted(node, count, 0)
-                    node = end_of[node]
-                    continue
-                if phase:
-                    number = self.skippable_states.find(state)
-                    if automata.partitions.pools != pools:
-                        class_of, targets, pools = (
-                            automata.partitions.class_of,
-                            automata.partitions.target_pool,
-                            automata.partitions.pools,
-                        )
-                    if self.skippable_states.holds(number, behind[node], trie.height[node]):
-                        self._add_rest(token_start[node + 1], token_start[end_of[node]], count)
-                        node = end_of[node]
-                        continue
-                    if automata.table.accepting[state]:
-                        self._add_exit(node, count)
-                elif state == char_state:
-                    if rest_may_be_empty:
-                        self._add_exit(node, count)
-                elif automata.table.accepting[rest]:
-                    self._add_exit(node, count - 1)
-            if phase and automata.only_byte.values[state] == NO_BYTE:
-                node = end_of[node]
-                continue
-            if automata.partitions.pools != pools:
-                class_of, targets, pools = (
-                    automata.partitions.class_of,
-                    automata.partitions.target_pool,
-                    automata.partitions.pools,
-                )
-            self._enter(depth, state)
-            self._enter_other(depth, rest)
-            in_rest[depth] = phase
-            counts[depth] = count
-            node += 1
-        self.nodes_visited += visited
-        return True
+        self._characters = self._only_counted(char_state, rest_state, absorbs)
+        self._path.enter(0, char_state)
+        self._rest_path.enter(0, rest_state)
+        self._has_rest_begun[0] = self._count_at[0] = 0
+        return self.walk(0, self.trie.size)
 
-    def _characters_of(self, char_state: int, rest_state: int, absorbs: bool) -> int:
-        """The kinds of characters each of which is one C and nothing else, and after which nothing may end."""
-        if self.automata.table.accepting[rest_state]:
+    def _only_counted(self, char_state: int, rest_state: int, absorbs: bool) -> int:
+        """Return the kinds of characters each of which is one C and nothing else, and after which nothing may end."""
+        if self._automata.table.accepting[rest_state]:
             return 0
-        found = self.kinds.between(char_state, EMPTY)
-        return found & (self.kinds.loops(rest_state) if absorbs else self.kinds.refused(rest_state))
+        found = self._kinds.between(char_state, EMPTY)
+        return found & (self._kinds.loops(rest_state) if absorbs else self._kinds.refused(rest_state))
 
-    def _walk_bounded(self, free: int) -> None:
-        """Walks the trie for a state without its bound, with the bound that each token needs."""
-        self._forget()
-        automata = self.automata
-        trie = self.trie
+    def visit(self, node: int, depth: int, byte: int) -> int:
+        """Read one more byte of C, or of R; see `TrieWalk.visit`."""
+        automata = self._automata
+        above = depth - 1
+        has_rest_begun = self._has_rest_begun[above]
+        count = self._count_at[above]
+        state = self._path.target(above, byte)
+        rest = DEAD
+        if not has_rest_begun:
+            rest = self._rest_path.target(above, byte)
+            if self._path.state_at[above] == self._char_state:
+                if state and rest and not self._absorbs:
+                    return STOP
+                count += 1
+            if state == 0:  # the last C has ended before: the one that seemed to begin since belongs to the rest
+                count -= 1
+                state = rest
+                has_rest_begun = 1
+        if state == 0:
+            return SKIP
+        if automata.only_byte.values[state] == NOT_EXPANDED or automata.only_byte.values[rest] == NOT_EXPANDED:
+            automata.expand(state)
+            automata.expand(rest)
+        if not has_rest_begun and automata.table.accepting[state]:
+            if automata.only_byte.values[state] != NO_BYTE:
+                return STOP
+            state = self._char_state
+            rest = self._rest_state
+        elif not has_rest_begun and state == self._char_state:
+            return STOP
+        if self._add(node, state, rest, has_rest_begun, count):
+            return SKIP
+        if has_rest_begun and automata.only_byte.values[state] == NO_BYTE:
+            return SKIP
+        self._path.enter(depth, state)
+        self._rest_path.enter(depth, rest)
+        self._has_rest_begun[depth] = has_rest_begun
+        self._count_at[depth] = count
+        return DESCEND
+
+    def _add(self, node: int, state: int, rest: int, has_rest_begun: int, count: int) -> bool:
+        """Add the tokens of a node, and the exit there; True if all tokens below it are added, too."""
+        found, trie = self._found, self.trie
+        first, last, end = trie.token_start[node], trie.token_start[node + 1], trie.end[node]
+        if count > found.largest_count:
+            found.largest_count = count
+        if last > first:
+            tokens = found.rest if has_rest_begun else found.inside
+            tokens.extend_counted(trie.tokens, first, last, count)
+        if end == node + 1:
+            return False
+        if has_rest_begun:
+            number = self._skippable_states.find(state)
+            if self._skippable_states.stays_inside(number, trie.kinds_below[node], trie.height[node]):
+                found.rest.extend_counted(trie.tokens, last, trie.token_start[end], count)
+                return True
+            if self._automata.table.accepting[state]:
+                found.exits.add_counted(node, count)
+        elif state == self._char_state:
+            if trie.kinds_below[node] & ~self._characters == 0:
+                add_below_counted(trie, node, found, count, 0)
+                return True
+            if self._automata.table.accepting[self._rest_state]:
+                found.exits.add_counted(node, count)
+        elif self._automata.table.accepting[rest]:
+            found.exits.add_counted(node, count - 1)
+        return False
+
+
+class BoundedWalk(TrieWalk):
+    """The walk for a state with a bound on a count and further conditions, which finds the bound each token needs.
+
+    Args:
+        automata: the automata of the states.
+        trie: the vocabulary's trie.
+        kinds: tells which characters are each one of what is counted.
+        entered: records the states that the walk enters, if it is asked to.
+        found: gets the results: `inside` the tokens with the bounds they need, `exits` the nodes at which the terminal
+            may end, with their counts.
+    """
+
+    def __init__(
+        self,
+        automata: AutomatonStore,
+        trie: Trie,
+        kinds: CharacterKinds,
+        entered: EnteredStates,
+        found: FoundTokens,
+    ) -> None:
+        super().__init__(trie)
+        self._automata = automata
+        self._kinds = kinds
+        self._entered = entered
+        self._found = found
+        depth = trie.max_depth + 2
+        self._path = AutomatonPath(automata, depth)
+        self._count_at = zeros(depth)
+        self._may_begin = zeros(depth)  # by depth: whether the next byte may begin one more of what is counted
+        self._characters = 0  # kinds of characters each of which is one of what is counted
+
+    def count(self, free: int) -> None:
+        """Walk the trie for a state without its bound."""
+        automata = self._automata
+        self._found.clear()
         automata.derivatives.derive(free)
         star = automata.table.payload[free][0]
-        characters = self.kinds.between(
-            automata.table.payload[star][0], EMPTY
-        )  # each of which is one of what is counted
-        map_at, targets_at = self._map_at, self._targets_at
-        state_at = self._state_at
-        counts, begins = self._count_at, self._phase_at  # by depth; whether the next byte may begin one more
-        class_of, targets, pools = (
-            automata.partitions.class_of,
-            automata.partitions.target_pool,
-            automata.partitions.pools,
-        )
-        byte_of, end_of, depth_of, token_start, size = trie.byte, trie.end, trie.depth, trie.token_start, trie.size
-        token_at, tokens, needs = trie.tokens, self._tokens, self._token_counts
-        self._enter(0, free)
-        behind = trie.behind
-        counts[0] = 0
-        begins[0] = automata.derivatives.is_between(free)
-        visited = 0
-        node = 0
-        while node < size:
-            depth = depth_of[node]
-            at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]
-            state = targets[at]
-            visited += 1
-            if state < 0:
-                state = automata.live_target(at)
-                targets = automata.partitions.target_pool
-            if state == 0:
-                node = end_of[node]
-                continue
-            count = counts[depth - 1]
-            if begins[depth - 1] and automata.table.kind[state] == K_COUNTING:
-                count += 1
-            end = end_of[node]
-            first = token_start[node]
-            last = token_start[node + 1]
-            if first < last:
-                needed = count + automata.emptiness.least_begun(state)
-                if needed > self._largest:
-                    self._largest = needed
-                if self._token_size + last - first > len(tokens):
-                    self._grow_tokens(last - first)
-                    tokens, needs = self._tokens, self._token_counts
-                for index in range(first, last):
-                    tokens[self._token_size] = token_at[index]
-                    needs[self._token_size] = needed
-                    self._token_size += 1
-            if end == node + 1:
-                node = end
-                continue
-            is_between = begins[depth - 1] if state == state_at[depth - 1] else automata.derivatives.is_between(state)
-            skips = is_between and behind[node] & ~characters == 0
-            if skips and automata.asks_for_count(state):
-                self._add_behind_counted(node, count, count + automata.emptiness.least_begun(state))
-            elif skips and behind[node] & ~self.kinds.loops(state) == 0:
-                self._add_behind_counted(node, count + automata.emptiness.least_begun(state), 0)
-            else:
-                skips = False
-            if skips:
-                tokens, needs = self._tokens, self._token_counts
-                if self._keeps_entered:
-                    self._keep_state(state)
-                node = end
-                continue
-            if automata.table.accepting[state]:
-                self._largest = max(self._largest, count)
-                self._add_exit(node, count)
-            if automata.partitions.map_at.values[state] == NO_MAP:
-                automata.derivatives.derive(state)
-            if automata.only_byte.values[state] == NO_BYTE:
-                node = end
-                continue
-            if self._keeps_entered:
-                self._keep_state(state)
-            if automata.partitions.pools != pools:
-                class_of, targets, pools = (
-                    automata.partitions.class_of,
-                    automata.partitions.target_pool,
-                    automata.partitions.pools,
-                )
-            self._enter(depth, state)
-            counts[depth] = count
-            begins[depth] = is_between
-            node += 1
-        self.nodes_visited += visited
+        self._characters = self._kinds.between(automata.table.payload[star][0], EMPTY)
+        self._path.enter(0, free)
+        self._count_at[0] = 0
+        self._may_begin[0] = automata.derivatives.is_between(free)
+        self.walk(0, self.trie.size)
 
-    def _add_behind_counted(self, node: int, count: int, least: int) -> None:
-        """Adds all tokens that go on behind a node, each with `count` and how many characters it begins behind that, or
-        with `least` if that is more.
-        """
-        trie = self.trie
-        first = trie.token_start[node + 1]
-        last = trie.token_start[trie.end[node]]
-        if self._token_size + last - first > len(self._tokens):
-            self._grow_tokens(last - first)
-        tokens, counts, size = self._tokens, self._token_counts, self._token_size
-        token_at, token_count = trie.tokens, trie.token_count
-        count -= trie.characters[node]
-        largest = self._largest
-        for at in range(first, last):
-            needed = count + token_count[at]
-            if needed < least:
-                needed = least
-            tokens[size + at - first] = token_at[at]
-            counts[size + at - first] = needed
-            if needed > largest:
-                largest = needed
-        self._largest = largest
-        self._token_size = size + last - first
+    def visit(self, node: int, depth: int, byte: int) -> int:
+        """Read one more byte; see `TrieWalk.visit`."""
+        automata, found, trie, path = self._automata, self._found, self.trie, self._path
+        above = depth - 1
+        state = path.target(above, byte)
+        if state == 0:
+            return SKIP
+        count = self._count_at[above]
+        if self._may_begin[above] and automata.table.kind[state] == K_COUNTING:
+            count += 1
+        first, last = trie.token_start[node], trie.token_start[node + 1]
+        if first < last:
+            needed = count + automata.emptiness.least_begun(state)
+            if needed > found.largest_count:
+                found.largest_count = needed
+            found.inside.extend_counted(trie.tokens, first, last, needed)
+        if trie.end[node] == node + 1:
+            return SKIP
+        is_between = self._may_begin[above] if state == path.state_at[above] else automata.derivatives.is_between(state)
+        if is_between and self._add_below(node, state, count):
+            if self._entered.is_recording:
+                self._entered.add(state)
+            return SKIP
+        if automata.table.accepting[state]:
+            found.largest_count = max(found.largest_count, count)
+            found.exits.add_counted(node, count)
+        if automata.partitions.map_at.values[state] == NO_MAP:
+            automata.derivatives.derive(state)
+        if automata.only_byte.values[state] == NO_BYTE:
+            return SKIP
+        if self._entered.is_recording:
+            self._entered.add(state)
+        path.enter(depth, state)
+        self._count_at[depth] = count
+        self._may_begin[depth] = is_between
+        return DESCEND
+
+    def _add_below(self, node: int, state: int, count: int) -> bool:
+        """Add all tokens below a node if the characters there only count; False if one may do anything else."""
+        kinds_below = self.trie.kinds_below[node]
+        if kinds_below & ~self._characters != 0:
+            return False
+        if self._automata.asks_for_count(state):
+            add_below_counted(self.trie, node, self._found, count, count + self._automata.emptiness.least_begun(state))
+        elif kinds_below & ~self._kinds.loops(state) == 0:
+            add_below_counted(self.trie, node, self._found, count + self._automata.emptiness.least_begun(state), 0)
+        else:
+            return False
+        return True
+
+
+def add_below_counted(trie: Trie, node: int, found: FoundTokens, count: int, least: int) -> None:
+    """Add all tokens below a node of a vocabulary's trie to those inside.
+
+    Each gets `count` and the number of characters that it begins after the node, or `least` if that is more.
+    """
+    inside = found.inside
+    first = trie.token_start[node + 1]
+    last = trie.token_start[trie.end[node]]
+    if inside.size + last - first > len(inside.values):
+        inside.reserve(last - first)
+    tokens, counts, size = inside.values, inside.counts, inside.size
+    token_at, token_count = trie.tokens, trie.token_count
+    count -= trie.characters[node]
+    largest = found.largest_count
+    for at in range(first, last):
+        needed = count + token_count[at]
+        if needed < least:
+            needed = least
+        tokens[size + at - first] = token_at[at]
+        counts[size + at - first] = needed
+        if needed > largest:
+            largest = needed
+    found.largest_count = largest
+    inside.size = size + last - first

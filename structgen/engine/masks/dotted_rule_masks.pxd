@@ -1,13 +1,14 @@
 cimport cython
 
 from structgen.engine.earley.item_sets cimport ItemSetStore
-from structgen.engine.masks.left_corners cimport Climb, Corner, LeftCorners
 from structgen.engine.grammar.lookaheads cimport Lookaheads
-from structgen.engine.masks.tables cimport ByteSet, RemainderNodes, TerminalMask
 from structgen.engine.grammar.rules cimport Rules
+from structgen.engine.masks.left_corners cimport Climb, Corner, LeftCorners
+from structgen.engine.masks.table_store cimport TableStore
+from structgen.engine.masks.tables cimport ByteSet, RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks cimport TerminalMasks
 
-cdef int END, KEPT, ROOT
+cdef int END, MAX_KEPT, ROOT
 
 
 cdef class Waiting
@@ -24,7 +25,7 @@ cdef class DottedRule:
 cdef class Waiting:
     cdef public Corner corner
     cdef public list positions
-    cdef public list places
+    cdef public list dotted_rules
     cdef public list nodes
     cdef public set escaped
     cdef public set met
@@ -43,8 +44,9 @@ cdef class DottedRuleMasks:
     cdef Rules _rules
     cdef Lookaheads _lookaheads
     cdef TerminalMasks _terminals
-    cdef public dict _rests
-    cdef public dict _nonterminals
+    cdef TableStore _store
+    cdef dict _rests
+    cdef dict _nonterminals
     cdef readonly LeftCorners corners
     cdef dict _climbs
     cdef dict _ends
@@ -52,34 +54,34 @@ cdef class DottedRuleMasks:
     cdef list _opened
     cdef int _round
 
-    cpdef bint begins_with_any(self, int position, RemainderNodes exits) except -1
+    cpdef bint begins_with_any(self, int position, RemainderNodes remainders) except -1
     @cython.locals(found=ByteSet)
-    cdef ByteSet bytes_of(self, RemainderNodes exits)
+    cdef ByteSet first_bytes(self, RemainderNodes remainders)
+    @cython.locals(found=DottedRule, dotted_rule=DottedRule)
+    cpdef DottedRule rest(self, int position, int ahead, RemainderNodes remainders)
     cdef int _forget(self) except -1
     @cython.locals(found=GroupClimb)
     cdef GroupClimb climb(self, int group)
-    @cython.locals(sets=ItemSetStore, rules=Rules, climb=GroupClimb, seen=set, pending=list, at=int, waiting=int, behind=int, above=int, first=ByteSet)
+    @cython.locals(sets=ItemSetStore, rules=Rules, climb=GroupClimb, seen=set, pending=list, at=int, waiting=int, following=int, above=int, first=ByteSet)
     cdef GroupClimb _climbed(self, int group)
-    @cython.locals(place=DottedRule)
-    cdef DottedRule _new_place(self, Corner corner)
-    @cython.locals(found=DottedRule, place=DottedRule)
-    cpdef DottedRule rest(self, int position, int ahead, RemainderNodes exits)
+    @cython.locals(dotted_rule=DottedRule)
+    cdef DottedRule _new_dotted_rule(self, Corner corner)
     @cython.locals(key="long long")
     cdef long long _key(self, int position, int ahead, int number) noexcept
-    @cython.locals(agenda=list, place=DottedRule, exits=RemainderNodes, ahead=int, position=int, node=int)
+    cdef void _put(self, int position, int ahead, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
+    @cython.locals(agenda=list, dotted_rule=DottedRule, remainders=RemainderNodes, ahead=int, position=int, node=int)
     cdef void _work(self) except *
-    @cython.locals(rules=Rules, symbol=int, inner=DottedRule, waiting=Waiting, index="Py_ssize_t")
-    cdef void _go_on(self, int position, int ahead, RemainderNodes exits, DottedRule place, int node) except *
-    @cython.locals(waiting=Waiting, corner=Corner, climb=Climb, left=ByteSet, first=ByteSet, kernel=int, key="long long")
-    cdef void _complete(self, DottedRule place, int node, RemainderNodes exits, int ahead) except *
-    @cython.locals(rules=Rules, table=TerminalMask, index=int, behind=int, held=int)
-    cdef void _read(self, int position, int state, RemainderNodes exits, DottedRule place, int node) except *
-    cdef void _put(self, int position, int ahead, RemainderNodes exits, DottedRule place, int node) except *
-    @cython.locals(key="long long", waiting=Waiting, index="Py_ssize_t", at=int)
-    cdef void _escape(self, DottedRule place, RemainderNodes exits, int ahead) except *
+    @cython.locals(rules=Rules, symbol=int, state=int, inner=DottedRule, waiting=Waiting, index="Py_ssize_t")
+    cdef void _go_on(self, int position, int ahead, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
+    @cython.locals(rules=Rules, table=TerminalMask, is_listless=bint, index=int, following=int, ahead=int)
+    cdef void _read(self, int position, int state, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
     @cython.locals(found=DottedRule, corner=Corner, left=ByteSet, first=ByteSet, index="Py_ssize_t")
-    cdef DottedRule _predicted(self, int nonterminal, int ahead, RemainderNodes exits)
+    cdef DottedRule _predicted(self, int nonterminal, int ahead, RemainderNodes remainders)
+    @cython.locals(waiting=Waiting, corner=Corner, climb=Climb, left=ByteSet, first=ByteSet, kernel=int, key="long long")
+    cdef void _complete(self, DottedRule dotted_rule, int node, RemainderNodes remainders, int ahead) except *
+    @cython.locals(key="long long", waiting=Waiting, index="Py_ssize_t", at=int)
+    cdef void _escape(self, DottedRule dotted_rule, RemainderNodes remainders, int ahead) except *
     @cython.locals(found=RemainderNodes)
     cdef RemainderNodes _ended(self, TerminalMask table)
     @cython.locals(of_round=int, tables=list, stack=list, part=DottedRule, inner=DottedRule)
-    cdef void _gather(self, DottedRule place) except *
+    cdef void _gather(self, DottedRule dotted_rule) except *

@@ -1,24 +1,27 @@
-"""What may stand behind the end of a terminal, from a place in a grammar on, whatever surrounds that place.
+"""Tokens allowed after a terminal ends, for a dotted rule in any context.
 
-A token that runs past the end of a terminal goes into others: `);` closes a call and ends a statement. Which may come
-is found by parsing what is left of the tokens, all of them at once: a *place* is a dotted rule with some exits (nodes
-of a trie, `engine/mask_tables.py`) in the role of the position in the text. Most tokens end within the rule's body, so
-what is found holds for every text in which the place occurs; where a body ends and something is left, that is an
-*escape*, and goes on behind whatever waits for the body's nonterminal. So masks of new Earley sets are put together
-from what earlier ones have found, and no sets are made for it.
+A token that runs past the end of a terminal goes into others: `);` closes a call and ends a statement. Which tokens may
+is found by parsing what is left of them, all at once. The parser is GLL's (Scott and Johnstone, "GLL Parsing", 2010),
+with *remainders* (nodes of a trie, `engine/masks/tables.py`) in the role of positions in the text:
 
-Tokens of which nothing is left have to be followed by something, too, where a look-ahead holds: they escape as well.
+    call ::= name "(" ")" . ;          remainders `;` `);` `,` after the `)` of a call:
+    statement ::= call . ";" ;         at the end of `call` all of them escape; in `statement`, `;` is read
 
-The parser is GLL's (Scott and Johnstone, "GLL Parsing", 2010), with exits as positions. Published engines have the same
-idea in tables that are made in advance, for pairs of lexer states and sequences of terminals: SynCode's mask store
-(2024), XGrammar's context-independent tokens (2024), GreatGramma's token spanner table (2025), streamlined by
-Tran-Thien (2025), whose *unlimited credit* is the escape here.
+Most tokens end within the rule's body, so what is found for a dotted rule holds wherever the rule is used. Where the
+body ends and something is left of a token, that is an *escape*: it goes on in whatever waits for the body's
+nonterminal. So the masks of new item sets are put together from what earlier ones have found, and no sets are made for
+what is left of tokens. Tokens of which nothing is left escape as well where a look-ahead holds: something must follow.
+
+Published engines have the same idea in tables that are made in advance, for pairs of lexer states and sequences of
+terminals: SynCode's mask store (2024), XGrammar's context-independent tokens (2024), GreatGramma's token spanner table
+(2025), streamlined by Tran-Thien (2025), whose *unlimited credit* is the escape here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from structgen.engine.constants import ROOT
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
 from structgen.engine.masks.left_corners import Corner, LeftCorners
@@ -28,19 +31,18 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 __all__ = ["DottedRule", "DottedRuleMasks"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
-KEPT = 100_000  # places; past it all are dropped, and found anew as they are needed
-ROOT = 0  # as in `engine/earley.py`
+MAX_KEPT = 100_000  # dotted rules; past it all are dropped, and found anew as they are needed
 
 
 class DottedRule:
-    """What was found from a place on.
+    """What was found for a dotted rule, or for all rules of a nonterminal, with certain remainders.
 
     Attributes:
-        tables: of tokens that end before the place's body does, or within the nonterminal.
-        escapes: exits that are left at its end, and the look-aheads that hold there, in turns.
-        parts: the places of nonterminals within, to which more tables belong.
-        open: while it is looked for, who waits for its escapes; None once all are found.
-        round: the last collection of tables that came by.
+        tables: tables of tokens that end before the body does, or within the nonterminal.
+        escapes: in turn, remainders that are left at the end, and the look-ahead that holds there.
+        parts: nonterminals within, to which more tables belong.
+        open: during the search, who waits for the escapes; None once all are found.
+        round: the number of the last collection of tables that came by.
     """
 
     def __init__(self, waiting: Waiting) -> None:
@@ -52,31 +54,32 @@ class DottedRule:
 
 
 class Waiting:
-    """Who waits for the escapes of a place, and how far it is looked for.
+    """Who waits for the escapes of a dotted rule, and how far the search for them has come.
 
     Attributes:
         corner: the left corner of what is read there.
-        positions, places, nodes: where escapes go on: behind a nonterminal at a position, for a place, in the body of a
-            node of its left corner.
-        escaped: numbers of the escapes that were told.
-        met: numbers of what was gone on with behind a node.
+        positions, dotted_rules, nodes: in parallel, where escapes go on: after a nonterminal at a position, for a
+            dotted rule, in the body of a node of its left corner.
+        escaped: keys of the escapes that were passed on.
+        met: keys of what went on after a node.
     """
 
     def __init__(self, corner: Corner) -> None:
         self.corner = corner
         self.positions: list[int] = []
-        self.places: list[DottedRule] = []
+        self.dotted_rules: list[DottedRule] = []
         self.nodes: list[int] = []
         self.escaped: set[int] = set()
         self.met: set[int] = set()
 
 
 class GroupClimb:
-    """Where a text goes on behind what a group of Earley items waits for, and behind those that end with it.
+    """Where a text goes on after the nonterminal of a group of items, and after those that end with it.
 
     Attributes:
-        positions, groups, firsts: the positions, the groups of their items, and the bytes that may come there.
-        first: all of `firsts`.
+        positions, groups, firsts: in parallel, the positions, the groups of their items, and the bytes that may come
+            there.
+        first: all bytes of `firsts`.
         is_whole: whether the text may end there.
     """
 
@@ -89,11 +92,14 @@ class GroupClimb:
 
 
 class DottedRuleMasks:
-    """The places of one grammar that have been looked at.
+    """The dotted rules of one grammar that have been looked at.
 
     Args:
-        sets: the grammar's Earley sets; its rules may grow.
+        sets: the grammar's item sets; its rules may grow.
         terminals: the tables of the terminals' states.
+
+    Attributes:
+        corners: the grammar's left corners.
     """
 
     def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
@@ -101,61 +107,73 @@ class DottedRuleMasks:
         self._rules = sets.rules
         self._lookaheads = sets.rules.lookaheads
         self._terminals = terminals
+        self._store = terminals.store
         self.corners = LeftCorners(sets)
-        self._rests: dict[int, DottedRule] = {}
-        self._nonterminals: dict[int, DottedRule] = {}
+        self._rests: dict[int, DottedRule] = {}  # by position, look-ahead and remainders: see `_key`
+        self._nonterminals: dict[int, DottedRule] = {}  # by nonterminal, look-ahead and remainders
         self._climbs: dict[int, GroupClimb] = {}
         self._ends: dict[int, RemainderNodes] = {}  # by the identity of tables, which they keep alive
         self._agenda: list[Any] = []
         self._opened: list[DottedRule] = []
         self._round = 0
 
-    def begins_with_any(self, position: int, exits: RemainderNodes) -> bool:
-        """Whether what stands at a position may begin with something that is left behind exits."""
-        return self.corners.first_at(position).meets(self.bytes_of(exits))
+    @property
+    def kept(self) -> int:
+        """The number of dotted rules and nonterminals that are kept (a work counter for benchmarks)."""
+        return len(self._rests) + len(self._nonterminals)
 
-    def bytes_of(self, exits: RemainderNodes) -> ByteSet:
-        """The bytes that something begins with that is left behind exits."""
-        found = exits.bytes
+    def begins_with_any(self, position: int, remainders: RemainderNodes) -> bool:
+        """Return whether the symbol at a position may begin with some of what is left of tokens."""
+        return self.corners.first_at(position).meets(self.first_bytes(remainders))
+
+    def first_bytes(self, remainders: RemainderNodes) -> ByteSet:
+        """Return the bytes that some of what is left of tokens begins with."""
+        found = remainders.bytes
         if found is None:
-            found = exits.bytes = self.corners.byte_set(self._terminals.bytes_of(exits))
+            found = remainders.bytes = self.corners.byte_set(self._terminals.first_bytes(remainders))
         return found
 
-    def rest(self, position: int, ahead: int, exits: RemainderNodes) -> DottedRule:
-        """What may stand behind exits from a position to the end of its body, where a look-ahead holds."""
-        if not exits.number:
-            self._terminals.give_number(exits)
-        key = self._key(position, ahead, exits.number)
+    def rest(self, position: int, ahead: int, remainders: RemainderNodes) -> DottedRule:
+        """Return what may be read of remainders from a position to the end of its body.
+
+        Args:
+            position: the position of the dot, as an index of `Rules.symbols`.
+            ahead: the look-ahead that holds there.
+            remainders: what is left of tokens there.
+        """
+        if not remainders.number:
+            self._store.give_number(remainders)
+        key = self._key(position, ahead, remainders.number)
         found = self._rests.get(key)
         if found is None:
-            if len(self._rests) + len(self._nonterminals) > KEPT:
+            if len(self._rests) + len(self._nonterminals) > MAX_KEPT:
                 self._forget()
-            found = self._new_place(self.corners.body)
+            found = self._new_dotted_rule(self.corners.body)
             try:
-                self._go_on(position, ahead, exits, found, 0)
+                self._go_on(position, ahead, remainders, found, 0)
                 self._work()
             except BaseException:
                 self._forget()  # what is half found must not be taken for whole
                 raise
             self._gather(found)
             self._rests[key] = found
-            for place in self._opened:
-                place.open = None
+            for dotted_rule in self._opened:
+                dotted_rule.open = None
             self._opened.clear()
         return found
 
     def _forget(self) -> None:
-        """Drops all places."""
+        """Drop all dotted rules."""
         self._rests.clear()
         self._nonterminals.clear()
         self._agenda.clear()
         self._opened.clear()
 
     def climb(self, group: int) -> GroupClimb:
-        """Where a text goes on behind what a group of Earley items waits for."""
+        """Return where a text goes on after the nonterminal of a group of items."""
         found = self._climbs.get(group)
         if found is None:
-            if len(self._climbs) > KEPT:
+            if len(self._climbs) > MAX_KEPT:
                 self._climbs.clear()
             found = self._climbs[group] = self._climbed(group)
         return found
@@ -171,11 +189,11 @@ class DottedRuleMasks:
                 climb.is_whole = True
                 continue
             for waiting in range(sets._group_first[at], sets._group_last[at]):
-                behind, above = sets._wait_position[waiting] + 1, sets._wait_group[waiting]
-                if rules.symbols[behind] != END or rules.before[behind]:
-                    climb.positions.append(behind)
+                following, above = sets._wait_position[waiting] + 1, sets._wait_group[waiting]
+                if rules.symbols[following] != END or rules.before[following]:
+                    climb.positions.append(following)
                     climb.groups.append(above)
-                    first = self.corners.first_behind(behind)
+                    first = self.corners.first_after(following)
                     climb.firsts.append(first)
                     climb.first.add(first)
                 elif above not in seen:
@@ -183,137 +201,142 @@ class DottedRuleMasks:
                     pending.append(above)
         return climb
 
-    def _new_place(self, corner: Corner) -> DottedRule:
-        place = DottedRule(Waiting(corner))
-        self._opened.append(place)
-        return place
+    def _new_dotted_rule(self, corner: Corner) -> DottedRule:
+        dotted_rule = DottedRule(Waiting(corner))
+        self._opened.append(dotted_rule)
+        return dotted_rule
 
     def _key(self, position: int, ahead: int, number: int) -> int:
         key = position
         key = (key << 6 | ahead) << 28
         return key | number
 
+    # -- the search -------------------------------------------------------------------------------------------------
+
+    def _put(self, position: int, ahead: int, remainders: RemainderNodes, dotted_rule: DottedRule, node: int) -> None:
+        """Put the arguments of `_go_on` on the agenda."""
+        self._agenda.append(position)
+        self._agenda.append(ahead)
+        self._agenda.append(remainders)
+        self._agenda.append(dotted_rule)
+        self._agenda.append(node)
+
     def _work(self) -> None:
-        """Follows what is on the agenda to its end."""
+        """Work off the agenda."""
         agenda = self._agenda
         while agenda:
             node = agenda.pop()
-            place = agenda.pop()
-            exits = agenda.pop()
+            dotted_rule = agenda.pop()
+            remainders = agenda.pop()
             ahead = agenda.pop()
             position = agenda.pop()
-            self._go_on(position, ahead, exits, place, node)
+            self._go_on(position, ahead, remainders, dotted_rule, node)
 
-    def _go_on(self, position: int, ahead: int, exits: RemainderNodes, place: DottedRule, node: int) -> None:
-        """Goes on from a position behind some exits, for a place, in the body of a node of its left corner."""
+    def _go_on(self, position: int, ahead: int, remainders: RemainderNodes, dotted_rule: DottedRule, node: int) -> None:
+        """Read what comes at a position, for a dotted rule, in the body of a node of its left corner."""
         rules = self._rules
         if rules.before[position]:
             ahead = self._lookaheads.united(ahead, rules.before[position])
         symbol = rules.symbols[position]
         if symbol == END:
-            self._complete(place, node, exits, ahead)
-        elif exits.ended is not None:
+            self._complete(dotted_rule, node, remainders, ahead)
+        elif remainders.ended is not None:
             if self.corners.is_alive(position, ahead):
-                place.tables.append(exits.ended)
-        elif not self.begins_with_any(position, exits):
+                dotted_rule.tables.append(remainders.ended)
+        elif not self.begins_with_any(position, remainders):
             return
         elif symbol < 0:
-            self._read(position, self._lookaheads.started(rules.start_state[position], ahead), exits, place, node)
+            state = self._lookaheads.started(rules.start_state[position], ahead)
+            self._read(position, state, remainders, dotted_rule, node)
         else:
-            inner = self._predicted(symbol, ahead, exits)
-            place.parts.append(inner)
+            inner = self._predicted(symbol, ahead, remainders)
+            dotted_rule.parts.append(inner)
             waiting = inner.open
             if waiting is not None:
                 waiting.positions.append(position)
-                waiting.places.append(place)
+                waiting.dotted_rules.append(dotted_rule)
                 waiting.nodes.append(node)
             for index in range(0, len(inner.escapes), 2):
-                self._put(position + 1, inner.escapes[index + 1], inner.escapes[index], place, node)
+                self._put(position + 1, inner.escapes[index + 1], inner.escapes[index], dotted_rule, node)
 
-    def _complete(self, place: DottedRule, node: int, exits: RemainderNodes, ahead: int) -> None:
-        """Goes on behind a node of a place's left corner with what is left: once for the same position."""
-        waiting = place.open
+    def _read(self, position: int, state: int, remainders: RemainderNodes, dotted_rule: DottedRule, node: int) -> None:
+        """Read the terminal at a position."""
+        if not state:
+            return
+        rules = self._rules
+        table = self._terminals.after(remainders, state)
+        is_listless = table.first_token == table.last_token and table.first_remainders == table.last_remainders
+        if is_listless and table.dense < 0:
+            return
+        following = position + 1
+        ahead = rules.before[following]
+        if rules.symbols[following] != END:
+            if not self.corners.is_alive(following, 0):
+                return
+            dotted_rule.tables.append(table)
+        elif ahead and position not in self.corners.covered:
+            self._complete(dotted_rule, node, self._ended(table), ahead)
+        else:
+            dotted_rule.tables.append(table)
+        for index in range(table.first_remainders, table.last_remainders):
+            self._put(following, 0, self._store.remainders[index], dotted_rule, node)
+
+    def _predicted(self, nonterminal: int, ahead: int, remainders: RemainderNodes) -> DottedRule:
+        """Return what was found for the bodies of a nonterminal; the search for it may go on."""
+        if not remainders.number:
+            self._store.give_number(remainders)
+        key = self._key(nonterminal, ahead, remainders.number)
+        found = self._nonterminals.get(key)
+        if found is None:
+            corner = self.corners.corner(nonterminal, ahead)
+            found = self._nonterminals[key] = self._new_dotted_rule(corner)
+            left = self.first_bytes(remainders)
+            for index in range(len(corner.states)):
+                first = corner.firsts[index]
+                if first.meets(left):
+                    self._read(corner.positions[index], corner.states[index], remainders, found, corner.nodes[index])
+        return found
+
+    def _complete(self, dotted_rule: DottedRule, node: int, remainders: RemainderNodes, ahead: int) -> None:
+        """Go on with what is left after a node of a dotted rule's left corner, once for each position."""
+        waiting = dotted_rule.open
         if waiting is None:
             return
         corner = waiting.corner
         climb = self.corners.climb(corner, node)
         if climb.is_whole:
-            self._escape(place, exits, ahead)
+            self._escape(dotted_rule, remainders, ahead)
         if not climb.kernels:
             return
-        if not exits.number:
-            self._terminals.give_number(exits)
-        left = None if exits.ended is not None else self.bytes_of(exits)
+        if not remainders.number:
+            self._store.give_number(remainders)
+        left = None if remainders.ended is not None else self.first_bytes(remainders)
         for kernel in climb.kernels:
             first = corner.kernel_firsts[kernel]
             if left is not None and not first.meets(left):
                 continue
-            key = self._key(kernel, ahead, exits.number)
+            key = self._key(kernel, ahead, remainders.number)
             if key not in waiting.met:
                 waiting.met.add(key)
-                self._put(corner.kernel_positions[kernel], ahead, exits, place, corner.kernel_nodes[kernel])
+                self._put(corner.kernel_positions[kernel], ahead, remainders, dotted_rule, corner.kernel_nodes[kernel])
 
-    def _read(self, position: int, state: int, exits: RemainderNodes, place: DottedRule, node: int) -> None:
-        """Reads the terminal at a position."""
-        if not state:
-            return
-        rules = self._rules
-        table = self._terminals.behind(exits, state)
-        if table.dense < 0 and table.first_token == table.last_token and table.first_exit == table.last_exit:
-            return
-        behind = position + 1
-        held = rules.before[behind]
-        if rules.symbols[behind] != END:
-            if not self.corners.is_alive(behind, 0):
-                return
-            place.tables.append(table)
-        elif held and position not in self.corners.covered:
-            self._complete(place, node, self._ended(table), held)
-        else:
-            place.tables.append(table)
-        for index in range(table.first_exit, table.last_exit):
-            self._put(position + 1, 0, self._terminals.exits[index], place, node)
-
-    def _put(self, position: int, ahead: int, exits: RemainderNodes, place: DottedRule, node: int) -> None:
-        self._agenda.append(position)
-        self._agenda.append(ahead)
-        self._agenda.append(exits)
-        self._agenda.append(place)
-        self._agenda.append(node)
-
-    def _escape(self, place: DottedRule, exits: RemainderNodes, ahead: int) -> None:
-        """Something is left at the end of a place; once for the same exits and look-ahead."""
-        if not exits.number:
-            self._terminals.give_number(exits)
-        key = self._key(0, ahead, exits.number)
-        waiting = place.open
+    def _escape(self, dotted_rule: DottedRule, remainders: RemainderNodes, ahead: int) -> None:
+        """Pass on what is left at the end of a dotted rule, once for the same remainders and look-ahead."""
+        if not remainders.number:
+            self._store.give_number(remainders)
+        key = self._key(0, ahead, remainders.number)
+        waiting = dotted_rule.open
         if waiting is None or key in waiting.escaped:
             return
         waiting.escaped.add(key)
-        place.escapes.append(exits)
-        place.escapes.append(ahead)
+        dotted_rule.escapes.append(remainders)
+        dotted_rule.escapes.append(ahead)
         for index in range(len(waiting.positions)):
             at = waiting.positions[index]
-            self._put(at + 1, ahead, exits, waiting.places[index], waiting.nodes[index])
-
-    def _predicted(self, nonterminal: int, ahead: int, exits: RemainderNodes) -> DottedRule:
-        """The place of a nonterminal's bodies."""
-        if not exits.number:
-            self._terminals.give_number(exits)
-        key = self._key(nonterminal, ahead, exits.number)
-        found = self._nonterminals.get(key)
-        if found is None:
-            corner = self.corners.corner(nonterminal, ahead)
-            found = self._nonterminals[key] = self._new_place(corner)
-            left = self.bytes_of(exits)
-            for index in range(len(corner.states)):
-                first = corner.firsts[index]
-                if first.meets(left):
-                    self._read(corner.positions[index], corner.states[index], exits, found, corner.nodes[index])
-        return found
+            self._put(at + 1, ahead, remainders, waiting.dotted_rules[index], waiting.nodes[index])
 
     def _ended(self, table: TerminalMask) -> RemainderNodes:
-        """RemainderNodes that stand for the end of tokens."""
+        """Return remainders that stand for the end of the tokens of a table."""
         found = self._ends.get(id(table))
         if found is None:
             found = RemainderNodes(self._terminals.trie, 0, 0, 0, 0, None)
@@ -321,13 +344,13 @@ class DottedRuleMasks:
             self._ends[id(table)] = found
         return found
 
-    def _gather(self, place: DottedRule) -> None:
-        """Collects the tables of all that a finished place is made of."""
+    def _gather(self, dotted_rule: DottedRule) -> None:
+        """Collect the tables of all that a finished dotted rule is made of."""
         self._round += 1
         of_round = self._round
         tables: list[TerminalMask] = []
-        stack = [place]
-        place.round = of_round
+        stack = [dotted_rule]
+        dotted_rule.round = of_round
         while stack:
             part = stack.pop()
             tables.extend(part.tables)
@@ -335,5 +358,5 @@ class DottedRuleMasks:
                 if inner.round != of_round:
                     inner.round = of_round
                     stack.append(inner)
-        place.tables = tables
-        place.parts = []
+        dotted_rule.tables = tables
+        dotted_rule.parts = []

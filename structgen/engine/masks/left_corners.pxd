@@ -51,13 +51,13 @@ cdef class LeftCorners:
     cdef int _add_terminal(self, Corner corner, int position, int held, int node) except -1
     @cython.locals(found=Climb)
     cdef Climb climb(self, Corner corner, int node)
-    @cython.locals(rules=Rules, climb=Climb, seen=set, pending=list, at=int, callers=list, index="Py_ssize_t", behind=int, above=int)
+    @cython.locals(rules=Rules, climb=Climb, seen=set, pending=list, at=int, callers=list, index="Py_ssize_t", following=int, above=int)
     cdef Climb _climbed(self, Corner corner, int node)
     @cython.locals(key="long long")
     cdef int _kernel(self, Corner corner, int position, int node) except -1
     @cython.locals(symbol=int, found=ByteSet, first=ByteSet)
     cdef ByteSet first_at(self, int position)
-    cdef ByteSet first_behind(self, int position)
+    cdef ByteSet first_after(self, int position)
     @cython.locals(rules=Rules, first=int, last=int, rule=int, start=int, end=int, other=int)
     cdef int _find_covered(self, int nonterminal) except -1
     @cython.locals(rules=Rules, index=int, at=int, there=int, same=bint)

@@ -1,10 +1,12 @@
-"""What the texts of nonterminals begin with, and what goes on behind a nonterminal that begins others.
+"""The left corners of a grammar's nonterminals: the terminals that begin their texts, and the ways back up.
 
-Where an expression may stand, so may a sum, a product, and so on down to a name: each begins the one before it. What
-begins a nonterminal's texts, in however many steps, is its *left corner* (Rosenkrantz and Lewis, "Deterministic Left
-Corner Parsing", 1970). Here it is found once, with the ways back: behind a name stand the operators of all levels, and
-the way from one level up to the next need not be gone again for each text (Leo's transitive items, 1991, for all rules
-and not only those that are recursive on the right).
+    expression ::= sum ;      sum ::= product | sum "+" product ;      product ::= name | product "*" name ;
+
+Where an expression may come, so may a sum, a product or a name: each begins the one before it. The symbols that begin a
+nonterminal's texts, in any number of steps, are its *left corner* (Rosenkrantz and Lewis, "Deterministic Left Corner
+Parsing", 1970). It is found once, with the ways back: after a name the operators of all levels may come (`*`, `+`), or
+the expression may end. A *climb* is the list of these, so that no text has to go up level by level again. (Leo's
+transitive items, 1991, do this for rules that are recursive on the right; climbs do it for all rules.)
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ ANY_BYTE = 2**256 - 1  # a bit for each
 
 
 class Climb:
-    """Where texts go on behind a nonterminal of a left corner.
+    """The positions at which texts may go on after a nonterminal of a left corner.
 
     Attributes:
-        kernels: the numbers of the positions, as in `Corner`.
-        is_whole: whether it may also be the whole text of the corner's nonterminal.
+        kernels: the numbers of the positions: indices of `Corner.kernel_positions`.
+        is_whole: whether the text so far may also be a whole text of the corner's nonterminal.
     """
 
     def __init__(self) -> None:
@@ -32,17 +34,18 @@ class Climb:
 
 
 class Corner:
-    """The left corner of a nonterminal behind a look-ahead.
+    """The left corner of a nonterminal where a look-ahead holds.
 
-    Its *nodes* are nonterminals with the look-aheads that hold where they begin; 0 is the nonterminal itself.
+    Its *nodes* are nonterminals with the look-aheads that hold where they begin; node 0 is the nonterminal itself.
 
     Attributes:
-        states, positions, nodes, firsts: of each terminal that begins a text the state in which it begins, its
-            position, the node whose body it begins, and the bytes that it begins with.
-        kernel_positions, kernel_nodes, kernel_firsts: of each position behind a nonterminal that begins a body: that
-            position, the node whose body it is, and the bytes that may come; all bytes at the body's end.
-        callers: by node, the positions at which it begins a body, and the nodes of these bodies, in turns.
-        climbs: by node; None until it is asked for.
+        states, positions, nodes, firsts: in parallel, for each terminal that begins a text: the state in which it
+            begins, its position, the node whose body it begins, and the bytes that it begins with.
+        kernel_positions, kernel_nodes, kernel_firsts: in parallel, for each position after a nonterminal that begins a
+            body: the position, the node whose body it is, and the bytes that may come; all bytes at the body's end.
+        kernel_of: the indices of these by node and position.
+        callers: by node, in turn, the positions at which it begins a body, and the nodes of these bodies.
+        climbs: by node; None until it is needed.
     """
 
     def __init__(self) -> None:
@@ -62,12 +65,12 @@ class LeftCorners:
     """The left corners of one grammar that have been asked for.
 
     Args:
-        sets: the grammar's Earley sets; its rules may grow.
+        sets: the grammar's item sets; its rules may grow.
 
     Attributes:
-        body: of no nonterminal, for a body that is on its way: where it ends is where the whole ends.
-        covered: positions of terminals at the end of a body behind which a look-ahead holds, but another body goes on
-            after the same symbols: a word with and without white space behind it.
+        body: the corner of no nonterminal, for a body that is already begun: its end is the end of the whole.
+        covered: positions of terminals at the end of a body after which a look-ahead holds, while another body has the
+            same symbols and goes on: a word with and without white space after it.
     """
 
     def __init__(self, sets: ItemSetStore) -> None:
@@ -85,14 +88,14 @@ class LeftCorners:
         self._any_byte = self.byte_set(ANY_BYTE)
 
     def byte_set(self, bits: int) -> ByteSet:
-        """The set of the bytes whose bits are set; the same object for the same bytes."""
+        """Return the set of the bytes whose bits are set; the same object for the same bytes."""
         found = self._byte_sets.get(bits)
         if found is None:
             found = self._byte_sets[bits] = ByteSet(bits)
         return found
 
     def corner(self, nonterminal: int, ahead: int) -> Corner:
-        """The left corner of a nonterminal where a look-ahead holds."""
+        """Return the left corner of a nonterminal where a look-ahead holds."""
         key = nonterminal
         key = key << 6 | ahead
         found = self._corners.get(key)
@@ -131,7 +134,7 @@ class LeftCorners:
         return corner
 
     def _prepare(self, nonterminal: int) -> None:
-        """Makes the bodies of a nonterminal ready, when it is first met."""
+        """Make the bodies of a nonterminal, and note that they are to be compared, when it is first met."""
         if self._rules.first_rule[nonterminal] < 0:
             self._sets.expand(nonterminal)
         if nonterminal not in self._met:
@@ -139,7 +142,7 @@ class LeftCorners:
             self._uncompared.append(nonterminal)
 
     def _compare_bodies(self) -> None:
-        """Finds what is covered in the nonterminals that were met, and in those that are met in looking for it."""
+        """Find the covered positions of the nonterminals met so far, and of those that are met in this search."""
         if not self._is_comparing:
             self._is_comparing = True
             try:
@@ -157,7 +160,7 @@ class LeftCorners:
             corner.firsts.append(self.byte_set(self._sets.automata.first_bytes(state)))
 
     def climb(self, corner: Corner, node: int) -> Climb:
-        """Where texts go on behind a node of a corner, whatever level up."""
+        """Return where texts may go on after a node of a corner, any number of levels up."""
         found = corner.climbs[node]
         if found is None:
             found = corner.climbs[node] = self._climbed(corner, node)
@@ -174,9 +177,9 @@ class LeftCorners:
                 climb.is_whole = True
             callers = corner.callers[at]
             for index in range(0, len(callers), 2):
-                behind, above = callers[index] + 1, callers[index + 1]
-                if rules.symbols[behind] != END or rules.before[behind]:
-                    climb.kernels.append(self._kernel(corner, behind, above))
+                following, above = callers[index] + 1, callers[index + 1]
+                if rules.symbols[following] != END or rules.before[following]:
+                    climb.kernels.append(self._kernel(corner, following, above))
                 elif above not in seen:
                     seen.add(above)
                     pending.append(above)
@@ -190,11 +193,11 @@ class LeftCorners:
             found = corner.kernel_of[key] = len(corner.kernel_positions)
             corner.kernel_positions.append(position)
             corner.kernel_nodes.append(node)
-            corner.kernel_firsts.append(self.first_behind(position))
+            corner.kernel_firsts.append(self.first_after(position))
         return found
 
     def first_at(self, position: int) -> ByteSet:
-        """The bytes that may come at a position that is not the end of its body, whatever look-ahead holds."""
+        """Return the bytes that may come at a position inside its body, whatever look-ahead holds."""
         found = self._first_at.get(position)
         if found is None:
             symbol = self._rules.symbols[position]
@@ -207,12 +210,12 @@ class LeftCorners:
             self._first_at[position] = found
         return found
 
-    def first_behind(self, position: int) -> ByteSet:
-        """The same, for a position behind a nonterminal; any byte, where that ends the body."""
+    def first_after(self, position: int) -> ByteSet:
+        """Return the bytes that may come at a position after a nonterminal; any byte at the end of the body."""
         return self._any_byte if self._rules.symbols[position] == END else self.first_at(position)
 
     def _find_covered(self, nonterminal: int) -> None:
-        """Adds to `covered`."""
+        """Add the covered positions of a nonterminal's bodies."""
         rules = self._rules
         first, last = rules.first_rule[nonterminal], rules.last_rule[nonterminal]
         for rule in range(first, last):
@@ -226,7 +229,7 @@ class LeftCorners:
                         self.covered.add(end - 1)
 
     def _goes_further(self, start: int, end: int, other: int) -> bool:
-        """Whether the body at `other` has the symbols of the one from `start` to `end`, and surely goes on."""
+        """Return whether the body at `other` has the symbols of the one from `start` to `end`, and surely goes on."""
         rules = self._rules
         for index in range(end - start):
             at, there = start + index, other + index
@@ -236,7 +239,7 @@ class LeftCorners:
         return rules.symbols[other + end - start] != END and self.is_alive(other + end - start, 0)
 
     def is_alive(self, position: int, ahead: int) -> bool:
-        """Whether some text can begin at a position that is not the end of its body, where a look-ahead holds."""
+        """Return whether a text can begin at a position inside its body, where a look-ahead holds."""
         rules = self._rules
         ahead = self._lookaheads.united(ahead, rules.before[position])
         if not ahead:

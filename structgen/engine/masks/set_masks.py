@@ -1,57 +1,68 @@
-"""From an Earley set to the tokens that may come next.
+"""The tokens that may come next after an item set.
 
 For every automaton state among a set's scannable items, the tokens that stay inside that terminal come ready made
-(`engine/terminal_masks.py`). Those that run past its end are looked up behind its exits, by the states of the set after
-it, and so on until no token is left:
+(`engine/masks/terminal_masks.py`). Tokens that run past its end leave remainders, which are looked up with the states
+of the set after the terminal, and so on until nothing is left of any token:
 
-    mask(S) = union over the states q of S:  inside(q)  and  behind(exits(q), S after q)
+    mask(S) = union over the states q of S:  inside(q)  and  after(remainders(q), set after S and q)
 
-Tokens that end a capture and then enter another one (`engine/earley.py` calls their sets NEEDS_CHECK) are looked at one
-by one: what they may be depends on what has just been captured.
+In grammars whose rules serve many texts, what follows a terminal is remembered by dotted rule instead of by set
+(`engine/masks/dotted_rule_masks.py`). Tokens that end a capture and then enter another one (their sets are NEEDS_CHECK,
+see `engine/earley/item_sets.py`) are checked one by one: whether they are allowed depends on the text just captured.
 
-A set in which very many states come next is walked byte by byte instead, all of them at once. A mask is kept as
-the dense parts it shares with other sets and a list of the other tokens.
+A set in which very many states come next is walked byte by byte instead, all items at once. A mask is kept as dense
+parts that it shares with other sets, and a list of the other tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.constants import AFTER, EMPTY_TEXT, NEEDS_CHECK
+from structgen.engine.constants import (
+    AFTER,
+    ALL_BITS,
+    DESCEND,
+    EMPTY_TEXT,
+    FRESH,
+    NEEDS_CHECK,
+    REFUSING,
+    ROOT_NODE,
+    SKIP,
+)
 from structgen.engine.earley.item_sets import ItemSetStore
-from structgen.engine.grammar.tables import END, Spelling
+from structgen.engine.grammar.tables import END
 from structgen.engine.masks.dotted_rule_masks import DottedRuleMasks
-from structgen.engine.masks.tables import RemainderNodes, TerminalMask, Trie
+from structgen.engine.masks.refused_texts import RefusedTexts
+from structgen.engine.masks.tables import RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
+from structgen.engine.masks.token_lists import TokenList
+from structgen.engine.masks.trie_walk import TrieWalk
 from structgen.engine.vocabulary.bitmask import tokens_of
 
-__all__ = ["SetMask", "SetMasks"]
+__all__ = ["SetMask", "SetMasks", "SetWalk"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-FRESH = 2  # as in `engine/closures.py`
-REFUSING = 4  # the same
-ROOT_NODE = -1  # stands for the root of a trie among its nodes
-COPIED = 4  # so few tokens of a table are copied; of more it is remembered where they are
-LOOKED_UP = 128  # items of a set that are looked up one by one; with more the set is walked
-# So many exits are followed for one mask; ambiguous grammars have exponentially many ways through a long token, which
+MAX_COPIED = 4  # tokens of a table that are copied; of more it is remembered where they are
+MAX_LOOKED_UP = 128  # items of a set that are looked up one by one; a set with more is walked
+# Remainders that are followed for one mask. Ambiguous grammars have exponentially many ways through a long token, which
 # a walk over sets takes together.
-FOLLOWED = 4000
-ALL_BITS = 0xFFFFFFFF  # of a word; `~` would give a negative number where this runs uncompiled
+MAX_FOLLOWED = 4000
 
 
 class SetMask:
     """The tokens that may follow one set.
 
     Attributes:
-        dense: number in `TerminalMasks.dense` of a mask that belongs to it; -1 for none.
-        first_cut, last_cut: where tokens of that which do not belong to it stand in `TerminalMasks.pool`,
-        first_removed, last_removed: and further ones in `SetMasks.pool`.
-        first_token, last_token: where the other tokens stand there; a token may be there twice, or in the mask too.
-        first_range, last_range: where pairs stand there that tell where more of them are in `TerminalMasks.pool`.
+        dense: the index in `TableStore.dense` of a mask that belongs to it; -1 for none.
+        first_cut, last_cut: tokens of `dense` that do not belong to it, as a range of `TableStore.pool`.
+        first_removed, last_removed: further such tokens, as a range of `SetMasks.pool`.
+        first_token, last_token: the other tokens, as a range of `SetMasks.pool`. A token may be there twice, and in
+            `dense`, too.
+        first_range, last_range: a range of `SetMasks.pool` with pairs (first, last), each of which is a range of
+            `TableStore.pool` with more tokens.
         is_for_text: whether it depends on the text of the set, besides its items.
     """
 
@@ -64,46 +75,96 @@ class SetMask:
         self.is_for_text = False
 
 
-_NO_ENDS: set[int] = set()
+class SetWalk(TrieWalk):
+    """The walk over a trie that takes all items of a set along at once.
+
+    Args:
+        sets: the grammar's item sets.
+        terminals: the tables of the terminals' states.
+        found: gets the tokens; those that depend on the text just captured become suspects instead.
+    """
+
+    def __init__(self, sets: ItemSetStore, terminals: TerminalMasks, found: TokenList) -> None:
+        super().__init__(terminals.trie)
+        self._sets = sets
+        self._store = terminals.store
+        self._suspects = terminals.scratch.suspects
+        self._found = found
+        self._remainders = terminals.store.whole
+        self._set_at = zeros(terminals.trie.max_depth + 2)  # by depth: the set reached
+
+    def find(self, remainders: RemainderNodes, set_id: int) -> None:
+        """Add the tokens that the grammar allows in what is left of tokens, from a set on."""
+        self._remainders = remainders
+        self.trie = trie = remainders.trie
+        for at in range(remainders.first, remainders.last):
+            node = self._store.pool[at]
+            if node == ROOT_NODE:
+                self._set_at[0] = set_id
+                self.walk(0, trie.size)
+            else:
+                self._set_at[trie.depth[node]] = set_id
+                self.walk(node + 1, trie.end[node])
+
+    def visit(self, node: int, depth: int, byte: int) -> int:
+        """Step from set to set by one more byte; see `TrieWalk.visit`."""
+        target = self._sets.goto(self._set_at[depth - 1], byte)
+        if not target:
+            return SKIP
+        trie = self.trie
+        is_suspect = self._sets.text[target] == NEEDS_CHECK
+        for index in range(trie.token_start[node], trie.token_start[node + 1]):
+            if trie.has_counts and not self._remainders.means(index):
+                continue
+            if is_suspect:
+                self._suspects.add(trie.tokens[index])
+            else:
+                self._found.add(trie.tokens[index])
+        self._set_at[depth] = target
+        return DESCEND
 
 
 class SetMasks:
     """The masks of one grammar's sets, made when first asked for and kept.
 
-    Attributes:
-        sets: the grammar's Earley sets.
+    Args:
+        sets: the grammar's item sets.
         terminals: the tables of the terminals' states.
-        empty: uint32[words], the mask of nothing.
+
+    Attributes:
+        empty: uint32[words], the mask that allows nothing.
         pool: int32, the tokens of the masks, one list after another.
-        nodes_visited: trie nodes visited by walks over sets (a work counter for benchmarks).
+        dotted_rules: what may follow a terminal, by dotted rule.
     """
 
     def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
-        self.sets = sets
-        self.terminals = terminals
-        self.nodes_visited = 0
-        self._masks: list[SetMask | None] = []
-        self.empty = terminals.empty
+        self._sets = sets
+        self._terminals = terminals
+        self._store = terminals.store
+        self._scratch = terminals.scratch
+        self.empty = terminals.store.empty
         self.pool = zeros(256)
         self._pool_size = 0
-        self._parts: list[TerminalMask] = []
-        self._set_at = zeros(terminals.trie.max_depth + 2)
-        self._found = zeros(256)
-        self._found_size = 0
-        self._ranges = zeros(64)
-        self._range_size = 0
-        self._suspects = terminals.suspects
-        self._removed = terminals.removed
-        self._ends: dict[tuple[int, int], tuple[int, ...]] = {}  # by exits and spellings
-        self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as exits are by the tables
+        self.dotted_rules = DottedRuleMasks(sets, terminals)
+        self._masks: list[SetMask | None] = []
+        # Of the mask in the making:
+        self._parts: list[TerminalMask] = []  # tables with dense masks
+        self._found = TokenList(256)
+        self._ranges = TokenList(64)  # pairs (first, last): more tokens, as ranges of the pool of the tables
         self._followed = 0
         self._met: set[int] = set()
         self._agenda: list[Any] = []
         self._round = 0
-        self.places = DottedRuleMasks(sets, terminals)
+        self._walk = SetWalk(sets, terminals, self._found)
+        self._refused_texts = RefusedTexts(sets, terminals, self._found, self._ranges)
+
+    @property
+    def nodes_visited(self) -> int:
+        """The number of trie nodes that walks over sets have visited (a work counter for benchmarks)."""
+        return self._walk.nodes_visited
 
     def get(self, set_id: int) -> SetMask:
-        """The mask of a set."""
+        """Return the mask of a set."""
         if set_id >= len(self._masks):
             self._masks.extend([None] * (max(set_id + 1, 2 * len(self._masks)) - len(self._masks)))
         mask = self._masks[set_id]
@@ -115,27 +176,11 @@ class SetMasks:
         return mask
 
     def knows(self, set_id: int) -> bool:
-        """Whether the mask of a set is made."""
+        """Return whether the mask of a set is made."""
         return set_id < len(self._masks) and self._masks[set_id] is not None
 
-    def _shared(self, set_id: int) -> SetMask | None:
-        """The mask of the same items whatever their text, where this text makes no difference."""
-        sets = self.sets
-        if sets.text[set_id] < EMPTY_TEXT:
-            return None
-        sets.close(set_id)
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            group = sets.scan_group[scan]
-            if not sets.group_captures[group] & REFUSING or sets.begins_here(set_id, group):
-                continue
-            always, others = sets.refusals(set_id, group)
-            if always or others:
-                return None
-        mask = self.get(sets.unknown(set_id))
-        return None if mask.is_for_text else mask
-
     def fill(self, set_id: int, words: np.ndarray) -> None:
-        """Writes the mask of a set into `words`, uint32[words]; whatever stood there is overwritten."""
+        """Write the mask of a set into `words`, uint32[words], over whatever is there."""
         mask = self.get(set_id)
         pool = self.pool
         one = 1
@@ -149,241 +194,93 @@ class SetMasks:
         for index in range(mask.first_token, mask.last_token):
             token = pool[index]
             words[token >> 5] |= one << (token & 31)
-        tokens = self.terminals.pool
+        tokens = self._store.pool
         for index in range(mask.first_range, mask.last_range, 2):
             for at in range(pool[index], pool[index + 1]):
                 token = tokens[at]
                 words[token >> 5] |= one << (token & 31)
 
     def _copy(self, number: int, first_cut: int, last_cut: int, words: np.ndarray) -> None:
-        """Writes a dense mask without some tokens."""
-        dense = self.terminals.dense[number]
+        """Write a dense mask without some tokens."""
+        dense = self._store.dense[number]
         words[:] = dense.words
-        pool = self.terminals.pool
+        pool = self._store.pool
         one = 1
         for index in range(first_cut, last_cut):
             token = pool[index]
             words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
-    def _make(self, set_id: int) -> SetMask:
-        sets = self.sets
+    # -- a mask in the making ---------------------------------------------------------------------------------------
+
+    def _shared(self, set_id: int) -> SetMask | None:
+        """Return the mask of the same items whatever their text, where this text makes no difference."""
+        sets = self._sets
+        if sets.text[set_id] < EMPTY_TEXT:
+            return None
         sets.close(set_id)
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            group = sets.scan_group[scan]
+            if not sets.group_captures[group] & REFUSING or sets.begins_here(set_id, group):
+                continue
+            always, others = sets.refusals(set_id, group)
+            if always or others:
+                return None
+        mask = self.get(sets.unknown(set_id))
+        return None if mask.is_for_text else mask
+
+    def _make(self, set_id: int) -> SetMask:
+        self._sets.close(set_id)
+        self._begin()
+        self._add_items(set_id)
         mask = SetMask()
-        self._found_size = self._range_size = 0
+        if self._scratch.suspects:
+            mask.is_for_text = True
+            self._check_suspects(set_id)
+        self._keep(mask)
+        return mask
+
+    def _begin(self) -> None:
+        """Forget the mask that was made last, or that an error kept from being made."""
+        self._found.size = self._ranges.size = 0
         self._followed = 0
         self._met.clear()
         self._agenda.clear()
-        self._round = self.terminals.new_round()
-        self._suspects.clear()  # of a mask that an error kept from being made
-        self._removed.clear()
+        self._round = self._store.new_round()
+        self._scratch.suspects.clear()
+        self._scratch.removed.clear()
         self._parts.clear()
+
+    def _add_items(self, set_id: int) -> None:
+        """Add the tokens of all scannable items of a set."""
+        sets, store = self._sets, self._store
         has_lookaheads = sets.rules.lookaheads.shift > 0
-        by_place = sets.rules.are_by_place
-        marks = self.terminals.seen_states
+        by_dotted_rule = sets.rules.are_by_place
+        marks = self._scratch.seen_states
         of_round = marks.begin()
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             state = sets.scan_state[scan]
             if not marks.meet(state, of_round):
                 continue
             if has_lookaheads and sets.is_stuck(set_id, state):
-                continue  # nothing may follow it, nor the text end
-            before = self._found_size
-            before_ranges = self._range_size
-            terminal = self.terminals.get(state)
+                continue  # nothing may follow the terminal, nor may the text end
+            first_found = self._found.size
+            first_range = self._ranges.size
+            terminal = self._terminals.get(state)
             self._add_all(terminal)
-            if by_place:
-                for index in range(terminal.first_exit, terminal.last_exit):
-                    self._follow_from(self.terminals.exits[index], set_id, state)
+            if by_dotted_rule:
+                for index in range(terminal.first_remainders, terminal.last_remainders):
+                    self._follow_dotted_rules(store.remainders[index], set_id, state)
                 continue
-            for index in range(terminal.first_exit, terminal.last_exit):
-                self._follow(self.terminals.exits[index], sets.after(set_id, state))
+            for index in range(terminal.first_remainders, terminal.last_remainders):
+                self._follow(store.remainders[index], sets.after(set_id, state))
             if sets.captures[set_id]:
-                self._refuse(self.terminals.whole, set_id, state, before, before_ranges)
-        if self._suspects:
-            mask.is_for_text = True
-            self._add_suspects(set_id)
-        if self._parts:
-            part = self._parts[0] if len(self._parts) == 1 else self.terminals.united(self._parts)
-            mask.dense = part.dense
-            mask.first_cut = part.first_removed
-            mask.last_cut = part.last_removed
-        mask.first_removed = self._pool_size
-        for token in self._removed:
-            self._keep(token)
-        mask.last_removed = mask.first_token = self._pool_size
-        for index in range(self._found_size):
-            self._keep(self._found[index])
-        mask.last_token = mask.first_range = self._pool_size
-        for index in range(self._range_size):
-            self._keep(self._ranges[index])
-        mask.last_range = self._pool_size
-        return mask
+                self._refused_texts.remove(store.whole, set_id, state, first_found, first_range)
 
-    def _keep(self, token: int) -> None:
-        """Appends a token to the pool."""
-        if self._pool_size >= len(self.pool):
-            before = self.pool  # goes when all is in place: see `Matcher._fill`
-            self.pool = grown_pool(before, self._pool_size)
-        self.pool[self._pool_size] = token
-        self._pool_size += 1
-
-    # -- texts that are refused -------------------------------------------------------------------------------------
-
-    def _refuse(self, exits: RemainderNodes, set_id: int, state: int, before: int, before_ranges: int) -> None:
-        """Takes back the tokens that complete a text which is refused to the items in `state`.
-
-        Args:
-            exits: behind which the items go on.
-            set_id: the items' set.
-            state: their terminal's state.
-            before: where the tokens begin in `_found` that were found by way of these items,
-            before_ranges: and where the others do in `_ranges`.
-        """
-        sets = self.sets
-        concerned = False
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] == state and sets.group_captures[sets.scan_group[scan]] & (FRESH | REFUSING):
-                concerned = True
-                break
-        if not concerned:
-            return
-        ends = common = _NO_ENDS  # nodes at which some item completes a refused text; and at which all of them do
-        is_first = True
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] != state:
-                continue
-            group = sets.scan_group[scan]
-            found = _NO_ENDS
-            if self._may_end_too_soon(set_id, scan, state):
-                found = set()
-                self._find_ends(exits, state, found)
-            elif sets.group_captures[group] & REFUSING:
-                always, others = sets.refusals(set_id, group)
-                if always or others:
-                    found = set(self._ends_of(exits, always)) if always else set()
-                    self._find_spellings(exits, others, found)
-            ends = found if is_first else ends | found
-            common = found if is_first else common & found
-            is_first = False
-        if not ends:
-            return
-        trie = exits.trie
-        refused = self.terminals.refused_tokens
-        refused.begin()
-        for node in ends:
-            sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, NEEDS_CHECK)
-            self._take_back(trie, trie.token_start[node], trie.token_start[node + 1], False)
-            self._take_back(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
-        for index in range(before_ranges, self._range_size, 2):
-            self._add_between(self._ranges[index], self._ranges[index + 1])
-        self._range_size = before_ranges
-        kept = before
-        for index in range(before, self._found_size):
-            token = self._found[index]
-            if not refused.has(token):
-                self._found[kept] = token
-                kept += 1
-        self._found_size = kept
-
-    def _ends_of(self, exits: RemainderNodes, spellings: Sequence[Spelling]) -> tuple[int, ...]:
-        """The nodes that spellings lead to from behind some exits, remembered."""
-        key = (id(exits), id(spellings))
-        known = self._ends.get(key)
-        if known is None:
-            found: set[int] = set()
-            self._find_spellings(exits, spellings, found)
-            self._ends[key] = known = tuple(found)
-            self._spellings[id(spellings)] = spellings
-        return known
-
-    def _find_spellings(self, exits: RemainderNodes, spellings: Sequence[Spelling], found: set[int]) -> None:
-        for spelling in spellings:
-            for index in range(exits.first, exits.last):
-                self._find_spelling(exits.trie, self.terminals.pool[index], spelling, 0, found)
-
-    def _take_back(self, trie: Trie, first: int, last: int, is_sure: bool) -> None:
-        """Marks tokens as refused; they are looked at one by one unless it is sure that no other way allows them."""
-        refused = self.terminals.refused_tokens
-        for index in range(first, last):
-            token = trie.tokens[index]
-            refused.meet(token, refused.round)
-            if not is_sure:
-                self._suspects.add(token)
-                self._removed.append(token)
-
-    def _find_spelling(self, trie: Trie, node: int, spelling: Spelling, at: int, found: set[int]) -> None:
-        """Finds the nodes that the rest of a spelling leads to from a node."""
-        forms = spelling[at]
-        is_last = at + 1 == len(spelling)
-        for form in forms:
-            child = node
-            for index in range(len(form)):
-                child = trie.child(child, form[index])
-                if child < 0:
-                    break
-            if child < 0:
-                continue
-            if is_last:
-                found.add(child)
-            else:
-                self._find_spelling(trie, child, spelling, at + 1, found)
-
-    def _find_ends(self, exits: RemainderNodes, start: int, found: set[int]) -> None:
-        """Finds the nodes at which a terminal may end behind some exits."""
-        automata = self.terminals.automata
-        trie = exits.trie
-        for at in range(exits.first, exits.last):
-            stack = [(self.terminals.pool[at], start)]
-            while stack:
-                node, state = stack.pop()
-                child = node + 1
-                stop = trie.size if node == ROOT_NODE else trie.end[node]
-                while child < stop:
-                    after = automata.next(state, trie.byte[child])
-                    if automata.table.accepting[after]:
-                        found.add(child)
-                    elif after:
-                        stack.append((child, after))
-                    child = trie.end[child]
-
-    def _add(self, token: int) -> None:
-        if self._found_size >= len(self._found):
-            self._found = grown_pool(self._found, self._found_size)
-        self._found[self._found_size] = token
-        self._found_size += 1
-
-    def _add_all(self, terminal: TerminalMask) -> None:
-        """Adds the tokens inside a terminal."""
-        if terminal.dense >= 0:
-            self._add_part(terminal)
-        first, last = terminal.first_token, terminal.last_token
-        if last - first <= COPIED:
-            self._add_between(first, last)
-            return
-        if self._range_size + 2 > len(self._ranges):
-            self._ranges = grown_pool(self._ranges, self._range_size)
-        self._ranges[self._range_size] = first
-        self._ranges[self._range_size + 1] = last
-        self._range_size += 2
-
-    def _add_part(self, terminal: TerminalMask) -> None:
-        """Adds a dense mask; the white space before each of many keys is the same."""
-        for known in self._parts:
-            if terminal.shares_dense(known):
-                return
-        self._parts.append(terminal)
-
-    def _add_between(self, first: int, last: int) -> None:
-        """Adds tokens that stand in the pool of the tables."""
-        pool = self.terminals.pool
-        for index in range(first, last):
-            self._add(pool[index])
-
-    def _add_suspects(self, set_id: int) -> None:
-        """Adds those of the suspects that the grammar allows."""
-        sets = self.sets
-        spellings = self.terminals.vocabulary.spellings
-        for token in self._suspects:
+    def _check_suspects(self, set_id: int) -> None:
+        """Add those of the suspects that the grammar allows."""
+        sets = self._sets
+        spellings = self._terminals.spellings
+        for token in self._scratch.suspects:
             target = set_id
             text = spellings[token]
             for index in range(len(text)):
@@ -391,95 +288,148 @@ class SetMasks:
                 if not target:
                     break
             if target:
-                self._add(token)
-        self._suspects.clear()
+                self._found.add(token)
+        self._scratch.suspects.clear()
 
-    def _suspect_all(self, terminal: TerminalMask) -> None:
-        for index in range(terminal.first_token, terminal.last_token):
-            self._suspects.add(self.terminals.pool[index])
-        if terminal.dense >= 0:
+    def _keep(self, mask: SetMask) -> None:
+        """Give a mask what was found."""
+        if self._parts:
+            part = self._parts[0] if len(self._parts) == 1 else self._store.united(self._parts)
+            mask.dense = part.dense
+            mask.first_cut = part.first_removed
+            mask.last_cut = part.last_removed
+        found, ranges = self._found, self._ranges
+        mask.first_removed = self._pool_size
+        for token in self._scratch.removed:
+            self._append(token)
+        mask.last_removed = mask.first_token = self._pool_size
+        for index in range(found.size):
+            self._append(found.values[index])
+        mask.last_token = mask.first_range = self._pool_size
+        for index in range(ranges.size):
+            self._append(ranges.values[index])
+        mask.last_range = self._pool_size
+
+    def _append(self, number: int) -> None:
+        """Append a number to the pool."""
+        if self._pool_size >= len(self.pool):
+            before = self.pool  # goes when all is in place: see `Matcher._fill`
+            self.pool = grown_pool(before, self._pool_size)
+        self.pool[self._pool_size] = number
+        self._pool_size += 1
+
+    # -- tables -----------------------------------------------------------------------------------------------------
+
+    def _add_all(self, table: TerminalMask) -> None:
+        """Add the tokens inside a terminal."""
+        if table.dense >= 0:
+            self._add_part(table)
+        first, last = table.first_token, table.last_token
+        if last - first <= MAX_COPIED:
+            self._found.extend(self._store.pool, first, last)
+            return
+        self._ranges.add(first)
+        self._ranges.add(last)
+
+    def _add_part(self, table: TerminalMask) -> None:
+        """Add a dense mask once: the white space before each of many keys is the same."""
+        for known in self._parts:
+            if table.shares_dense(known):
+                return
+        self._parts.append(table)
+
+    def _add_once(self, table: TerminalMask) -> None:
+        """Add the tokens of a table that were not yet added to the mask in the making."""
+        if table.round != self._round:
+            table.round = self._round
+            self._add_all(table)
+
+    def _suspect_all(self, table: TerminalMask) -> None:
+        """Make all tokens of a table suspects."""
+        store, suspects = self._store, self._scratch.suspects
+        for index in range(table.first_token, table.last_token):
+            suspects.add(store.pool[index])
+        if table.dense >= 0:
             words = np.zeros(len(self.empty), dtype=np.uint32)
-            self._copy(terminal.dense, terminal.first_removed, terminal.last_removed, words)
-            self._suspects.update(tokens_of(words).tolist())
+            self._copy(table.dense, table.first_removed, table.last_removed, words)
+            suspects.update(tokens_of(words).tolist())
 
-    def _follow_from(self, exits: RemainderNodes, set_id: int, state: int) -> None:
-        """Adds the tokens behind some exits that may follow the terminals in `state`; see `dotted_rule_masks.py`."""
-        sets = self.sets
+    # -- remainders, by dotted rule ---------------------------------------------------------------------------------
+
+    def _follow_dotted_rules(self, remainders: RemainderNodes, set_id: int, state: int) -> None:
+        """Add the tokens of remainders that may follow the terminals in `state`; see `dotted_rule_masks.py`."""
+        sets = self._sets
         agenda = self._agenda
         for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
             if sets.scan_state[scan] == state:
-                self._add_rest(sets.scan_position[scan] + 1, 0, exits, sets.scan_group[scan])
+                self._add_rest(sets.scan_position[scan] + 1, 0, remainders, sets.scan_group[scan])
         while agenda:
             group = agenda.pop()
             ahead = agenda.pop()
-            exits = agenda.pop()
-            self._go_on_behind(group, ahead, exits)
+            remainders = agenda.pop()
+            self._go_on_after_group(group, ahead, remainders)
 
-    def _go_on_behind(self, group: int, ahead: int, exits: RemainderNodes) -> None:
-        """Adds the tokens that go on behind what waits in a group, and in those that end with it."""
-        climb = self.places.climb(group)
-        if exits.ended is not None:
+    def _go_on_after_group(self, group: int, ahead: int, remainders: RemainderNodes) -> None:
+        """Add the tokens that go on in the items that wait in a group, and in those that end with these."""
+        climb = self.dotted_rules.climb(group)
+        if remainders.ended is not None:
             if climb.is_whole:
-                self._add_once(exits.ended)  # the text may end
+                self._add_once(remainders.ended)  # the text may end
             for index in range(len(climb.positions)):
-                if exits.ended.round == self._round:
+                if remainders.ended.round == self._round:
                     break
-                self._add_rest(climb.positions[index], ahead, exits, climb.groups[index])
+                self._add_rest(climb.positions[index], ahead, remainders, climb.groups[index])
             return
-        left = self.places.bytes_of(exits)
+        left = self.dotted_rules.first_bytes(remainders)
         if not climb.first.meets(left):
             return
         for index in range(len(climb.positions)):
             first = climb.firsts[index]
             if first.meets(left):
-                self._add_rest(climb.positions[index], ahead, exits, climb.groups[index])
+                self._add_rest(climb.positions[index], ahead, remainders, climb.groups[index])
 
-    def _add_rest(self, position: int, ahead: int, exits: RemainderNodes, group: int) -> None:
-        """Adds the tokens within the rest of a body; what escapes goes on behind what waits in the group."""
-        rules = self.sets.rules
+    def _add_rest(self, position: int, ahead: int, remainders: RemainderNodes, group: int) -> None:
+        """Add the tokens within the rest of a body; what escapes goes on in the items that wait in the group."""
+        rules = self._sets.rules
         if rules.symbols[position] == END:
             if rules.before[position]:
                 ahead = rules.lookaheads.united(ahead, rules.before[position])
-            self._escape(exits, ahead, group)
-        elif exits.ended is not None:
-            if self.places.corners.is_alive(position, ahead):
-                self._add_once(exits.ended)
-        elif self.places.begins_with_any(position, exits):
-            rest = self.places.rest(position, ahead, exits)
+            self._escape(remainders, ahead, group)
+        elif remainders.ended is not None:
+            if self.dotted_rules.corners.is_alive(position, ahead):
+                self._add_once(remainders.ended)
+        elif self.dotted_rules.begins_with_any(position, remainders):
+            rest = self.dotted_rules.rest(position, ahead, remainders)
             for table in rest.tables:
                 self._add_once(table)
             for index in range(0, len(rest.escapes), 2):
                 self._escape(rest.escapes[index], rest.escapes[index + 1], group)
 
-    def _escape(self, exits: RemainderNodes, ahead: int, group: int) -> None:
-        """Goes on behind what waits in a group with what is left, once for a mask."""
-        if exits.ended is not None and exits.ended.round == self._round:
+    def _escape(self, remainders: RemainderNodes, ahead: int, group: int) -> None:
+        """Go on in the items that wait in a group with what is left, once for a mask."""
+        if remainders.ended is not None and remainders.ended.round == self._round:
             return
-        if not exits.number:
-            self.terminals.give_number(exits)
-        key = exits.number
+        if not remainders.number:
+            self._store.give_number(remainders)
+        key = remainders.number
         key = (key << 6 | ahead) << 30 | group
         if key not in self._met:
             self._met.add(key)
-            self._agenda.append(exits)
+            self._agenda.append(remainders)
             self._agenda.append(ahead)
             self._agenda.append(group)
 
-    def _add_once(self, table: TerminalMask) -> None:
-        """Adds the tokens of tables that were not yet added to the mask in the making."""
-        if table.round != self._round:
-            table.round = self._round
-            self._add_all(table)
+    # -- remainders, by set -----------------------------------------------------------------------------------------
 
-    def _follow(self, exits: RemainderNodes, set_id: int) -> None:
-        """Adds the tokens behind some exits that the grammar allows from `set_id` on."""
-        sets = self.sets
+    def _follow(self, remainders: RemainderNodes, set_id: int) -> None:
+        """Add the tokens of remainders that the grammar allows from `set_id` on."""
+        sets, store = self._sets, self._store
         if not set_id:
             return
         if not sets.rules.has_captures:
-            if not exits.number:
-                self.terminals.give_number(exits)
-            pair = exits.number
+            if not remainders.number:
+                store.give_number(remainders)
+            pair = remainders.number
             pair = pair << 32 | set_id  # not in one: a C integer has 32 bits
             if pair in self._met:
                 return
@@ -489,10 +439,10 @@ class SetMasks:
         last = sets.last_scan[set_id]
         has_lookaheads = sets.rules.lookaheads.shift > 0
         self._followed += 1
-        marks = self.terminals.states_behind
+        marks = self._scratch.states_after
         of_round = marks.begin()
-        if last - first > LOOKED_UP or self._followed > FOLLOWED:
-            self._walk(exits, set_id)
+        if last - first > MAX_LOOKED_UP or self._followed > MAX_FOLLOWED:
+            self._walk.find(remainders, set_id)
             return
         for scan in range(first, last):
             state = sets.scan_state[scan]
@@ -500,76 +450,22 @@ class SetMasks:
                 continue
             if has_lookaheads and sets.is_stuck(set_id, state):
                 continue
-            before = self._found_size
-            before_ranges = self._range_size
-            terminal = self.terminals.behind(exits, state)
+            first_found = self._found.size
+            first_range = self._ranges.size
+            table = self._terminals.after(remainders, state)
             if self._is_suspect(set_id, scan):
-                self._suspect_all(terminal)
+                self._suspect_all(table)
             else:
-                self._add_all(terminal)
-            for index in range(terminal.first_exit, terminal.last_exit):
-                self._follow(self.terminals.exits[index], sets.after(set_id, state))
+                self._add_all(table)
+            for index in range(table.first_remainders, table.last_remainders):
+                self._follow(store.remainders[index], sets.after(set_id, state))
             if sets.captures[set_id]:
-                self._refuse(exits, set_id, state, before, before_ranges)
+                self._refused_texts.remove(remainders, set_id, state, first_found, first_range)
 
     def _is_suspect(self, set_id: int, scan: int) -> bool:
-        """Whether the tokens that go on with a scannable item may depend on what was captured just before."""
-        sets = self.sets
+        """Return whether the tokens that go on with a scannable item may depend on what was captured just before."""
+        sets = self._sets
         text = sets.text[set_id]
         if text != AFTER or not sets.group_captures[sets.scan_group[scan]] & FRESH:
             return text == NEEDS_CHECK
         return not sets.rules.goes_on_endless(sets.scan_position[scan])
-
-    def _may_end_too_soon(self, set_id: int, scan: int, state: int) -> bool:
-        """Whether tokens that end the terminal of a scannable item may depend on what was captured just before."""
-        sets = self.sets
-        captures = sets.group_captures[sets.scan_group[scan]]
-        if sets.text[set_id] == NEEDS_CHECK:
-            return captures & REFUSING != 0
-        if sets.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
-            return False
-        if captures & REFUSING:
-            return True
-        for other in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[other] == state and sets.rules.goes_on_endless(sets.scan_position[other] + 1):
-                return False  # whatever this item may not become, that one may
-        return True
-
-    def _walk(self, exits: RemainderNodes, set_id: int) -> None:
-        """The same for a set with many items: byte by byte, all items at once."""
-        sets = self.sets
-        trie = exits.trie
-        places = self._set_at
-        for at in range(exits.first, exits.last):
-            node = self.terminals.pool[at]
-            depth = 0
-            stop = trie.size
-            if node != ROOT_NODE:
-                depth = trie.depth[node]
-                stop = trie.end[node]
-            places[depth] = set_id
-            node += 1
-            while node < stop:
-                depth = trie.depth[node]
-                target = sets.goto(places[depth - 1], trie.byte[node])
-                self.nodes_visited += 1
-                if not target:
-                    node = trie.end[node]
-                    continue
-                for index in range(trie.token_start[node], trie.token_start[node + 1]):
-                    self._add_meant(exits, index, sets.text[target] == NEEDS_CHECK)
-                places[depth] = target
-                node += 1
-
-    def _add_meant(self, exits: RemainderNodes, index: int, is_suspect: bool) -> None:
-        """Adds a token of the trie, if the exits mean it."""
-        trie = exits.trie
-        if trie.has_counts:
-            if not exits.min_count <= trie.token_count[index] <= exits.max_count:
-                return
-            if exits.removed is not None and trie.tokens[index] in exits.removed:
-                return
-        if is_suspect:
-            self._suspects.add(trie.tokens[index])
-        else:
-            self._add(trie.tokens[index])

@@ -4,13 +4,13 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of, kinds_in
 
-cdef int CUT_OFF, DEEPEST, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT
+cdef int MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT
 cdef unsigned long long ALL_KINDS
 
 
 cdef class SkippableStates:
     cdef readonly AutomatonStore automata
-    cdef readonly CharacterKinds characters
+    cdef readonly CharacterKinds character_kinds
     cdef readonly unsigned long long[::1] kinds
     cdef readonly unsigned long long[::1] needed
     cdef readonly int[::1] reach
@@ -24,7 +24,7 @@ cdef class SkippableStates:
     cdef int known(self, int state) noexcept
     @cython.locals(number=int)
     cpdef int find(self, int state) except -1
-    cpdef bint holds(self, int number, unsigned long long behind, int height) noexcept
+    cpdef bint stays_inside(self, int number, unsigned long long kinds_below, int height) noexcept
     @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", ends_behind=bint)
     cdef bint _is_open(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, body=int, most="long long")
@@ -40,9 +40,9 @@ cdef class SkippableStates:
     cdef bint _is_never_refused(self, int number, list refused, bytes text) except -1
     @cython.locals(byte=int)
     cdef int _free_character(self, int number, alphabet) except -2
-    cdef unsigned long long _needed_by(self, int term, unsigned long long kinds, int depth) except? 1
+    cdef unsigned long long _kinds_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
     @cython.locals(automata=AutomatonStore, kind=int, part=int, found="unsigned long long", own="unsigned long long")
-    cdef unsigned long long _found_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
+    cdef unsigned long long _find_kinds_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
 
 
 @cython.locals(found="unsigned long long", byte=int)

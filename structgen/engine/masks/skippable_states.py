@@ -1,18 +1,18 @@
-"""States that stay open: whatever characters of certain kinds come next, something still follows, and no text ends.
+"""States in which a walk may skip subtrees: after certain characters something always follows, and no text ends.
 
-So it is inside a JSON string in which a pattern is looked for (`C* T "`), or which must not have some form
-(`C* " & ~X`): each character may lead to another state, and yet every token made of such characters stays inside, and
-has no exit. Where only these stand behind a node of the vocabulary's trie, a walk need not look at them.
+This is so inside a JSON string in which a pattern is searched (`C* T "`), or which must not have some form
+(`C* " & ~X`). Each character may lead to another state. Still, every token made of such characters stays inside, and
+has no exit. Where only such characters come below a node of the vocabulary's trie, a walk skips the subtree.
 
-That a state stays open is seen by its form. Let u be made of C.
+Such a state *stays open*, which its form shows. Let u be a text made of C.
 
-- `C* T` goes on after u as it does before it, for what follows u has all texts of `C* T`. An intersection of such
-  states does if they have a text t in common.
-- Where texts X are refused, u·t must not be one of them. Three reasons tell: t begins with a character that no X has;
-  or all X need certain characters, and u lacks one; or all X are longer than u·t.
-- All texts end as no C begins, so u is none of them.
+- `C* T` has after u all the texts that it has before u, so something follows. An intersection of such states has some
+  text after u if they have a text t in common.
+- Where texts X are refused, u·t must not be one of them. There are three reasons why it is not: t begins with a
+  character that no X has; or all X need certain characters, and u lacks one of them; or all X are longer than u·t.
+- All texts end with something that no C begins with, so u is none of them.
 
-Of a string with a bound on its characters the same is true of texts that leave room for what must still come.
+For a string with a bound on its characters, the same holds for texts that leave room for what must still come.
 """
 
 from __future__ import annotations
@@ -38,26 +38,32 @@ from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kind
 __all__ = ["SkippableStates"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-ALL_KINDS = 2**64 - 1  # also of bytes that are no characters, which no state stays open for
-NO_LIMIT = 2**31 - 1
+ALL_KINDS = 2**64 - 1  # also the kind of bytes that are no characters, for which no state stays open
+NO_LIMIT = 2**31 - 1  # bytes
 MAX_PARTS = 64  # of an intersection that is looked at
-DEEPEST = 200  # terms inside of terms, in looking for characters that are needed
-CUT_OFF = 3  # bytes that a token may lack of its last character
+MAX_DEPTH = 200  # terms inside of terms, in the search for characters that are needed
+MAX_CUT_OFF = 3  # bytes that a token may lack of its last character
 
 
 class SkippableStates:
-    """Which tokens a walk need not look at, by the state it is in.
+    """The tokens that a walk may skip, by the state that it is in.
 
-    Attributes, by the number that `find` gives a state:
-        kinds: uint64, kinds of characters: texts of these lead on from the state, and nowhere to an end,
-        needed: uint64, if they lack a character of one of these kinds,
-        reach: int32, and have no more bytes than this;
-        moves: uint8, whether they may lead to other states.
+    Args:
+        automata: the automata of the states.
+        character_kinds: tells which characters lead from a state to itself.
+
+    Attributes:
+        character_kinds: as given.
+        kinds: uint64 by the number that `find` gives a state. A text stays inside the state, and ends no match, if it
+            is made of characters of these kinds, and
+        needed: uint64 by the same number, it lacks all characters of one of these kinds, and
+        reach: int32, it has no more bytes than this.
+        moves: uint8, whether such texts may lead to other states.
     """
 
-    def __init__(self, automata: AutomatonStore, characters: CharacterKinds) -> None:
+    def __init__(self, automata: AutomatonStore, character_kinds: CharacterKinds) -> None:
         self.automata = automata
-        self.characters = characters
+        self.character_kinds = character_kinds
         self.kinds = array("Q", bytes(8 * 256))
         self.needed = array("Q", bytes(8 * 256))
         self.reach = zeros(256)
@@ -66,14 +72,14 @@ class SkippableStates:
         self._number_of = zeros(1024)  # by state, one more than its number, or 0
         self._kinds_of_body: dict[int, int] = {}  # by term: the characters that are each one of its texts
         self._common: dict[tuple[int, ...], bytes | None] = {}  # by terms
-        self._needed: dict[tuple[int, int], int] = {}  # by term and kinds: see `_needed_by`
+        self._needed: dict[tuple[int, int], int] = {}  # by term and kinds: see `_kinds_needed_by`
 
     def known(self, state: int) -> int:
-        """The number of a state, -1 where it was not asked for before."""
+        """Return the number of a state; -1 if it was never asked for."""
         return self._number_of[state] - 1 if state < len(self._number_of) else -1
 
     def find(self, state: int) -> int:
-        """The number of a state.
+        """Return the number of a state, made when first asked for.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -93,27 +99,27 @@ class SkippableStates:
             self.reach[number] = NO_LIMIT
             self.moves[number] = self._is_open(number, state)
             if not self.moves[number]:
-                self.kinds[number] = self.characters.loops(state)
+                self.kinds[number] = self.character_kinds.loops(state)
                 self.needed[number] = ALL_KINDS
                 self.reach[number] = NO_LIMIT
             self._count = number + 1
             self._number_of[state] = number + 1
         return number
 
-    def holds(self, number: int, behind: int, height: int) -> bool:
-        """Whether all that stands behind a node of a trie stays inside a state, nowhere ending.
+    def stays_inside(self, number: int, kinds_below: int, height: int) -> bool:
+        """Return whether all tokens below a node of a trie stay inside a state, and end no match.
 
         Args:
-            number: of the state.
-            behind: the kinds of characters behind the node,
-            height: and how many bytes at most.
+            number: the number of the state.
+            kinds_below: the kinds of the characters below the node.
+            height: the greatest number of bytes below the node.
         """
-        if behind & ~self.kinds[number]:
+        if kinds_below & ~self.kinds[number]:
             return False
-        return self.needed[number] & ~behind != 0 and height <= self.reach[number]
+        return self.needed[number] & ~kinds_below != 0 and height <= self.reach[number]
 
     def _is_open(self, number: int, state: int) -> bool:
-        """Whether a state stays open; keeps under which conditions."""
+        """Return whether a state stays open; set the conditions under which it does."""
         automata = self.automata
         kind = automata.table.kind[state]
         if kind == K_BOUNDED:
@@ -151,7 +157,7 @@ class SkippableStates:
         return text is not None and (not refused or self._is_never_refused(number, refused, text))
 
     def _is_bounded_repetition(self, number: int, state: int) -> bool:
-        """Whether a state C{m,n}·R stays open; keeps how long texts may be."""
+        """Return whether a state C{m,n}·R stays open; set how long texts may be."""
         automata = self.automata
         body, _, most = automata.table.payload[state]
         if automata.table.kind[automata.table.tail[state]] != K_LITERAL or automata.table.may_be_empty[body]:
@@ -163,11 +169,11 @@ class SkippableStates:
         return self.kinds[number] != 0
 
     def _has_room(self, number: int, state: int) -> bool:
-        """Whether a state with a bound on how many C may come stays open; keeps how long texts may be.
+        """Return whether a state with a bound on how many C may come stays open; set how long texts may be.
 
-        Let it be C*·R, where R begins as no C does, with D{m,}·T for several D and T. After k characters that are C and
-        D, all of D{m-k,}·T is left, if not more. If the bound leaves room for that after some k, it does after less:
-        then the rest of the k characters may still come.
+        Let it be the intersection of C*·R, where R begins as no C does, and of some D{m,}·T. After k characters that
+        are C and D, at least the texts of each D{m-k,}·T are left. If the bound leaves room for these after some k, it
+        does after fewer characters, too: the rest of the k characters may still come then.
         """
         automata = self.automata
         counting, most = automata.table.payload[state]
@@ -194,7 +200,7 @@ class SkippableStates:
         return True
 
     def _needed_after(self, star: int, searches: list[int], count: int) -> int:
-        """How many more characters suffice for some searches, when `count` have come that all of them go on after."""
+        """Return how many more characters suffice for some searches after `count` that all of them go on after."""
         automata = self.automata
         left: list[int] = []
         for search in searches:
@@ -205,7 +211,7 @@ class SkippableStates:
         )
 
     def _search_in(self, term: int) -> int:
-        """A repetition without bound, C{m,}·T, all texts of which a term has; `NOTHING` if its form shows none."""
+        """Return a repetition without bound, C{m,}·T, whose texts a term all has; NOTHING if its form shows none."""
         automata = self.automata
         for part in automata.table.payload[term] if automata.table.kind[term] == K_UNION else (term,):
             if automata.table.kind[part] == K_REPEAT and automata.table.payload[part][2] < 0:
@@ -219,14 +225,14 @@ class SkippableStates:
         return NOTHING
 
     def _kinds_of(self, body: int) -> int:
-        """The kinds of characters each of which is a text of a term, and no other text begins so."""
+        """Return the kinds of characters each of which is a text of a term, and begins no other text of it."""
         found = self._kinds_of_body.get(body)
         if found is None:
-            found = self._kinds_of_body[body] = self.characters.between(body, EMPTY)
+            found = self._kinds_of_body[body] = self.character_kinds.between(body, EMPTY)
         return found
 
     def _common_text(self, terms: tuple[int, ...]) -> bytes | None:
-        """A text that all of some terms have, or None."""
+        """Return a text that all of some terms have, or None."""
         if terms not in self._common:
             self._common[terms] = self.automata.common_text(terms)
         return self._common[terms]
@@ -234,8 +240,14 @@ class SkippableStates:
     # -- what is refused --------------------------------------------------------------------------------------------
 
     def _is_never_refused(self, number: int, refused: list[int], text: bytes) -> bool:
-        """Whether no text of the kinds of a state is refused before `text`, or before a character and that; keeps under
-        which conditions.
+        """Return whether, for every text u of the kinds of a state, something may follow that is not refused.
+
+        That is u and `text`, or u, a character and `text`. Sets the conditions under which it holds.
+
+        Args:
+            number: the number of the state.
+            refused: terms whose texts are refused.
+            text: a text that may follow u by all other conditions.
         """
         automata = self.automata
         used = 0
@@ -253,32 +265,32 @@ class SkippableStates:
         own = kinds_in(text)
         needed = ALL_KINDS
         for term in others:
-            both = needed & self._needed_by(term, self.kinds[number] | own, 0) & ~own
+            both = needed & self._kinds_needed_by(term, self.kinds[number] | own, 0) & ~own
             if both:
                 needed = both
             else:
-                self.reach[number] = min(self.reach[number], automata.table.min_len[term] - len(text) - CUT_OFF - 1)
+                self.reach[number] = min(self.reach[number], automata.table.min_len[term] - len(text) - MAX_CUT_OFF - 1)
         self.needed[number] = needed
         return bool(self.reach[number] > 0)
 
     def _free_character(self, number: int, alphabet: int) -> int:
-        """An ASCII character of the kinds of a state that is not in an alphabet, or -1."""
+        """Return an ASCII character of the kinds of a state that is not in an alphabet, or -1."""
         for byte in range(32, 128):
             if self.kinds[number] & kind_of(byte) and not alphabet >> byte & 1:
                 return byte
         return -1
 
-    def _needed_by(self, term: int, kinds: int, depth: int) -> int:
-        """Kinds of which each text of a term that is made of some kinds has characters; `ALL_KINDS` if it has none."""
-        if depth > DEEPEST:
+    def _kinds_needed_by(self, term: int, kinds: int, depth: int) -> int:
+        """Return kinds that occur in every text of a term made of `kinds`; ALL_KINDS if there is no such text."""
+        if depth > MAX_DEPTH:
             return 0
         key = (term, kinds)
         found = self._needed.get(key)
         if found is None:
-            found = self._needed[key] = self._found_needed_by(term, kinds, depth + 1)
+            found = self._needed[key] = self._find_kinds_needed_by(term, kinds, depth + 1)
         return found
 
-    def _found_needed_by(self, term: int, kinds: int, depth: int) -> int:
+    def _find_kinds_needed_by(self, term: int, kinds: int, depth: int) -> int:
         automata = self.automata
         kind = automata.table.kind[term]
         if kind == K_EMPTY:
@@ -288,11 +300,11 @@ class SkippableStates:
         if kind == K_UNION:
             found = ALL_KINDS
             for part in automata.table.payload[term]:
-                found &= self._needed_by(part, kinds, depth)
+                found &= self._kinds_needed_by(part, kinds, depth)
                 if not found:
                     break
             return found
-        found = self._needed_by(automata.table.tail[term], kinds, depth)
+        found = self._kinds_needed_by(automata.table.tail[term], kinds, depth)
         payload = automata.table.payload[term]
         if kind == K_LITERAL:
             own = kinds_in(payload)
@@ -300,12 +312,12 @@ class SkippableStates:
         if kind == K_BYTES:
             return found | kind_of_all(payload, kinds)
         if kind == K_REPEAT and payload[1] > 0:
-            return found | self._needed_by(payload[0], kinds, depth)
+            return found | self._kinds_needed_by(payload[0], kinds, depth)
         return found
 
 
 def kind_of_all(mask: int, kinds: int) -> int:
-    """The kind of all bytes of a mask that are of some kinds; 0 if they differ, all kinds if there is none."""
+    """Return the kind of all bytes of a mask that are of some kinds; 0 if they differ, ALL_KINDS if there is none."""
     if mask >> 128:
         return 0
     found = 0

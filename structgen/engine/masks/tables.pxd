@@ -14,6 +14,14 @@ cdef class Marks:
     cdef bint has(self, int number) noexcept
 
 
+cdef class MaskScratch:
+    cdef readonly Marks seen_states
+    cdef readonly Marks states_after
+    cdef readonly Marks refused_tokens
+    cdef readonly set suspects
+    cdef readonly list removed
+
+
 cdef class ByteSet:
     cdef readonly unsigned long long first
     cdef readonly unsigned long long second
@@ -34,7 +42,7 @@ cdef class Trie:
     cdef public int[::1] token_count
     cdef public int[::1] first_node
     cdef public int[::1] node_mark
-    cdef public unsigned long long[::1] behind
+    cdef public unsigned long long[::1] kinds_below
     cdef public int[::1] characters
     cdef public int[::1] height
     cdef public int[::1] children
@@ -67,6 +75,8 @@ cdef class RemainderNodes:
     cdef public ByteSet bytes
     cdef public TerminalMask ended
 
+    cdef bint means(self, int index) except -1
+
 
 cdef class DenseMask:
     cdef public unsigned int[::1] words
@@ -79,8 +89,8 @@ cdef class TerminalMask:
     cdef public int last_removed
     cdef public int first_token
     cdef public int last_token
-    cdef public int first_exit
-    cdef public int last_exit
+    cdef public int first_remainders
+    cdef public int last_remainders
 
     @cython.locals(removed=int)
     cdef bint shares_dense(self, TerminalMask other) noexcept
@@ -105,6 +115,6 @@ cdef class CountedTerminal:
     cdef public int exit_nodes
     cdef public int exit_counts
     cdef public int exit_count
-    cdef public Trie remainders
+    cdef public Trie remainder_trie
     cdef public dict masks
-    cdef public dict exits
+    cdef public dict remainders

@@ -1,4 +1,4 @@
-"""What is kept about the tokens of one automaton state: plain data, made by `engine/terminal_masks.py`."""
+"""Plain data about the tokens of one automaton state, which `engine/masks/terminal_masks.py` makes."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ from array import array
 import numpy as np
 
 from structgen.engine.arrays import grown, zeros
+from structgen.engine.constants import MAX_ROUNDS
 from structgen.engine.masks.character_kinds import Contents
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
-__all__ = ["ByCount", "ByteSet", "CountedTerminal", "DenseMask", "Marks", "RemainderNodes", "TerminalMask", "Trie"]
+__all__ = [
+    "ByCount",
+    "ByteSet",
+    "CountedTerminal",
+    "DenseMask",
+    "Marks",
+    "MaskScratch",
+    "RemainderNodes",
+    "TerminalMask",
+    "Trie",
+]
 
 # Declared as C integers in the .pxd, so not importable from here.
-MAX_ROUNDS = 2**31 - 1
-MAX_NODES = 2**23  # of a trie; their numbers share 32 bits with a byte
+MAX_NODES = 2**23  # of a trie; a node's number shares 32 bits with a byte
 ALL_64_BITS = 2**64 - 1
 NO_CONTENTS = array("Q", [0])
 
 
 class Marks:
-    """Which numbers were met in a round. A new round begins with none, at no cost.
+    """The set of numbers met in a round. A new round begins with none, at no cost.
 
     Attributes:
-        round_of: int32, by number: the round in which it was last met.
+        round_of: int32 by number, the round in which it was last met.
         round: the number of the last round; the first is 1.
     """
 
@@ -33,7 +43,7 @@ class Marks:
         self.round = 0
 
     def begin(self) -> int:
-        """Begins a round; returns its number."""
+        """Begin a round; return its number."""
         if self.round == MAX_ROUNDS:
             self.round_of = zeros(len(self.round_of))
             self.round = 0
@@ -41,7 +51,7 @@ class Marks:
         return self.round
 
     def meet(self, number: int, of_round: int) -> bool:
-        """Whether a number is met for the first time in a round. Nested rounds may forget what they have met."""
+        """Return whether a number is met for the first time in a round; a nested round may forget what was met."""
         while number >= len(self.round_of):
             self.round_of = grown(self.round_of, len(self.round_of))
         if self.round_of[number] == of_round:
@@ -50,12 +60,35 @@ class Marks:
         return True
 
     def has(self, number: int) -> bool:
-        """Whether a number was met in the last round."""
+        """Return whether a number was met in the last round."""
         return number < len(self.round_of) and self.round_of[number] == self.round
 
 
+class MaskScratch:
+    """Scratch space for the mask of a set that is being made.
+
+    Attributes:
+        seen_states: states of the set whose tables were added.
+        states_after: states of a later set whose tables were added.
+        refused_tokens: tokens found that complete a refused text.
+        suspects: tokens that must be checked one by one.
+        removed: tokens of the mask's dense parts that do not belong to it.
+    """
+
+    def __init__(self) -> None:
+        self.seen_states = Marks()
+        self.states_after = Marks()
+        self.refused_tokens = Marks()
+        self.suspects: set[int] = set()
+        self.removed: list[int] = []
+
+
 class ByteSet:
-    """A set of bytes, as four words of 64 bits."""
+    """A set of bytes, as four words of 64 bits.
+
+    Args:
+        bits: a bit for each byte of the set.
+    """
 
     def __init__(self, bits: int) -> None:
         self.first = bits & ALL_64_BITS
@@ -64,12 +97,12 @@ class ByteSet:
         self.fourth = bits >> 192 & ALL_64_BITS
 
     def meets(self, other: ByteSet) -> bool:
-        """Whether some byte is in both."""
+        """Return whether some byte is in both sets."""
         common = self.first & other.first | self.second & other.second
         return (common | self.third & other.third | self.fourth & other.fourth) != 0
 
     def add(self, other: ByteSet) -> None:
-        """Puts the bytes of another set into this one."""
+        """Add the bytes of another set."""
         self.first |= other.first
         self.second |= other.second
         self.third |= other.third
@@ -79,20 +112,27 @@ class ByteSet:
 class Trie:
     """The arrays of a `TokenTrie` for compiled loops.
 
+    It is a vocabulary's trie, or a trie of remainders, in which a token is spelled by what is left of it.
+
+    Args:
+        trie: the trie.
+        token_count: in a trie of remainders, `token_count` below; None for a vocabulary's trie.
+
     Attributes:
-        byte, end, depth: int32 by node, in depth-first order; a node's subtree is `node .. end[node]`.
-        token_start: int32[nodes + 1]; the tokens that end at a node are `tokens[token_start[n]:token_start[n + 1]]`.
-        token_count: int32 by token, parallel to `tokens`: in a trie of remainders, how many characters of a counted
-            class came before the remainder; in a vocabulary's, how many characters the token begins.
+        byte, end, depth: int32 by node, in depth-first order; a node's subtree is `node .. end[node] - 1`.
+        token_start: int32[nodes + 1]; the tokens that end at node n are `tokens[token_start[n]:token_start[n + 1]]`.
+        tokens: int32, the tokens in the order of the nodes.
+        token_count: int32, parallel to `tokens`: in a trie of remainders, the number of characters of a counted class
+            before the remainder; in a vocabulary's, the number of characters that the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        behind, characters, height: see `Contents`; of no use where it is a trie of remainders.
-        children, first_child: int32 by node, the children of node n as `node << 8 | byte`, in the order of their bytes,
-            at `children[first_child[n]:first_child[n + 1]]`; of no use where it is a trie of remainders, in which few
-            are looked for.
-        size: how many nodes.
-        has_counts: whether it is a trie of remainders, with `token_count`.
-        has_duplicates: whether a token stands in a trie of remainders twice, leaving the terminal at two places.
+        kinds_below, characters, height: see `Contents`; unused in a trie of remainders.
+        children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
+            `children[first_child[n]:first_child[n + 1]]`; unused in a trie of remainders, where few are looked for.
+        size: the number of nodes.
+        max_depth: the number of bytes of the longest text.
+        has_counts: whether it is a trie of remainders.
+        has_duplicates: whether some token is in a trie of remainders twice, as it may leave the terminal at two exits.
     """
 
     def __init__(self, trie: TokenTrie, token_count: array[int] | None = None) -> None:
@@ -108,11 +148,11 @@ class Trie:
         self.has_counts = token_count is not None
         self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
-        self.behind = NO_CONTENTS
+        self.kinds_below = NO_CONTENTS
         self.characters = self.height = zeros(1)
         if token_count is None:
             contents = Contents(trie)
-            self.behind, self.characters, self.height = contents.behind, contents.characters, contents.height
+            self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
         self.first_child = self.children = zeros(1)
         if token_count is None:
             self._count_characters()
@@ -125,7 +165,7 @@ class Trie:
 
     def _index_children(self) -> None:
         if self.size > MAX_NODES:
-            raise VocabularyError(f"{self.size} trie nodes are more than {MAX_NODES}")
+            raise VocabularyError(f"the vocabulary's trie has {self.size} nodes; at most {MAX_NODES} are supported")
         path = zeros(self.max_depth + 1)
         first_child = self.first_child = zeros(self.size + 2)
         children = self.children = zeros(self.size + 1)
@@ -145,7 +185,7 @@ class Trie:
                 first_child[parent + 1] += 1
 
     def child(self, node: int, byte: int) -> int:
-        """The node of one more byte, or -1; `node` -1 is the root."""
+        """Return the child of a node by a byte, or -1; `node` -1 is the root."""
         if node < 0:
             return self.first_node[byte]
         if not self.has_counts:
@@ -163,18 +203,19 @@ class Trie:
 
 
 class RemainderNodes:
-    """Where a terminal may end within a token: places in a trie, behind which what is left of the tokens stands.
+    """What is left of tokens after a terminal's end within them: all that comes below some nodes of a trie.
+
+    With the tokens `"`, `",` and `"}` a JSON string may end at the node of `"`; what is left below it is `,` and `}`.
 
     Attributes:
-        trie: the vocabulary's, or one of remainders.
-        first, last: where the places stand in `TerminalMasks.pool`, nodes of the trie; -1 is the root.
-        min_count, max_count: in a trie of remainders, which tokens are meant, by their `token_count`.
-        removed: tokens that are not meant, or None.
-        after_byte: where the nodes that one more byte leads to stand in `TerminalMasks.pool`, by byte, as asked for.
-        number: a number for `TerminalMasks.behind`; 0 until that is asked for.
-        bytes: the bytes that some of what is left begins with; None until that is asked for.
-        ended: None; or the tables of tokens of which nothing is left, which stand here to see whether anything may
-            follow them.
+        trie: the vocabulary's trie, or one of remainders.
+        first, last: the nodes, as a range of `TableStore.pool`; node -1 is the root.
+        min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of the tokens meant.
+        removed: in a trie of remainders, further tokens that are not meant, or None.
+        after_byte: by byte, the nodes that it leads to as a range of `TableStore.pool`, as far as they were asked for.
+        number: the key in the table of pairs of `TerminalMasks.after`; 0 until it is needed.
+        bytes: the bytes that some of what is left begins with; None until they are needed.
+        ended: None; or a table of tokens of which nothing is left: whether something may follow is still to be seen.
     """
 
     def __init__(
@@ -191,12 +232,18 @@ class RemainderNodes:
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
 
+    def means(self, index: int) -> bool:
+        """Return whether the token at an index of `trie.tokens`, a trie of remainders, is meant."""
+        if not self.min_count <= self.trie.token_count[index] <= self.max_count:
+            return False
+        return self.removed is None or self.trie.tokens[index] not in self.removed
+
 
 class DenseMask:
     """A mask of very many tokens, shared by tables.
 
     Attributes:
-        words: uint32[words].
+        words: uint32[words], token t is bit t % 32 of word t // 32.
     """
 
     def __init__(self, words: np.ndarray) -> None:
@@ -204,15 +251,16 @@ class DenseMask:
 
 
 class TerminalMask:
-    """The tokens of one automaton state. Immutable once made. Numbers only, for there are many: Python's garbage
-    collector does not go through such objects.
+    """The tokens of one automaton state. Immutable once made.
+
+    It has numbers only: there are many tables, and Python's garbage collector does not go through such objects.
 
     Attributes:
-        dense: number in `TerminalMasks.dense` of a mask of tokens inside; -1 for none.
-        first_removed, last_removed: where the tokens of `dense` that are not meant stand in `TerminalMasks.pool`.
-        first_token, last_token: where the tokens inside that `dense` does not have stand there.
-        first_exit, last_exit: where the terminal may end within a token, in `TerminalMasks.exits`.
-        round: the last mask that its tokens were added to, by number.
+        dense: the index in `TableStore.dense` of a mask of tokens inside; -1 for none.
+        first_removed, last_removed: tokens of `dense` that are not meant, as a range of `TableStore.pool`.
+        first_token, last_token: tokens inside that `dense` does not have, as a range of `TableStore.pool`.
+        first_remainders, last_remainders: what is left of other tokens, as a range of `TableStore.remainders`.
+        round: the number of the last mask to which its tokens were added.
     """
 
     def __init__(self) -> None:
@@ -220,10 +268,10 @@ class TerminalMask:
         self.dense = -1
         self.first_removed = self.last_removed = 0
         self.first_token = self.last_token = 0
-        self.first_exit = self.last_exit = 0
+        self.first_remainders = self.last_remainders = 0
 
     def shares_dense(self, other: TerminalMask) -> bool:
-        """Whether both mean the same tokens of the same mask."""
+        """Return whether both tables mean the same tokens of the same dense mask."""
         removed = self.last_removed - self.first_removed
         if self.dense != other.dense or removed != other.last_removed - other.first_removed:
             return False
@@ -231,12 +279,12 @@ class TerminalMask:
 
 
 class ByCount:
-    """Tokens by a count, the same for many states: those that differ in what follows a string, say.
+    """Tokens sorted by a count. Many states share them, such as strings that differ in what follows them.
 
     Attributes:
-        first, size: where the tokens stand in `TerminalMasks.pool`, sorted by count, and how many they are.
-        starts, width: where it stands there, by count from 0 to one more than the largest, how many tokens have a
-            smaller count; and how many counts these are.
+        first, size: the tokens are `TableStore.pool[first:first + size]`.
+        starts, width: `pool[starts + n]` tokens have a smaller count than n, for n from 0 to `width - 1`, which is one
+            more than the largest count.
     """
 
     def __init__(self) -> None:
@@ -248,20 +296,21 @@ class CountedTerminal:
     """The tokens of a state `C{m,n} R` by how many `C` they begin, for all m and n.
 
     Attributes:
-        state, rest_state: the states of C and R; -1 for the second where the first is one without its bound.
+        state, rest_state: the states of C and R; or a state without its bound, and NO_REST.
         largest: the largest count that occurs.
-        absorbs: whether R goes on with any number of C, so that a greatest count n says nothing.
-        inside_mask: number in `TerminalMasks.dense` of a mask of the tokens that stay among the `C`; -1 where they are
+        absorbs: whether R may begin with any number of C, so that an upper bound n has no effect.
+        inside_mask: the index in `TableStore.dense` of a mask of the tokens that stay among the `C`; -1 if they are
             few.
-        inside: these by count, or None until a count matters. Where there is a mask, there may be others among them.
-        rest: tokens that go on into `R`.
-        exit_nodes, exit_counts: where it stands in `TerminalMasks.pool` at which nodes of the vocabulary's trie the
-            terminal may end within a token, and after how many characters.
-        exit_count: how many these are.
-        remainders: what is left after the exits as one trie, or None.
-        largest_exit: the largest count at an exit.
+        inside: these tokens by count; None until a count matters. With a mask, other tokens may be among them.
+        rest: tokens that go on into `R`, by count.
+        exit_nodes: the nodes of the vocabulary's trie at which the terminal may end within a token are
+            `TableStore.pool[exit_nodes:exit_nodes + exit_count]`.
+        exit_counts: their counts, in the same way.
+        exit_count: the number of these nodes.
+        remainder_trie: what is left after these nodes as one trie, or None.
+        largest_exit: the largest count of these nodes.
         masks: the tables made so far, by (m, n) capped at `largest`.
-        exits: those made so far, as `TerminalMask` has them, by (m, n) capped at `largest_exit`.
+        remainders: those made so far, as ranges of `TableStore.remainders`, by (m, n) capped at `largest_exit`.
     """
 
     def __init__(self, state: int, rest_state: int, largest: int, rest: ByCount) -> None:
@@ -273,7 +322,7 @@ class CountedTerminal:
         self.rest = rest
         self.absorbs = False
         self.largest_exit = 0
-        self.exits: dict[tuple[int, int], tuple[int, int]] = {}
+        self.remainders: dict[tuple[int, int], tuple[int, int]] = {}
         self.exit_nodes = self.exit_counts = self.exit_count = 0
-        self.remainders: Trie | None = None
+        self.remainder_trie: Trie | None = None
         self.masks: dict[tuple[int, int], TerminalMask] = {}

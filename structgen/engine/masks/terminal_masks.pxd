@@ -2,57 +2,71 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
-from structgen.engine.automata.count_bounds cimport least_count, lessened, most_counted
-from structgen.engine.masks.tables cimport CountedTerminal, RemainderNodes, Marks, TerminalMask, Trie
+from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
+from structgen.engine.masks.difference_walk cimport DifferenceWalk
+from structgen.engine.masks.remainder_tries cimport RemainderTries
+from structgen.engine.masks.table_store cimport TableStore
+from structgen.engine.masks.tables cimport CountedTerminal, MaskScratch, RemainderNodes, TerminalMask, Trie
+from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens, TokenList
+from structgen.engine.masks.token_walks cimport TokenWalks
+from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, MAX_BYTES, K_BYTES, K_LITERAL, LISTED, MERGED_EXITS, MERGED_TOKENS, MODELS, MAX_ROOM, MAX_ROUNDS, ROOT_NODE, NOTHING_BEHIND, PAIR_BYTES, RECORD_BYTES, ROOM, UNKNOWN, WIDE
+cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, NOTHING_LEFT, NO_REST, PAIR_BYTES, PAIR_ROOM, RECORD_BYTES, ROOT_NODE, WIDE
 
 
-cdef class TerminalMasks(CountedMasks):
-    cdef int[::1] _record_of        # by state: one more than its index in _records, or 0
-    cdef list _records
-    cdef PairTable _behind          # by number of exits and state: index in _records
-    cdef int _exits_numbered
-    cdef int _rounds
+cdef class TerminalMasks:
+    cdef readonly AutomatonStore automata
+    cdef readonly tuple spellings
+    cdef readonly Trie trie
+    cdef readonly TableStore store
+    cdef readonly MaskScratch scratch
+    cdef FoundTokens _found
+    cdef EnteredStates _entered
+    cdef TokenWalks _walks
+    cdef DifferenceWalk _difference_walk
+    cdef CountedWalk _counted_walk
+    cdef BoundedWalk _bounded_walk
+    cdef RemainderTries _remainder_tries
+    cdef CountedMasks _counted_masks
+    cdef BoundRoom _room
+    cdef int[::1] _table_of
+    cdef list _tables
+    cdef PairTable _after
     cdef dict _counted
-    cdef readonly Marks seen_states, states_behind, refused_tokens
-    cdef readonly set suspects
-    cdef readonly list removed
-    cdef dict _united
-    cdef list _models               # wide states that were walked last
-    cdef set _roomy
-    cdef dict _rooms
+    cdef list _models
     cdef dict _repeated
 
-    @cython.locals(made=TerminalMask, remainders=Trie)
-    cdef TerminalMask _made(self, int state)
-    @cython.locals(is_literal=bint, is_rest_large=bint)
-    cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int most)
-    cdef bint _is_narrow(self, int char_state) except -1
-    @cython.locals(table=TerminalMask, index=int)
-    cdef TerminalMask _behind_repeated(self, int repeated, int rest_state)
-    @cython.locals(made=TerminalMask, count=int)
-    cdef TerminalMask _inside_alone(self, TerminalMask table)
-    @cython.locals(made=TerminalMask)
-    cdef TerminalMask _of_short(self, int state, int like, int body)
-    cdef int _with_room(self, int free, int most) except -1
-    @cython.locals(made=TerminalMask, whole=TerminalMask, part=TerminalMask)
-    cdef TerminalMask _joined(self, list parts)
-    @cython.locals(record=int)
+    @cython.locals(known=int)
     cpdef TerminalMask get(self, int state)
-    @cython.locals(made=TerminalMask, record=int)
+    @cython.locals(store=TableStore, found=FoundTokens, known=int, made=TerminalMask)
+    cpdef TerminalMask after(self, RemainderNodes remainders, int state)
     @cython.locals(trie=Trie, at=int, node=int, stop=int)
-    cdef object bytes_of(self, RemainderNodes exits)
-    cdef int new_round(self) noexcept
-    cdef void give_number(self, RemainderNodes exits) noexcept
-    cpdef TerminalMask behind(self, RemainderNodes exits, int state)
-    @cython.locals(made=TerminalMask, part=TerminalMask)
-    cpdef TerminalMask united(self, list parts)
-    @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
-    cdef bint _resembles(self, int state, int like) except -1
-    @cython.locals(base=TerminalMask, made=TerminalMask, old=RemainderNodes)
-    cpdef TerminalMask _difference(self, int state, int like)
+    cdef object first_bytes(self, RemainderNodes remainders)
+    cdef TerminalMask _make(self, int state)
+    @cython.locals(counted=CountedTerminal)
+    cdef TerminalMask _of_repetition(self, tuple repetition)
+    @cython.locals(made=TerminalMask, counted=CountedTerminal)
+    cdef TerminalMask _of_conditions(self, int state)
+    @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
+    cdef TerminalMask _walked(self, int state)
     @cython.locals(trie=Trie, nodes=int, byte=int, node=int)
     cdef bint _is_wide(self, int state) except -1
+    @cython.locals(is_literal=bint, is_rest_large=bint)
+    cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int max_count)
+    @cython.locals(made=TerminalMask)
+    cdef TerminalMask _of_short(self, int state, int like, int body)
+    cdef int _with_room(self, int free, int max_count) except -1
+    cdef bint _is_narrow(self, int char_state) except -1
+    @cython.locals(table=TerminalMask, index=int)
+    cdef TerminalMask _after_repeated(self, int repeated, int rest_state)
+    @cython.locals(made=TerminalMask, count=int)
+    cdef TerminalMask _inside_alone(self, TerminalMask table)
+    @cython.locals(store=TableStore, tokens=CountedTokens, made=TerminalMask, whole=TerminalMask, part=TerminalMask)
+    cdef TerminalMask _joined(self, list parts)
+    @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
+    cdef bint _resembles(self, int state, int like) except -1
+    @cython.locals(store=TableStore, found=FoundTokens, base=TerminalMask, made=TerminalMask, old=RemainderNodes, left=RemainderNodes, lost=TokenList)
+    cpdef TerminalMask _difference(self, int state, int like)

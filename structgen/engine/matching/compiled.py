@@ -70,10 +70,10 @@ class SharedTables:
         """Whether the masks have grown past their limit."""
         if self._others:
             return self._masks_bytes() > self.mask_bytes
-        return self.terminals.bytes_used > self.mask_bytes
+        return self.terminals.store.bytes_used > self.mask_bytes
 
     def _masks_bytes(self) -> int:
-        return self.terminals.bytes_used + sum([other.bytes_used for other in self._others.values()])
+        return self.terminals.store.bytes_used + sum([other.store.bytes_used for other in self._others.values()])
 
 
 class SharedState:

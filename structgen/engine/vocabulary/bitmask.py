@@ -1,8 +1,10 @@
-"""Token bit masks, and the logits they are applied to.
+"""Token bit masks: how they are allocated, read, and applied to logits.
 
 A mask is uint32[batch, ceil(V / 32)] for a vocabulary of V tokens: token t is bit t % 32 of word t // 32, 1 where it is
 allowed. This is the layout of xgrammar and llguidance, so masks can be handed from one to the other; their int32
 tensors hold the same bits.
+
+    vocabulary of 40 tokens, 0 and 33 allowed:   [[0b1, 0b10]]   uint32[1, 2]
 """
 
 from __future__ import annotations
@@ -23,15 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "tokens_of"]
 
-FULL = 0xFFFFFFFF
-_WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # to compare types with these is quicker than with the classes
+FULL = 0xFFFFFFFF  # a word of 32 allowed tokens
+_WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # comparing a dtype with these is quicker than with the classes
 
 
 def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint32]:
-    """A mask that allows every token of the vocabulary, with a row for each sequence.
+    """Allocate a mask that allows every token of the vocabulary, with a row for each sequence.
 
     Args:
-        batch_size: the number of rows.
+        batch_size: the number of rows, one for each sequence.
         vocab_size: the number of tokens, `Vocabulary.size`.
 
     Returns:
@@ -53,18 +55,18 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint3
 
 
 def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
-    """A mask to be filled, as a numpy array that shares its memory.
+    """Return a mask that is to be filled as a numpy array that shares its memory.
 
     Args:
         mask: uint32 or int32 [batch, ceil(V / 32)] or [ceil(V / 32)], a numpy array or a torch tensor on the CPU. The
-            words of a row must lie next to each other.
+            words of a row must be contiguous.
         vocab_size: the number of tokens V.
 
     Returns:
         uint32[batch, ceil(V / 32)].
 
     Raises:
-        VocabularyError: the mask has another type or shape, is on another device, or cannot be written to.
+        VocabularyError: the mask has another type or shape, is on another device, or is read-only.
     """
     words = as_rows(mask)
     width = (vocab_size + 31) // 32
@@ -77,7 +79,18 @@ def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
 
 
 def as_rows(mask: Any) -> NDArray[np.uint32]:
-    """`as_words` for a vocabulary of any size."""
+    """Return a mask that is to be filled as a numpy array that shares its memory, whatever its width.
+
+    Args:
+        mask: uint32 or int32 [batch, words] or [words], a numpy array or a torch tensor on the CPU. The words of a row
+            must be contiguous.
+
+    Returns:
+        uint32[batch, words].
+
+    Raises:
+        VocabularyError: the mask has another type or shape, is on another device, or is read-only.
+    """
     words = _words(mask)
     if not words.flags.writeable or (words.size > len(words) and words.strides[1] != words.itemsize):
         raise VocabularyError("a mask to be filled must be writeable, and the words of a row next to each other")
@@ -85,19 +98,20 @@ def as_rows(mask: Any) -> NDArray[np.uint32]:
 
 
 def apply_token_bitmask(logits: Any, mask: Any) -> None:
-    """Sets the logits of the tokens that a mask does not allow to minus infinity, in place.
+    """Set the logits of the tokens that a mask does not allow to minus infinity, in place.
 
-    Logits past the mask's width belong to no token and become minus infinity too; a mask may be wider than the logits.
+    Logits past the mask's width belong to no token and become minus infinity, too; a mask may be wider than the logits.
     On the CPU this costs at most about 15 µs for a row of 128,256 float32 in the cache, whatever the mask
-    (`benchmarks/apply_bitmask.py`). On other devices the mask is copied there, and each of its bytes looked up in a
-    table of eight flags.
+    (`benchmarks/apply_bitmask.py`). On other devices the mask is copied to the device, where each of its bytes is
+    looked up in a table of eight flags.
 
     Args:
         logits: float [batch, V] or [V]: numpy, or torch on any device, of 16, 32 or 64 bits; any strides.
         mask: uint32 or int32 [batch, words] or [words]: numpy or torch, token t is bit t % 32 of word t // 32.
 
     Raises:
-        VocabularyError: a type or shape that is not one of these, or not the same number of rows.
+        VocabularyError: the type or shape of `logits` or `mask` is not one of these, or they differ in the number of
+            rows.
 
     Example:
         >>> logits = np.zeros(4, dtype=np.float32)
@@ -121,27 +135,34 @@ def apply_token_bitmask(logits: Any, mask: Any) -> None:
 
 
 def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.intp]:
-    """The tokens that a row of a mask allows, in ascending order.
+    """Return the tokens that a row of a mask allows, in ascending order.
 
     Args:
-        words: uint32[ceil(V / 32)].
-        size: look at the first so many tokens only; where bits behind them may be set.
+        words: uint32[ceil(V / 32)], contiguous.
+        size: the number of tokens to look at, if bits after them may be set; by default all bits.
+
+    Returns:
+        intp[allowed tokens], the token ids.
+
+    Example:
+        >>> tokens_of(np.array([0b1, 0b10], dtype=np.uint32)).tolist()
+        [0, 33]
     """
     return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
 
 
 def _check_rows(logit_rows: int, mask_rows: int) -> None:
     if logit_rows != mask_rows:
-        raise VocabularyError(f"{logit_rows} rows of logits and {mask_rows} rows of masks")
+        raise VocabularyError(f"got {logit_rows} rows of logits and {mask_rows} rows of masks")
 
 
 def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    torch = sys.modules.get("torch")  # a caller with a tensor has imported it
     return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _words(mask: Any) -> NDArray[np.uint32]:
-    """The mask as uint32[batch, words], sharing its memory."""
+    """Return the mask as uint32[batch, words], sharing its memory."""
     if not isinstance(mask, np.ndarray) and _is_tensor(mask):
         if not mask.is_cpu:
             raise VocabularyError(f"the mask is on {mask.device}: masks are filled on the CPU")
@@ -154,12 +175,12 @@ def _words(mask: Any) -> NDArray[np.uint32]:
 
 
 class _Kind(NamedTuple):
-    """How a float type is handled as bit patterns, which serve every type alike, also one unknown to numpy (bfloat16).
+    """The bit patterns of a float type. They serve every type alike, also bfloat16, which numpy does not know.
 
     Attributes:
-        dtype: the unsigned integers of the same width.
-        infinity: minus infinity as such a one.
-        keep: the table of `fill_refused`.
+        dtype: the unsigned integer type of the same width.
+        infinity: the bit pattern of minus infinity, of that type.
+        keep: the table that `fill_refused` takes.
     """
 
     dtype: np.dtype[Any]
@@ -181,7 +202,7 @@ _KINDS = {
 
 
 def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
-    """Logits on the CPU as unsigned integers of the same width, sharing their memory."""
+    """Return logits on the CPU as unsigned integers of the same width, sharing their memory."""
     if _is_tensor(logits):
         import torch
 
@@ -199,7 +220,7 @@ def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
 
 
 def _fill(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind) -> None:
-    """Writes minus infinity where a bit is 0: by the compiled loop, or by numpy where that serves better."""
+    """Write minus infinity where a bit is 0: by the compiled loop, or by numpy where that serves better."""
     words = np.ascontiguousarray(words)
     if _KERNEL_IS_COMPILED and (logits.strides[1] == logits.itemsize or logits.shape[1] < 2):
         fill_refused(logits, words, kind.keep, kind.infinity)
@@ -208,11 +229,11 @@ def _fill(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind) -> None:
 
 
 def _fill_by_numpy(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind) -> None:
-    """The same for logits of any strides: about 40 µs for 128,256 float32, whatever the mask."""
+    """Write minus infinity where a bit is 0, in logits of any strides: about 40 µs for 128,256 float32."""
     width = min(logits.shape[1], 32 * words.shape[1])
-    for row, row_words in zip(logits[:, :width], words):  # one at a time: it stays in the cache
+    for row, row_words in zip(logits[:, :width], words):  # one row at a time: it stays in the cache
         allowed = np.unpackbits(row_words.view(np.uint8), count=width, bitorder="little")
-        row ^= kind.infinity  # minus infinity is 0 now, and what is not allowed becomes it without a branch
+        row ^= kind.infinity  # minus infinity is 0 now; multiplying sets refused tokens to it without a branch
         row *= allowed
         row ^= kind.infinity
     logits[:, width:] = kind.infinity
@@ -225,7 +246,7 @@ _KERNEL_IS_COMPILED = not isinstance(fill_refused, FunctionType)
 
 
 def _tensor_words(mask: Any, device: torch.device) -> torch.Tensor:
-    """The mask as int32[batch, words] on the device."""
+    """Return the mask as int32[batch, words] on the device."""
     import torch
 
     if not _is_tensor(mask):
@@ -238,7 +259,7 @@ def _tensor_words(mask: Any, device: torch.device) -> torch.Tensor:
 
 @functools.cache
 def _refused_flags(device: torch.device) -> torch.Tensor:
-    """For each byte of a mask, eight flags of a byte each, in one number: 1 where the bit is 0. int64[256]."""
+    """Return int64[256]: for each byte of a mask eight flags of a byte each, 1 where the bit is 0."""
     import torch
 
     bits = np.unpackbits(~np.arange(256, dtype=np.uint8), bitorder="little")
@@ -246,7 +267,7 @@ def _refused_flags(device: torch.device) -> torch.Tensor:
 
 
 def _mask_on_device(logits: torch.Tensor, words: torch.Tensor) -> None:
-    """Sets logits to minus infinity where a bit is 0. Beside them it reads and writes a byte a token, no number."""
+    """Set logits to minus infinity where a bit is 0. The only other memory it needs is a byte for each token."""
     import torch
 
     width = min(logits.shape[1], 32 * words.shape[1])

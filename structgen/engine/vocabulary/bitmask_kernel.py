@@ -1,7 +1,12 @@
-"""The loop of `apply_token_bitmask` over numbers in memory. Worth it compiled only: see `engine.bitmask`.
+"""The loop of `apply_token_bitmask` over logits in memory, which is only worth it compiled: see `bitmask.py`.
 
-No step depends on how many bits of a word are set: eight tokens are blended with minus infinity at once, by the lanes
-that a table keeps for the eight bits. Only words of all ones and all zeros, the most frequent, go their own way.
+No step depends on how many bits of a word are set: eight tokens at a time are blended with minus infinity, by a table
+that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the most frequent, are special
+cases.
+
+    byte of the mask      0b00000101
+    lanes of the table    ffff 0000 ffff 0000 0000 0000 0000 0000      (for logits of 16 bits)
+    logits                kept -inf kept -inf -inf -inf -inf -inf
 """
 
 from __future__ import annotations
@@ -17,18 +22,25 @@ FULL = 0xFFFFFFFF
 
 
 def lanes(dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The table of `fill_refused` for bit patterns of an unsigned type: flat, [256 * 8]."""
+    """Return the table that `fill_refused` takes, for bit patterns of an unsigned integer type.
+
+    Args:
+        dtype: uint16, uint32 or uint64.
+
+    Returns:
+        dtype[256 * 8]: entry 8 * byte + bit is all ones where the byte has the bit, else 0.
+    """
     bits = np.unpackbits(np.arange(256, dtype=np.uint8), bitorder="little").astype(dtype)
     return -bits  # modulo the type's range: all ones for 1
 
 
 def fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity: int) -> None:
-    """Writes `infinity` to each token whose bit is 0, or that has none.
+    """Write `infinity` to the logit of each token whose bit is 0, or that has no bit.
 
     Args:
         logits: uint16, uint32 or uint64 [batch, V], the bit patterns of floats; a row is contiguous.
         words: uint32[batch, any number], contiguous.
-        keep: the type of the logits [256 * 8]: 8 * byte + bit is all ones where the byte has the bit, else 0.
+        keep: the table of `lanes`, of the type of the logits.
         infinity: the bit pattern of minus infinity.
     """
     width = logits.shape[1]
@@ -48,8 +60,8 @@ def fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[
                 for _ in range(4):
                     lane = (word & 255) * 8
                     word >>= 8
-                    # All eight are read before one is written: the compiler cannot know that `logits` and `keep` are
-                    # apart, and makes vectors of this order only.
+                    # All eight are read before one is written: the compiler cannot know that `logits` and `keep` do
+                    # not overlap, and makes vector instructions of this order only.
                     x0 = (logits[row, token] ^ infinity) & keep[lane] ^ infinity
                     x1 = (logits[row, token + 1] ^ infinity) & keep[lane + 1] ^ infinity
                     x2 = (logits[row, token + 2] ^ infinity) & keep[lane + 2] ^ infinity

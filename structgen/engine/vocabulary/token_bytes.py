@@ -1,20 +1,20 @@
-"""What bytes each token of a tokenizer adds to a text.
+"""The bytes that each token of a tokenizer adds to a text, read out of the tokenizer's pieces and its decoder.
 
-The rule, for every kind of tokenizer: a token's bytes are what its decoder appends for it in the *middle* of a text.
-The joined bytes of a text's tokens are then the text, up to what some decoders do at its very start:
+One rule serves every kind of tokenizer: a token's bytes are what its decoder appends for it in the *middle* of a text.
+The joined bytes of a text's tokens are then the text, except for what some decoders do at its very start:
 
 - byte-level BPE (GPT-2, Llama-3, Qwen, SmolLM2, DeepSeek): the characters of a piece stand for bytes, exactly.
-- SentencePiece (Gemma, Llama-2, T5): `▁` is a space, `<0x0A>` the byte 0x0A. Decoders that strip the space which the
-  tokenizer put before the text's first word do so at the start of a text only, so that space is part of the token.
-- WordPiece (BERT): `##ing` is `ing`, any other piece has a space before it, as in the decoded text (also a `{`:
-  such a vocabulary cannot spell `{"a"` without spaces, and a grammar has to allow them). With the decoder's
+- SentencePiece (Gemma, Llama-2, T5): `▁` is a space, `<0x0A>` the byte 0x0A. Some decoders strip the space that the
+  tokenizer put before the text's first word. They do so only at the start of a text, so the space is part of the token.
+- WordPiece (BERT): `##ing` is `ing`; any other piece has a space before it, as in the decoded text. That is so for
+  `{`, too: such a vocabulary cannot spell `{"a"` without spaces, and a grammar has to allow them. With the decoder's
   `cleanup` a full stop is `.` and not ` .`.
-- no decoder: the pieces are words, and each has a space before it.
+- No decoder: the pieces are words, and each has a space before it.
 
 Added tokens stand for their `content`, unless the model knows the piece itself (Gemma's runs of `▁`). Special
 tokens stand for no text at all, whatever they look like.
 
-`clean_up_tokenization_spaces` of transformers rewrites the decoded text as a whole and is not taken into account.
+`clean_up_tokenization_spaces` of transformers rewrites the decoded text as a whole; it is ignored here.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ __all__ = ["BYTE_ALPHABET", "spell_tokens", "tokenizer_state"]
 SPACE_MARK = "▁"
 BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
-Piece = str | bytes  # bytes once a decoder has left no text to rewrite
+Piece = str | bytes  # bytes once no later part of a decoder may rewrite it as text
 Step = Callable[[list[Piece]], list[Piece]]
 
 
 def spell_tokens(tokenizer: Any) -> tuple[dict[int, bytes], set[int]]:
-    """Reads the spelling of each token out of a tokenizer.
+    """Read the bytes of each token out of a tokenizer.
 
     Args:
-        tokenizer: of transformers (fast, Python, SentencePiece or mistral-common backend), `tokenizers.Tokenizer`,
-            or a tokenizer of mistral-common.
+        tokenizer: a tokenizer of transformers (fast, Python, SentencePiece or mistral-common backend), of `tokenizers`,
+            or of mistral-common.
 
     Returns:
         The bytes of each token that stands for text (they may be empty), and the ids of the special tokens.
 
     Raises:
-        VocabularyError: nothing is known about this kind of tokenizer, or about its decoder.
+        VocabularyError: this kind of tokenizer, or its decoder, is not supported.
     """
     special = set(getattr(tokenizer, "all_special_ids", ()))
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
@@ -72,7 +72,10 @@ def spell_tokens(tokenizer: Any) -> tuple[dict[int, bytes], set[int]]:
 
 
 def tokenizer_state(tokenizer: Any) -> tuple[Hashable, ...]:
-    """What tells whether a tokenizer was changed since it was read: its size, its special tokens, its decoder."""
+    """Return the parts of a tokenizer that change its tokens' bytes: its size, its special tokens, its decoder.
+
+    Two states of one tokenizer that are equal mean that it was not changed in between.
+    """
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     special = tuple(getattr(tokenizer, "all_special_ids", ()))
     if not hasattr(backend, "get_vocab_size"):
@@ -81,7 +84,7 @@ def tokenizer_state(tokenizer: Any) -> tuple[Hashable, ...]:
 
 
 def _nested(tokenizer: Any) -> Iterable[Any]:
-    """The tokenizer, then what mistral-common and its wrapper in transformers hold inside."""
+    """Yield the tokenizer, then the tokenizers that mistral-common and its wrapper in transformers hold inside."""
     yield tokenizer
     for name in ("tokenizer", "instruct_tokenizer", "tokenizer"):
         tokenizer = getattr(tokenizer, name, tokenizer)
@@ -106,7 +109,10 @@ def _spell_fast(backend: Any, special: set[int]) -> tuple[dict[int, bytes], set[
 
 
 def _pieces(backend: Any) -> dict[int, str]:
-    """All pieces by id. Asking for one after the other is twice as fast as `get_vocab`, but needs ids without gaps."""
+    """Return all pieces by id.
+
+    To ask for one after the other is twice as fast as `get_vocab`, but works only for ids without gaps.
+    """
     count = backend.get_vocab_size(with_added_tokens=True)
     pieces = {token_id: backend.id_to_token(token_id) for token_id in range(count)}
     if None in pieces.values():
@@ -136,10 +142,13 @@ def _spell(pieces: dict[int, str], steps: list[Step]) -> dict[int, bytes]:
 
 
 def _steps(config: dict[str, Any] | None) -> list[Step]:
-    """The decoder's parts, each as a function over all pieces.
+    """Return the parts of a decoder, each as a function over all pieces.
+
+    Args:
+        config: the decoder's settings as `tokenizers` serializes them; None for no decoder.
 
     Raises:
-        VocabularyError: a part of a kind that is not known, or whose effect depends on the tokens around it.
+        VocabularyError: a part is of an unknown kind, or its effect depends on the tokens around it.
     """
     if config is None:
         return [lambda pieces: [" " + piece if isinstance(piece, str) else piece for piece in pieces]]
@@ -170,10 +179,10 @@ def _each(rewrite: Callable[[str], Piece]) -> Step:
 
 
 def _byte_alphabet() -> str:
-    """The characters that stand for the bytes 0..255 (GPT-2's `bytes_to_unicode`)."""
+    """Return the characters that stand for the bytes 0 to 255 (GPT-2's `bytes_to_unicode`)."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = (byte for byte in range(256) if byte not in printable)
-    moved = {byte: 256 + place for place, byte in enumerate(others)}
+    moved = {byte: 256 + index for index, byte in enumerate(others)}
     return "".join(chr(moved.get(byte, byte)) for byte in range(256))
 
 
@@ -185,7 +194,7 @@ def _byte_level_piece(piece: str) -> Piece:
     try:
         return codecs.charmap_encode(piece, "strict", _BYTE_OF_CHARACTER)[0]
     except UnicodeEncodeError:
-        return piece  # the decoder takes a piece with any other character as it stands
+        return piece  # the decoder leaves a piece with any other character as it is
 
 
 _byte_level = _each(_byte_level_piece)
@@ -226,7 +235,7 @@ def _strip(part: dict[str, Any]) -> Step:
     return _each(strip)
 
 
-# What tokenizers' WordPiece and CTC decoders do to a piece when `cleanup` is on, in this order.
+# Replacements in a piece by tokenizers' WordPiece and CTC decoders when `cleanup` is on, in this order.
 _CLEANUPS = [
     *((f" {mark}", mark) for mark in ".?!,"),
     (" ' ", "'"),

@@ -1,6 +1,6 @@
-"""The sorted vocabulary as a trie in flat arrays, so that a rejected byte skips a whole subtree by one assignment.
+"""The sorted vocabulary as a trie in flat arrays, so that a refused byte skips a whole subtree by one assignment.
 
-The nodes stand in depth-first order and there is no node for the root, so a walk is one loop:
+The nodes are in depth-first order and there is no node for the root, so a walk is one loop:
 
     node = 0
     while node < trie.node_count:
@@ -10,7 +10,13 @@ The nodes stand in depth-first order and there is no node for the root, so a wal
         else:
             node = trie.node_end[node]  # past the whole subtree
 
-`node_depth[node] - 1` says how many bytes of the path walked so far still stand when the walk comes to a node.
+When the walk comes to a node, the first `node_depth[node] - 1` bytes of the path walked so far lead to its parent. The
+tokens `a`, `ab`, `ac` and `b` make the trie
+
+    node         0    1    2    3
+    node_byte    a    b    c    b
+    node_end     3    2    3    4
+    node_depth   1    2    2    1
 """
 
 from __future__ import annotations
@@ -30,15 +36,15 @@ class TokenTrie:
         node_count: the number of nodes.
         node_byte: int32[node_count], 0..255.
         node_end: int32[node_count], the index just past the node's subtree.
-        node_depth: int32[node_count], 1 for the top nodes.
-        token_start: int32[node_count + 1], where a node's tokens begin in `tokens`; never falls.
-        tokens: int32[number of entries], the ids in the order of the entries; a subtree's tokens stand together.
+        node_depth: int32[node_count], the number of bytes from the root; 1 for the top nodes.
+        token_start: int32[node_count + 1], the index in `tokens` of a node's first token; never decreases.
+        tokens: int32[number of entries], the ids in the order of the entries; those of a subtree are contiguous.
         first_node: int32[256], the top node for a byte, or -1.
         max_depth: the length of the longest entry in bytes; 0 when there is none.
 
     Args:
-        spellings: what the entries spell, of at least one byte each, sorted. Equal ones share a node.
-        token_ids: their ids; one may come more than once.
+        spellings: the bytes of the entries, at least one byte each, sorted. Equal entries share a node.
+        token_ids: the ids of the entries; an id may occur more than once.
 
     Raises:
         VocabularyError: an entry has no bytes, or comes before one with smaller bytes.
@@ -64,8 +70,8 @@ class TokenTrie:
         self.first_node = zeros(256, -1)
 
     def _fill(self, spellings: list[bytes], token_ids: list[int]) -> None:
-        # A hot loop. `path[depth - 1]` is the last node made at that depth; the first `open_depth` of them spell
-        # `previous`. A node gets its end when an entry leaves its subtree.
+        # A hot loop. `path[depth - 1]` is the last node made at that depth; the first `open_depth` nodes of the path
+        # spell `previous`. A node gets its end when an entry leaves its subtree.
         node_byte, node_end, node_depth = self.node_byte, self.node_end, self.node_depth
         token_start, tokens, first_node = self.token_start, self.tokens, self.first_node
         path = zeros(self.max_depth + 1)

@@ -1,7 +1,7 @@
-"""The vocabulary: which bytes each token stands for, which tokens end a text, and the trie that masks walk.
+"""The vocabulary of a model: the bytes of each token, the tokens that end a text, and the trie that masks walk.
 
-Tokens without bytes are never allowed by a mask: special tokens, ids that the tokenizer does not use (padded logits),
-tokens that spell nothing. End tokens are allowed exactly where the text may stop.
+A mask never allows tokens without bytes: special tokens, ids that the tokenizer does not use (padded logits), and
+tokens that spell nothing. It allows end tokens exactly where the text may stop.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import operator
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -20,11 +20,26 @@ import numpy as np
 from structgen.engine.vocabulary.token_bytes import spell_tokens, tokenizer_state
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
+from structgen.limits import Limits
 
 __all__ = ["Vocabulary", "byte_vocabulary"]
 
-MAX_SIZE = 2**24  # far above any tokenizer, far below what int32 trie arrays hold
-KEPT_PER_TOKENIZER = 8  # vocabularies of different sizes or end tokens
+MAX_SIZE = 2**24  # tokens; far more than any tokenizer has, far fewer than int32 trie arrays can hold
+MAX_PER_TOKENIZER = 8  # vocabularies with different sizes or end tokens that are kept for one tokenizer
+
+
+class Tokenization(Protocol):
+    """How a vocabulary's tokenizer splits texts: a `structgen.tokenization` object that the vocabulary only stores."""
+
+    def spell(self, text: bytes) -> tuple[int, ...] | None:
+        """Return the tokens that the tokenizer makes of a text."""
+
+
+class SharedState(Protocol):
+    """What the grammars compiled for a vocabulary share: an `engine.matching` object that it only stores."""
+
+    def tables(self, vocabulary: Vocabulary, limits: Limits) -> object:
+        """Return the tables that a grammar compiled now should use."""
 
 
 class Vocabulary:
@@ -34,11 +49,14 @@ class Vocabulary:
     grammars and masks are shared.
 
     Attributes:
-        size: the number of token ids, 0 .. size - 1: the width of the model's logits.
+        size: the number of token ids, which are 0 to size - 1: the width of the model's logits.
         eos_token_ids: the end tokens, in the order given, without duplicates.
-        spellings: the bytes of the token ids up to the last that stands for text; none for what stands for no text.
+        spellings: by token id, the bytes of the token, up to the last id that stands for text; `b""` for ids that
+            stand for no text.
         trie: the tokens that stand for text, as a `TokenTrie`.
-        max_token_bytes: the length of the longest token.
+        max_token_bytes: the length of the longest token in bytes.
+        proper: what `structgen.tokenization` knows about how the tokenizer splits texts; None until it is needed.
+        shared: the tables that grammars compiled for this vocabulary share; None until one is compiled.
 
     Example:
         >>> vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"ab"}, eos_token_ids=[2])
@@ -66,30 +84,34 @@ class Vocabulary:
     max_token_bytes: int
     _fingerprint: str | None
     _tokenizers: list[tuple[Callable[[], Any], tuple[Hashable, ...]]]
-    proper: object  # of `structgen.tokenization`: how its tokenizer splits texts
-    shared: object  # of `engine.compiled`: what the grammars compiled for this vocabulary share
+    proper: Tokenization | None
+    shared: SharedState | None
 
     @classmethod
     def from_huggingface(
         cls, tokenizer: Any, vocab_size: int | None = None, *, eos_token_ids: int | Iterable[int] | None = None
     ) -> Vocabulary:
-        """The vocabulary of a Hugging Face tokenizer, with the real bytes of its tokens (see `engine.spelling`).
+        """Return the vocabulary of a tokenizer, with the real bytes of its tokens.
 
-        The end tokens are the tokenizer's `eos_token_id` and `eos_token_ids`. Chat models often have another end of
-        turn than their tokenizer knows (`<|eot_id|>`, `<|im_end|>`, `<end_of_turn>`): no name is guessed at, so pass
+        `engine/vocabulary/token_bytes.py` says how these are found. The end tokens are the tokenizer's `eos_token_id`
+        and `eos_token_ids`. The end of turn of a chat model is often another token than its tokenizer's end token
+        (`<|eot_id|>`, `<|im_end|>`, `<end_of_turn>`). It is not guessed by name, so pass
         `model.generation_config.eos_token_id` here.
 
         The result is kept as long as the tokenizer lives: a second call with the same arguments returns it.
 
         Args:
-            tokenizer: of transformers (any backend), of `tokenizers`, or of mistral-common.
+            tokenizer: a tokenizer of transformers (any backend), of `tokenizers`, or of mistral-common.
             vocab_size: the width of the model's logits where it is larger than the tokenizer
-                (`model.config.vocab_size`). The ids above are never allowed.
+                (`model.config.vocab_size`). Ids that the tokenizer does not have are never allowed.
             eos_token_ids: more end tokens, as a generation config has them: one id, a list, or None.
 
+        Returns:
+            The vocabulary, `vocab_size` tokens wide.
+
         Raises:
-            VocabularyError: a token that stands for text or ends it does not fit in `vocab_size`; the tokenizer's
-                kind or its decoder is not known.
+            VocabularyError: the id of a token that stands for text, or of an end token, is not below `vocab_size`; or
+                the tokenizer's kind or its decoder is not supported.
         """
         ends = _end_tokens([getattr(tokenizer, "eos_token_id", None), eos_token_ids])
         key = (vocab_size, ends, tokenizer_state(tokenizer))
@@ -103,20 +125,23 @@ class Vocabulary:
         return kept
 
     def remember(self, tokenizer: Any) -> None:
-        """Keeps a tokenizer that the vocabulary was read out of, for `tokenization="proper"`.
+        """Keep a tokenizer that the vocabulary was read out of, for `tokenization="proper"`.
 
-        Of a tokenizer of transformers only what it wraps is kept: the cache keeps a vocabulary as long as the tokenizer
-        lives, and must not keep the tokenizer itself alive.
+        The cache keeps a vocabulary as long as its tokenizer lives, so a vocabulary must not keep the tokenizer alive.
+        For a tokenizer of transformers the backend that it wraps is kept; for others a weak reference, if possible.
+
+        Args:
+            tokenizer: as `from_huggingface` takes it.
         """
         backend = getattr(tokenizer, "backend_tokenizer", None)
         held = tokenizer if backend is None else backend
         kept = weakref.ref(tokenizer) if backend is None and _is_weak(tokenizer) else lambda: held
-        self._tokenizers = [*self._tokenizers, (kept, tokenizer_state(held))][-KEPT_PER_TOKENIZER:]
-        self.proper = None  # which looks at all of them
+        self._tokenizers = [*self._tokenizers, (kept, tokenizer_state(held))][-MAX_PER_TOKENIZER:]
+        self.proper = None  # it is made of all tokenizers
 
     @property
     def tokenizers(self) -> list[Any]:
-        """The tokenizers that it was read out of, as far as they are still there, and what they were."""
+        """The tokenizers it was read out of that still exist and have not changed since."""
         found = [(kept(), state) for kept, state in self._tokenizers]
         return [one for one, state in found if one is not None and tokenizer_state(one) == state]
 
@@ -124,40 +149,47 @@ class Vocabulary:
     def from_bytes(
         cls, tokens: Mapping[int, bytes], eos_token_ids: int | Iterable[int] | None = (), size: int | None = None
     ) -> Vocabulary:
-        """A vocabulary of tokens whose bytes are known.
+        """Return the vocabulary of tokens whose bytes are known.
 
         Args:
-            tokens: the bytes of each token id that stands for text. Ids that are missing, or have no bytes, or are
-                end tokens are never allowed as text. Different ids may have the same bytes.
-            eos_token_ids: the end tokens.
-            size: the width of the model's logits; by default the largest id and one.
+            tokens: the bytes of each token id that stands for text. Ids that are missing, have no bytes, or are end
+                tokens are never allowed as text. Different ids may have the same bytes.
+            eos_token_ids: the end tokens: one id, several, or None.
+            size: the width of the model's logits; by default the largest id plus one.
+
+        Returns:
+            The vocabulary, `size` tokens wide.
 
         Raises:
-            VocabularyError: an id is negative or not below `size`; a value is not bytes; no token stands for text.
+            VocabularyError: an id is negative or not below `size`; a value is not bytes; or no token stands for text.
         """
         ends = _end_tokens([eos_token_ids])
         spellings = _checked(tokens)
         return _make(cls, spellings, ends, max([*spellings, *ends], default=-1) + 1 if size is None else size)
 
     def with_spellings(self, spellings: dict[int, bytes]) -> Vocabulary:
-        """A vocabulary as wide as this one, of other texts and without end tokens.
+        """Return a vocabulary as wide as this one, with other bytes for its tokens and without end tokens.
 
         Args:
-            spellings: the bytes of each token, not empty, nearly in the order of these bytes. Tokens with the same ones
-                stay in the order that is given.
+            spellings: the bytes of each token, not empty; it is fastest if they are nearly sorted. Tokens with equal
+                bytes stay in the order given.
         """
         by_id = _by_id(spellings)
         return _built(type(self), by_id, sorted(spellings, key=by_id.__getitem__), (), self.size)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of its content, the same in every process."""
+        """A hash of its content, which is the same in every process."""
         if self._fingerprint is None:
             self._fingerprint = _fingerprint(self.spellings, self.eos_token_ids, self.size)
         return self._fingerprint
 
     def token_bytes(self, token_id: int) -> bytes | None:
-        """The bytes a token stands for; None for end tokens, special tokens and ids that mean nothing."""
+        """Return the bytes of a token; None for end tokens, special tokens and unused ids.
+
+        Args:
+            token_id: the token's id; any int is accepted.
+        """
         return (self.spellings[token_id] or None) if 0 <= token_id < len(self.spellings) else None
 
     def __repr__(self) -> str:
@@ -166,16 +198,16 @@ class Vocabulary:
 
 @functools.cache
 def byte_vocabulary() -> Vocabulary:
-    """A vocabulary for reading texts that no model writes: the token of each byte is its number, 256 is the end."""
+    """Return a vocabulary for texts that no model writes: token b is the byte b, and token 256 is the end."""
     return Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 
 
 def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:
-    """Checks what belongs together, and builds the vocabulary unless the same one is in use already.
+    """Check the parts of a vocabulary, and build it unless one with the same content is in use already.
 
     Args:
-        cls: of what it is.
-        spellings: by token id, its bytes.
+        cls: the class of the vocabulary.
+        spellings: by token id, the token's bytes.
         ends: the end tokens.
         size: the width of the model's logits.
     """
@@ -202,12 +234,12 @@ def _by_id(spellings: dict[int, bytes]) -> list[bytes]:
 def _built(
     cls: type[Vocabulary], by_id: list[bytes], token_ids: list[int], ends: tuple[int, ...], size: int
 ) -> Vocabulary:
-    """A vocabulary of tokens in the order of their bytes."""
+    """Return the vocabulary of tokens that are given in the order of their bytes."""
     made = object.__new__(cls)
     made.size = size
     made.eos_token_ids = ends
     made._fingerprint = None
-    # A tuple of bytes is nothing to the garbage collector, and takes half of what a dict with its keys would.
+    # The garbage collector skips a tuple of bytes, which takes half the memory of a dict with its keys.
     made.spellings = tuple(by_id)
     made.trie = TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids)
     made.max_token_bytes = made.trie.max_depth
@@ -236,7 +268,7 @@ def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Non
 
 def _fingerprint(by_id: Sequence[bytes], ends: tuple[int, ...], size: int) -> str:
     digest = hashlib.blake2b(digest_size=20)
-    # Each part's length is told by the parts before it, so that no two contents give the same bytes.
+    # Each part's length follows from the parts before it, so that no two contents give the same bytes.
     digest.update(np.array([size, len(ends), *ends, len(by_id)], dtype="<i8").tobytes())
     digest.update(np.fromiter(map(len, by_id), dtype="<i8", count=len(by_id)).tobytes())
     digest.update(b"".join(by_id))
@@ -266,7 +298,7 @@ def _spelling(token_id: Any, text: Any) -> bytes:
 
 
 def _end_tokens(given: list[int | Iterable[int] | None]) -> tuple[int, ...]:
-    """All given end tokens once, in order."""
+    """Return all given end tokens once, in order."""
     ends: list[int] = []
     for value in given:
         if value is not None:
@@ -275,7 +307,7 @@ def _end_tokens(given: list[int | Iterable[int] | None]) -> tuple[int, ...]:
 
 
 def _is_weak(tokenizer: Any) -> bool:
-    """Whether references to a tokenizer can be weak, and so the cache knows it."""
+    """Return whether weak references to a tokenizer are possible; without them the cache cannot hold it."""
     try:
         weakref.ref(tokenizer)
     except TypeError:
@@ -284,7 +316,7 @@ def _is_weak(tokenizer: Any) -> bool:
 
 
 class _Cache:
-    """Vocabularies in use by content, and by tokenizer as long as the tokenizer lives."""
+    """The vocabularies in use, by content, and by tokenizer as long as the tokenizer lives."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -295,7 +327,7 @@ class _Cache:
         return self._by_fingerprint.get(fingerprint)
 
     def intern(self, vocabulary: Vocabulary) -> Vocabulary:
-        """The first vocabulary with this content, which another thread may have made meanwhile."""
+        """Return the first vocabulary with this content, which another thread may have made in the meantime."""
         with self._lock:
             return self._by_fingerprint.setdefault(vocabulary.fingerprint, vocabulary)
 
@@ -313,7 +345,7 @@ class _Cache:
             except TypeError:
                 return
             kept[key] = vocabulary
-            while len(kept) > KEPT_PER_TOKENIZER:
+            while len(kept) > MAX_PER_TOKENIZER:
                 del kept[next(iter(kept))]
 
 

@@ -1,4 +1,4 @@
-"""Kinds of characters behind nodes and around states, held against the characters one by one."""
+"""Compare the kinds of characters below nodes, and of those that lead back to a state, with single characters."""
 
 import pytest
 from hypothesis import given
@@ -38,9 +38,9 @@ TEXTS = st.lists(
 
 
 def kinds_of(text: str) -> int:
-    """The kinds of some characters as a mask, as the only token behind a node that is another character."""
+    """Return the kinds of some characters: of the only token below a node that is another character."""
     contents = Contents(trie_of([(b"~" + text.encode(), 0)]))
-    return contents.behind[0]
+    return contents.kinds_below[0]
 
 
 def node_of(trie: TokenTrie, path: bytes) -> int:
@@ -58,14 +58,14 @@ def test_every_character_has_one_kind_and_cut_off_ones_have_that_too() -> None:
         spelled = char.encode()
         for end in range(1, len(spelled)):
             trie = trie_of([(b"~" + spelled[:end], 0)])
-            assert Contents(trie).behind[0] == kinds_of(char), char
+            assert Contents(trie).kinds_below[0] == kinds_of(char), char
 
 
 @given(TEXTS.map(sorted))
 def test_behind_a_node_are_the_kinds_of_all_that_goes_on_there(texts: list[bytes]) -> None:
     trie = trie_of([(text, index) for index, text in enumerate(texts)])
     contents = Contents(trie)
-    broken = Contents(trie_of([(b"~\xff", 0)])).behind[0]
+    broken = Contents(trie_of([(b"~\xff", 0)])).kinds_below[0]
     for path in {text[:end] for text in texts for end in range(1, len(text) + 1)}:
         node = node_of(trie, path)
         assert contents.characters[node] == sum(byte & 0xC0 != 0x80 for byte in path)
@@ -73,7 +73,7 @@ def test_behind_a_node_are_the_kinds_of_all_that_goes_on_there(texts: list[bytes
         try:
             path.decode()
         except UnicodeDecodeError:
-            assert not following or contents.behind[node] & broken
+            assert not following or contents.kinds_below[node] & broken
             continue
         expected = 0
         for text in following:
@@ -81,13 +81,13 @@ def test_behind_a_node_are_the_kinds_of_all_that_goes_on_there(texts: list[bytes
             whole = rest.decode(errors="ignore")
             cut_off = rest[len(whole.encode()) :] if rest.startswith(whole.encode()) else b"\xff"
             ends = [char for char in SAMPLES if cut_off and len(cut_off) < len(char.encode())]
-            ends = [char for char in ends if Contents(trie_of([(b"~" + cut_off, 0)])).behind[0] == kinds_of(char)]
+            ends = [char for char in ends if Contents(trie_of([(b"~" + cut_off, 0)])).kinds_below[0] == kinds_of(char)]
             expected |= kinds_of(whole) if whole else 0
             expected |= 0 if not cut_off else kinds_of(ends[0]) if ends else broken
         if not expected & broken:
-            assert contents.behind[node] == expected
+            assert contents.kinds_below[node] == expected
         else:
-            assert contents.behind[node] & broken
+            assert contents.kinds_below[node] & broken
 
 
 PATTERNS = (

@@ -1,4 +1,4 @@
-"""Masks of counted classes with many tokens, which share one order of these, held against the counts themselves."""
+"""Compare masks of counted classes with the counts; with many tokens the classes share one order of tokens."""
 
 import itertools
 import string
@@ -15,13 +15,13 @@ END = len(TEXTS)
 
 
 def vocabulary_of(end: str) -> Vocabulary:
-    """The vocabulary with another end token: it shares no tables with the others."""
+    """Return the vocabulary with another end token, so that it shares no tables with the others."""
     spellings = {number: text.encode() for number, text in enumerate(TEXTS)}
     return Vocabulary.from_bytes({**spellings, END: end.encode()}, eos_token_ids=[END])
 
 
 def expected(allowed: str, low: int, high: int, written: str) -> list[int]:
-    """What may come next in `[allowed]{low,high}!`, the end token left out."""
+    """Return the tokens that may come next in `[allowed]{low,high}!`, the end token left out."""
     found = []
     for number, text in enumerate(TEXTS):
         body, mark, rest = (written + text).partition("!")

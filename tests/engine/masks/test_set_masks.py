@@ -90,21 +90,21 @@ NEEDLES = (b"a", b"ab", "é".encode(), b"aa", b'\\"', b"b,")
 
 
 def counted(rng: random.Random) -> rx.Regex:
-    """`C{m,n} R`."""
+    """Return a counted class and what follows it, `C{m,n} R`."""
     least = rng.choice((0, 0, 1, 2, 5))
     most = rng.choice((None, least + 1, least + 2, least + 7, 300))
     return rx.sequence(rx.repeat(rng.choice(CHARACTERS), least, most), rng.choice(RESTS))
 
 
 def words(rng: random.Random) -> rx.Regex:
-    """A bound on how often something longer than a character comes, as in `(\\S+\\s+){0,9}\\S+`."""
+    """Return a regex with a bound on how often something longer than a character comes, as in `(\\S+\\s+){0,9}\\S+`."""
     word = rx.repeat(rng.choice(CHARACTERS), 1, None)
     word_and_space = rx.sequence(word, rx.repeat(rng.choice(CHARACTERS), 1, None))
     return rx.sequence(rx.repeat(word_and_space, 0, rng.choice((3, 5, 12, 40))), word, rng.choice(RESTS))
 
 
 def found_within(rng: random.Random) -> rx.Regex:
-    """`C* P C* R`, as patterns without anchors are in a string."""
+    """Return `C* P C* R`: a pattern without anchors in a string."""
     char = rng.choice(CHARACTERS)
     needle = rx.repeat(
         rng.choice((*CHARACTERS, *(rx.Literal(text) for text in NEEDLES))), *rng.choice(((1, 1), (2, 4), (3, 3)))
@@ -117,7 +117,7 @@ def search(rng: random.Random) -> rx.Regex:
 
 
 def conditional(rng: random.Random) -> rx.Regex:
-    """A string with further conditions, each of which may be a complement."""
+    """Return a string with further conditions, each of which may be a complement."""
     parts = [counted(rng)]
     for _ in range(rng.randint(1, 2)):
         condition = rng.choice(
@@ -148,7 +148,7 @@ def terminal(rng: random.Random) -> rx.Regex:
 
 
 def grammar_of(rng: random.Random) -> ast.Grammar:
-    """Terminals where schemas have them: in quotes or with their own, one of several, in a list, one after another."""
+    """Return a grammar with terminals as schemas have them: quoted, one of several, in a list, in a sequence."""
     found = [ast.RegexTerminal(terminal(rng)) for _ in range(rng.randint(1, 3))]
     one = ast.Choice(tuple(found)) if len(found) > 1 else found[0]
     shape = rng.randrange(4)
@@ -203,7 +203,7 @@ def test_counted_characters_and_what_follows_them(characters: int, rest: int) ->
 
 
 def other_texts(rng: random.Random) -> rx.Regex:
-    """CapturedTexts that are none of some, as keys that no property names: a variation of the tables of any text."""
+    """Return texts other than some, like keys that no property names; their tables differ little from those of all."""
     characters = CHARACTERS[rng.choice((0, 3, 4))]
     letters = rng.sample(("a", "b", "é", '\\\\"', "n"), 2)
     named = [(letters[rng.randrange(2)] + tail + '"').encode() for tail in ("", "a", "ab", "é", "éé", "an")]
@@ -236,7 +236,7 @@ def test_grammars_of_one_vocabulary_share_tables_and_stay_right() -> None:
 
 
 def test_a_mask_costs_a_walk_over_remainders_only() -> None:
-    """In a free string nearly all tokens stay inside: what is walked a set is the tokens that leave it."""
+    """In a free string nearly all tokens stay inside: for each set only the tokens that leave it are walked."""
     regex = rx.sequence(rx.Repeat(CHARACTERS[4], 0, 200), QUOTE)
     body = ast.Sequence((ast.Literal(b'"'), ast.RegexTerminal(regex), ast.Literal(b",")))
     compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), WIDE)
@@ -252,7 +252,7 @@ def test_a_mask_costs_a_walk_over_remainders_only() -> None:
 
 
 def test_tables_do_not_depend_on_how_much_room_the_automata_began_with() -> None:
-    """Pools are replaced when they grow, in the middle of walks too: what a walk holds must not be the old one."""
+    """Pools are replaced when they grow, also during a walk, which must not go on with the old one."""
     rng = random.Random(9)
     for _ in range(TRIES):
         regex = terminal(rng)
@@ -273,50 +273,51 @@ def test_a_long_chain_of_optional_characters_is_neither_deep_nor_dear() -> None:
 
 
 def test_tables_united_with_one_that_is_forgotten_are_not_taken_for_another_union() -> None:
-    """Unions are found again by the identity of their parts, and a part that is gone leaves its identity to others."""
+    """Unions are found by the identity of their parts; a new part may get the identity of one that is gone."""
     automata = AutomatonStore()
-    tables = TerminalMasks(WIDE_ENOUGH, automata)
+    store = TerminalMasks(WIDE_ENOUGH, automata).store
     dense = []
     for index in range(40):
-        words = np.zeros(tables.words, dtype=np.uint32)
-        words[index % tables.words] = 1 << index % 32
+        words = np.zeros(store.words, dtype=np.uint32)
+        words[index % store.words] = 1 << index % 32
         dense.append(words)
-    numbers = [tables.keep_dense(words) for words in dense]
+    numbers = [store.keep_dense(words) for words in dense]
     whole = TerminalMask()
     whole.dense = numbers[0]
     for number, words in zip(numbers, dense, strict=True):
         part = TerminalMask()
         part.dense = number
-        found = tables.united([whole, part])
+        found = store.united([whole, part])
         del part
-        assert np.array_equal(tables.dense[found.dense].words, dense[0] | words)
+        assert np.array_equal(store.dense[found.dense].words, dense[0] | words)
 
 
 # -- every way of keeping tables, forced on all states ---------------------------------------------------------------
 
 CONSTANTS = {
-    "all masks are dense": {"SPARSE_TOKENS": 0},
-    "no mask is dense": {"SPARSE_TOKENS": 10**9},
-    "all remainders are merged": {"MERGED_EXITS": 1, "MERGED_TOKENS": 0},
-    "no remainders are merged": {"MERGED_EXITS": 10**9, "MERGED_NODES": 0},
+    "all masks are dense": {"MAX_LISTED_TOKENS": 0},
+    "no mask is dense": {"MAX_LISTED_TOKENS": 10**9},
+    "all remainders are merged": {"MIN_MERGED_EXITS": 1, "MIN_MERGED_TOKENS": 0},
+    "no remainders are merged": {"MIN_MERGED_EXITS": 10**9, "MAX_MERGED_NODES": 0},
     "all variations are differences": {
-        "SPARSE_TOKENS": 0,
-        "MERGED_EXITS": 1,
-        "MERGED_TOKENS": 0,
-        "DIFFERENCE_NODES": 10**9,
+        "MAX_LISTED_TOKENS": 0,
+        "MIN_MERGED_EXITS": 1,
+        "MIN_MERGED_TOKENS": 0,
+        "MAX_DIFFERENT_NODES": 10**9,
     },
-    "no differences": {"DIFFERENCE_NODES": 0},
-    "all states are wide": {"WIDE": 10**9, "SPARSE_TOKENS": 0, "ROOM": 2, "MAX_ROOM": 8},
-    "what is repeated before something has tables once": {"MAX_BYTES": 256, "LISTED": 0, "MANY_PLACES": 1},
-    "all is skipped that may be": {"LARGE_SUBTREE": 0, "SPARSE_TOKENS": 0},
-    "nothing is skipped": {"LARGE_SUBTREE": 10**9},
+    "no differences": {"MAX_DIFFERENT_NODES": 0},
+    "all states are wide": {"WIDE": 10**9, "MAX_LISTED_TOKENS": 0, "MIN_ROOM": 2, "MAX_ROOM": 8},
+    "what is repeated before something has tables once": {"MAX_BYTES": 256, "MAX_LISTED_AFTER": 0, "MANY_NODES": 1},
+    "all is skipped that may be": {"MIN_SKIPPED_NODES": 0, "MAX_LISTED_TOKENS": 0},
+    "nothing is skipped": {"MIN_SKIPPED_NODES": 10**9},
 }
 
 SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
-from structgen.engine.masks import counted_masks, terminal_masks, token_walks
-modules = (counted_masks, terminal_masks, token_walks)
+from structgen.engine.masks import bound_room, counted_masks, difference_walk, remainder_tries
+from structgen.engine.masks import table_store, terminal_masks, token_walks
+modules = (bound_room, counted_masks, difference_walk, remainder_tries, table_store, terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
     assert having, name
@@ -335,7 +336,7 @@ for seed in range({first}, {first} + 12):
 
 @pytest.mark.parametrize("which", CONSTANTS)
 def test_masks_are_right_whichever_way_they_are_kept(which: str) -> None:
-    """In a process of its own, uncompiled: compiled, the constants are C integers."""
+    """Set the constants in a process of its own, uncompiled: in compiled modules they are C integers."""
     folder = os.path.dirname(__file__)
     tests = os.path.dirname(os.path.dirname(folder))
     script = SCRIPT.format(tests=tests, folder=folder, constants=CONSTANTS[which], first=1000)

@@ -1,4 +1,4 @@
-"""States that are said to stay open are held against their automata, and masks made with them against matchers."""
+"""Compare the states said to stay open with their automata, and the masks made with them with matchers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATTERNS = ("hi", "ah|hi", "[a-i]{3}", "[0-9a-f]{2,}", "(a|h)(-|1)", "[^a]h", "�
 
 
 def condition(rng: random.Random) -> rx.Regex:
-    """A string in which a pattern is looked for, or which a pattern matches from its beginning to its end."""
+    """Return a string in which a pattern is searched, or which a pattern matches as a whole."""
     pattern = parse_regex(rng.choice(PATTERNS))
     shapes = (
         rx.sequence(ANY, pattern, ANY),
@@ -59,24 +59,24 @@ def after(store: AutomatonStore, state: int, text: bytes) -> int:
 
 
 def check(store: AutomatonStore, found: SkippableStates, state: int, rng: random.Random) -> int:
-    """Follows texts of which a state says that they stay inside; returns how many lead to another state."""
+    """Follow texts that are said to stay inside a state; return how many of them lead to another state."""
     number = found.find(state)
     moved = 0
     for _ in range(12):
         text = "".join(rng.choices(CHARACTERS, k=rng.randint(1, 9))).encode()
-        if not found.holds(number, kinds_in(text), len(text)):
+        if not found.stays_inside(number, kinds_in(text), len(text)):
             continue
-        place = state
+        target = state
         for byte in text[: len(text) - rng.randrange(2)]:  # a token may end within a character
-            place = store.step(place, byte)
-            assert place, (text, state)
-            assert not store.is_accepting(place)
-        moved += place != state
+            target = store.step(target, byte)
+            assert target, (text, state)
+            assert not store.is_accepting(target)
+        moved += target != state
     return moved
 
 
 def bounded(rng: random.Random) -> rx.Regex:
-    """A string with a bound on its characters, and perhaps more conditions."""
+    """Return a string with a bound on its characters, and perhaps more conditions."""
     least = rng.randrange(6)
     counted = quoted(rx.repeat(CHARACTER, least, least + rng.choice((0, 1, 3, 9))))
     return rx.intersection(counted, *[condition(rng) for _ in range(rng.randrange(3))])
@@ -121,7 +121,7 @@ def test_how_long_texts_may_be_where_characters_are_counted(
     searches = [quoted(rx.sequence(ANY, parse_regex(pattern), ANY))] if pattern else []
     state = after(store, store.add(rx.intersection(quoted(rx.repeat(CHARACTER, *counted)), *searches)), b'"')
     number = found.find(state)
-    assert [found.holds(number, kind_of(ord("-")), length) for length in range(1, 15)] == [
+    assert [found.stays_inside(number, kind_of(ord("-")), length) for length in range(1, 15)] == [
         length <= most for length in range(1, 15)
     ]
 
@@ -131,7 +131,7 @@ REFUSES = "refuses"
 
 
 def state_of(store: AutomatonStore, *parts: tuple[str, str]) -> int:
-    """The state within the quotes of a string that contains some patterns, and not some others."""
+    """Return the state within the quotes of a string that contains some patterns and does not contain others."""
     regexes = [quoted(rx.sequence(ANY, parse_regex(pattern), ANY)) for _, pattern in parts]
     ready = [rx.Complement(regex) if kind == REFUSES else regex for (kind, _), regex in zip(parts, regexes)]
     return after(store, store.add(rx.intersection(ANY_STRING, *ready)), b'"')
@@ -159,9 +159,9 @@ def test_searches_and_their_complements_stay_open(
     number = found.find(state_of(store, *parts))
     assert found.moves[number]
     for text in inside:
-        assert found.holds(number, kinds_in(text.encode()), len(text.encode())), text
+        assert found.stays_inside(number, kinds_in(text.encode()), len(text.encode())), text
     for text in not_said:
-        assert not found.holds(number, kinds_in(text.encode()), len(text.encode())), text
+        assert not found.stays_inside(number, kinds_in(text.encode()), len(text.encode())), text
 
 
 def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -> None:
@@ -169,7 +169,7 @@ def test_a_string_without_texts_of_certain_letters_stays_open_whatever_comes() -
     found = skippable_states(store)
     named = quoted(parse_regex("[a-z]{0,250}"))
     state = after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"ab')
-    assert found.holds(found.find(state), kinds_in("name of é".encode()), 10_000)
+    assert found.stays_inside(found.find(state), kinds_in("name of é".encode()), 10_000)
 
 
 def test_a_string_that_must_end_so_stays_open() -> None:
@@ -177,8 +177,8 @@ def test_a_string_that_must_end_so_stays_open() -> None:
     found = skippable_states(store)
     number = found.find(after(store, store.add(quoted(rx.sequence(ANY, CHARACTER, parse_regex("txt")))), b'"a'))
     assert found.moves[number]
-    assert found.holds(number, kinds_in("file.txt é".encode()), 10_000)
-    assert not found.holds(number, kinds_in(b'"'), 1)
+    assert found.stays_inside(number, kinds_in("file.txt é".encode()), 10_000)
+    assert not found.stays_inside(number, kinds_in(b'"'), 1)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_of_others_it_is_not_said(regex: rx.Regex) -> None:
     start = store.add(regex)
     for text in ("", "a", '"', '"a', '"ah'):
         state = after(store, start, text.encode())
-        assert not state or not found.holds(found.find(state), kind_of(ord("h")) | kind_of(ord("i")), 4), text
+        assert not state or not found.stays_inside(found.find(state), kind_of(ord("h")) | kind_of(ord("i")), 4), text
 
 
 def test_what_may_be_left_out_is_not_needed() -> None:
@@ -208,8 +208,8 @@ def test_what_may_be_left_out_is_not_needed() -> None:
     found = skippable_states(store)
     named = quoted(rx.sequence(parse_regex("l{0,2}h{2}"), ANY))
     number = found.find(after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(named))), b'"'))
-    assert found.holds(number, kind_of(ord("l")), 9)
-    assert not found.holds(number, kind_of(ord("h")), 9)
+    assert found.stays_inside(number, kind_of(ord("l")), 9)
+    assert not found.stays_inside(number, kind_of(ord("h")), 9)
 
 
 LETTERS = ("h", "i", "a", "-", '"', "\\")
@@ -256,7 +256,7 @@ def test_walks_pass_by_what_stays_open(regex: rx.Regex) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_masks_of_bounds_beside_searches(seed: int) -> None:
-    """Also before something that follows where the bounded text may end."""
+    """Test bounded texts, also with something that follows where they may end."""
     rng = random.Random(seed)
     character = rng.choice((rx.ANY_CHAR, CHARACTER, parse_regex("[hia]")))
     least = rng.randrange(4)
@@ -275,7 +275,7 @@ def test_a_bounded_text_may_end_before_what_follows() -> None:
 
 
 def check_masks(body: ast.Expression, rng: random.Random) -> None:
-    """Masks along a text are what matchers accept."""
+    """Compare the masks along a text with what matchers accept."""
     tables = normalize(ast.Grammar((ast.Rule("start", body),)))
     matcher = CompiledGrammar(tables, WORDS).matcher()
     for _ in range(4):

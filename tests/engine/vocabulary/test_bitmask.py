@@ -1,4 +1,4 @@
-"""Masks and logits: every type and shape against the definition, bit by bit."""
+"""Compare masks and logits of every type and shape with the definition, bit by bit."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_numpy(mask, width, dtype):
 
 @given(mask=MASKS, width=st.integers(1, 140), kind=st.sampled_from(KINDS))
 def test_the_kernel_and_numpy_agree_on_every_bit_pattern(mask, width, kind):
-    """Random patterns have numbers, infinities and NaN among them; each comes back as it was, or minus infinity."""
+    """Random bit patterns include numbers, infinities and NaN; each is left as it was, or becomes minus infinity."""
     patterns = np.random.default_rng(width).integers(0, np.iinfo(kind.dtype).max, (len(mask), width), kind.dtype, True)
     by_kernel, by_numpy = patterns.copy(), patterns.copy()
     fill_refused(by_kernel, mask, kind.keep, kind.infinity)
@@ -54,7 +54,7 @@ def test_the_kernel_and_numpy_agree_on_every_bit_pattern(mask, width, kind):
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.97, 1.0])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_rows_of_a_real_width(share, dtype):
-    """Rows apart from each other, as a slice of wider scores has them: what lies between is not touched."""
+    """Rows may have a gap between them, like a slice of wider scores: the gap is not written to."""
     random = np.random.default_rng(3)
     width, wider = 10_007, 10_050
     keeps = random.random((3, width)) < share
@@ -212,7 +212,7 @@ def test_torch_types_that_do_not_fit(torch):
 
 @pytest.mark.parametrize("width", [0, 50, 90, 96, 101])
 def test_other_devices(torch, width):
-    """The operations for other devices, run on the CPU; and on a GPU where there is one."""
+    """Run the operations for other devices on the CPU, and on a GPU where there is one."""
     mask = np.random.default_rng(width).integers(0, 2**32, (2, 3), dtype=np.uint32)
     logits = torch.randn(2, width)
     should = torch.from_numpy(expected(logits.numpy(), mask))
@@ -230,7 +230,7 @@ def test_other_devices(torch, width):
 
 
 def test_a_device_without_memory(torch):
-    """The `meta` device: takes the road of other devices, and a mask there cannot be filled."""
+    """The `meta` device is handled like other devices, and a mask there cannot be filled."""
     apply_token_bitmask(torch.zeros(2, 90, device="meta"), allocate_token_bitmask(2, 90))
     with pytest.raises(VocabularyError, match="masks are filled on the CPU"):
         as_words(torch.zeros(1, 3, dtype=torch.int32, device="meta"), 90)

@@ -1,4 +1,4 @@
-"""One call for a batch: each row as its own matcher alone fills it."""
+"""One call that fills the masks of a batch writes each row as a call for its own matcher does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def compiled(grammar: Grammar) -> CompiledGrammar:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_row_is_what_its_matcher_alone_gives(seed: int) -> None:
-    """Also in the midst of texts, and after their ends."""
+    """Compare rows in the middle of texts, and after their ends."""
     choose = random.Random(seed)
     grammars = [compiled(random_grammar(random.Random(100 * seed + number))) for number in range(5)]
     matchers = [choose.choice(grammars).matcher() if choose.random() < 0.9 else None for _ in range(9)]

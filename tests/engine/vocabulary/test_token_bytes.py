@@ -1,4 +1,4 @@
-"""The bytes of tokens, held against what each kind of tokenizer decodes."""
+"""Compare the bytes of tokens with what each kind of tokenizer decodes."""
 
 import os
 import pathlib
@@ -45,7 +45,7 @@ def byte_level(**options):
 
 
 def byte_fallback():
-    """As Gemma: spaces become marks, what is not in the vocabulary becomes bytes."""
+    """Return a tokenizer like Gemma's: spaces become marks, characters outside the vocabulary become bytes."""
     marked = [text.replace(" ", "▁") for text in CORPUS]
     trained = tokenizers.Tokenizer(models.BPE())
     trained.train_from_iterator(marked, tokenizers.trainers.BpeTrainer(vocab_size=150, show_progress=False))
@@ -60,7 +60,7 @@ def byte_fallback():
 
 
 def unigram():
-    """As T5: a space is put before the text."""
+    """Return a tokenizer like T5's, which puts a space before the text."""
     tokenizer = tokenizers.Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
@@ -280,7 +280,7 @@ def test_tekken():
         instruct_tokenizer = Instruct()
 
     class Backend:
-        """As transformers wraps it."""
+        """The wrapper of transformers."""
 
         all_special_ids = (1,)
         tokenizer = Mistral()

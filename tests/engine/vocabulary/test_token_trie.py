@@ -1,4 +1,4 @@
-"""The flat trie, held against the list that it was made of."""
+"""Compare the flat trie with the list that it was made of."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ NARROW = st.lists(st.tuples(st.text("ab", min_size=1, max_size=8).map(str.encode
 
 
 def paths(trie):
-    """The bytes that lead to each node, by a walk that skips nothing."""
+    """Return the bytes that lead to each node, by a walk that skips nothing."""
     path = []
     for node in range(trie.node_count):
         del path[trie.node_depth[node] - 1 :]

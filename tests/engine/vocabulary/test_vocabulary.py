@@ -1,4 +1,4 @@
-"""Vocabularies: what goes in, what is refused, and that the same one is made only once."""
+"""Vocabularies: what they are made of, what they refuse, and that equal ones are made only once."""
 
 import copy
 import gc
@@ -163,11 +163,11 @@ def test_the_vocabulary_is_kept_with_its_tokenizer(tiny_tokenizer, monkeypatch):
 
 
 def test_what_is_kept_is_bounded(tiny_tokenizer):
-    sizes = range(1000, 1000 + 3 * module.KEPT_PER_TOKENIZER)
+    sizes = range(1000, 1000 + 3 * module.MAX_PER_TOKENIZER)
     references = [weakref.ref(Vocabulary.from_huggingface(tiny_tokenizer, size)) for size in sizes]
     gc.collect()
     alive = [reference() is not None for reference in references]
-    assert alive == [False] * 2 * module.KEPT_PER_TOKENIZER + [True] * module.KEPT_PER_TOKENIZER
+    assert alive == [False] * 2 * module.MAX_PER_TOKENIZER + [True] * module.MAX_PER_TOKENIZER
 
 
 def test_another_tokenizer_with_the_same_content(tiny_tokenizer):
@@ -215,7 +215,7 @@ def test_a_size_below_the_tokenizers(tiny_tokenizer):
 
 
 def test_special_tokens_past_the_logits_do_no_harm(tiny_tokenizer):
-    """Gemma-3-1B has logits for 262,144 tokens, and its tokenizer a last, special one for images."""
+    """Gemma-3-1B has logits for 262,144 tokens; its tokenizer has one more, a special token for images."""
     copy = type(tiny_tokenizer)(tokenizer_object=tiny_tokenizer.backend_tokenizer, eos_token="<|end|>")
     size = len(copy)
     copy.add_special_tokens({"additional_special_tokens": ["<image>"]})

@@ -1,0 +1,10 @@
+from structgen.engine.automata.count_bounds cimport least_count, lessened, most_counted
+from structgen.engine.automata.store cimport AutomatonStore
+
+cdef int MAX_ROOM, MIN_ROOM
+
+
+cdef class BoundRoom:
+    cdef AutomatonStore _automata
+    cdef set _roomy
+    cdef dict _room_of

@@ -1,0 +1,39 @@
+cimport cython
+
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.engine.grammar.rules cimport Rules
+from structgen.engine.masks.table_store cimport TableStore
+from structgen.engine.masks.tables cimport Marks, MaskScratch, RemainderNodes, Trie
+from structgen.engine.masks.terminal_masks cimport TerminalMasks
+from structgen.engine.masks.token_lists cimport TokenList
+
+cdef int AFTER, FRESH, NEEDS_CHECK, REFUSING, ROOT_NODE
+
+
+cdef class RefusedTexts:
+    cdef ItemSetStore _sets
+    cdef TerminalMasks _terminals
+    cdef TokenList _found
+    cdef TokenList _ranges
+    cdef dict _nodes
+    cdef dict _spellings
+
+    @cython.locals(found=TokenList, ranges=TokenList, nodes=set, common=set, trie=Trie, text=int, refused=Marks, node=int, sure=bint, kept=int, index=int, token=int)
+    cdef void remove(self, RemainderNodes remainders, int set_id, int state, int first_found, int first_range) except *
+    @cython.locals(sets=ItemSetStore, scan=int)
+    cdef bint _may_refuse(self, int set_id, int state) except -1
+    @cython.locals(sets=ItemSetStore, some=set, every=set, nodes=set, is_first=bint, scan=int, group=int)
+    cdef tuple _refused_nodes(self, RemainderNodes remainders, int set_id, int state)
+    @cython.locals(sets=ItemSetStore, captures=int, other=int)
+    cdef bint _may_end_too_soon(self, int set_id, int scan, int state) except -1
+    @cython.locals(scratch=MaskScratch, refused=Marks, index=int, token=int)
+    cdef int _remove_between(self, Trie trie, int first, int last, bint is_sure) except -1
+    @cython.locals(found=set, known=tuple)
+    cdef tuple _nodes_of(self, RemainderNodes remainders, spellings)
+    @cython.locals(spelling=tuple, index=int)
+    cdef int _find_spellings(self, RemainderNodes remainders, spellings, set found) except -1
+    @cython.locals(forms=tuple, child=int, index="Py_ssize_t", form=bytes, is_last=bint)
+    cdef int _find_spelling(self, Trie trie, int node, tuple spelling, int at, set found) except -1
+    @cython.locals(automata=AutomatonStore, trie=Trie, at=int, node=int, stack=list, state=int, child=int, stop=int, after=int)
+    cdef int _find_ends(self, RemainderNodes remainders, int start, set found) except -1

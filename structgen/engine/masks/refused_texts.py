@@ -1,0 +1,189 @@
+"""Tokens that complete a refused text, such as a key that an object has already: they are removed from a set's mask.
+
+A text is refused to the items of a *capture*: what they read from its beginning to its end. An item in a capture knows
+the spellings of the texts it refuses, as far as they are still to be read. For the key `"id"`, of which `"i` is read,
+that is `d"`; tokens that begin so (`d"`, `d":`) are found below the node of `d"` in the trie, and removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from structgen.engine.constants import AFTER, FRESH, NEEDS_CHECK, REFUSING, ROOT_NODE
+from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.grammar.tables import Spelling
+from structgen.engine.masks.tables import RemainderNodes, Trie
+from structgen.engine.masks.terminal_masks import TerminalMasks
+from structgen.engine.masks.token_lists import TokenList
+
+__all__ = ["RefusedTexts"]
+
+_NO_NODES: set[int] = set()
+
+
+class RefusedTexts:
+    """The texts that one grammar's captures refuse, as nodes of tries.
+
+    Args:
+        sets: the grammar's item sets.
+        terminals: the tables of the terminals' states.
+        found: the tokens of the mask in the making.
+        ranges: pairs (first, last): more tokens of that mask, by where they stand in the pool of the tables.
+    """
+
+    def __init__(self, sets: ItemSetStore, terminals: TerminalMasks, found: TokenList, ranges: TokenList) -> None:
+        self._sets = sets
+        self._terminals = terminals
+        self._found = found
+        self._ranges = ranges
+        self._nodes: dict[tuple[int, int], tuple[int, ...]] = {}  # by remainders and spellings
+        self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as remainders are by the tables
+
+    def remove(self, remainders: RemainderNodes, set_id: int, state: int, first_found: int, first_range: int) -> None:
+        """Remove the tokens that complete a text which is refused to the items in `state`.
+
+        Args:
+            remainders: what is left of the tokens where the items go on.
+            set_id: the set of the items.
+            state: the state of their terminal.
+            first_found: the index in `found` of the first token that was found by way of these items.
+            first_range: the same in `ranges`.
+        """
+        if not self._may_refuse(set_id, state):
+            return
+        found, ranges = self._found, self._ranges
+        nodes, common = self._refused_nodes(remainders, set_id, state)
+        if not nodes:
+            return
+        trie = remainders.trie
+        text = self._sets.text[set_id]
+        refused = self._terminals.scratch.refused_tokens
+        refused.begin()
+        for node in nodes:
+            sure = node in common and not trie.has_counts and text not in (AFTER, NEEDS_CHECK)
+            self._remove_between(trie, trie.token_start[node], trie.token_start[node + 1], False)
+            self._remove_between(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
+        for index in range(first_range, ranges.size, 2):
+            found.extend(self._terminals.store.pool, ranges.values[index], ranges.values[index + 1])
+        ranges.size = first_range
+        kept = first_found
+        for index in range(first_found, found.size):
+            token = found.values[index]
+            if not refused.has(token):
+                found.values[kept] = token
+                kept += 1
+        found.size = kept
+
+    def _may_refuse(self, set_id: int, state: int) -> bool:
+        """Return whether a text may be refused to some item in `state`."""
+        sets = self._sets
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            if sets.scan_state[scan] == state and sets.group_captures[sets.scan_group[scan]] & (FRESH | REFUSING):
+                return True
+        return False
+
+    def _refused_nodes(self, remainders: RemainderNodes, set_id: int, state: int) -> tuple[set[int], set[int]]:
+        """Return the nodes at which some item in `state` completes a refused text, and those at which all items do."""
+        sets = self._sets
+        some = every = _NO_NODES
+        is_first = True
+        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            if sets.scan_state[scan] != state:
+                continue
+            group = sets.scan_group[scan]
+            nodes = _NO_NODES
+            if self._may_end_too_soon(set_id, scan, state):
+                nodes = set()
+                self._find_ends(remainders, state, nodes)
+            elif sets.group_captures[group] & REFUSING:
+                always, others = sets.refusals(set_id, group)
+                if always or others:
+                    nodes = set(self._nodes_of(remainders, always)) if always else set()
+                    self._find_spellings(remainders, others, nodes)
+            some = nodes if is_first else some | nodes
+            every = nodes if is_first else every & nodes
+            is_first = False
+        return some, every
+
+    def _may_end_too_soon(self, set_id: int, scan: int, state: int) -> bool:
+        """Return whether tokens that end the terminal of a scannable item may depend on what was captured before."""
+        sets = self._sets
+        captures = sets.group_captures[sets.scan_group[scan]]
+        if sets.text[set_id] == NEEDS_CHECK:
+            return captures & REFUSING != 0
+        if sets.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
+            return False
+        if captures & REFUSING:
+            return True
+        for other in range(sets.first_scan[set_id], sets.last_scan[set_id]):
+            if sets.scan_state[other] == state and sets.rules.goes_on_endless(sets.scan_position[other] + 1):
+                return False  # whatever this item may not become, the other one may
+        return True
+
+    def _remove_between(self, trie: Trie, first: int, last: int, is_sure: bool) -> None:
+        """Mark `trie.tokens[first:last]` as refused.
+
+        They are checked one by one unless it is sure that no other way allows them.
+        """
+        scratch = self._terminals.scratch
+        refused = scratch.refused_tokens
+        for index in range(first, last):
+            token = trie.tokens[index]
+            refused.meet(token, refused.round)
+            if not is_sure:
+                scratch.suspects.add(token)
+                scratch.removed.append(token)
+
+    # -- nodes of tries ---------------------------------------------------------------------------------------------
+
+    def _nodes_of(self, remainders: RemainderNodes, spellings: Sequence[Spelling]) -> tuple[int, ...]:
+        """Return the nodes that spellings lead to from remainders, remembered."""
+        key = (id(remainders), id(spellings))
+        known = self._nodes.get(key)
+        if known is None:
+            found: set[int] = set()
+            self._find_spellings(remainders, spellings, found)
+            self._nodes[key] = known = tuple(found)
+            self._spellings[id(spellings)] = spellings
+        return known
+
+    def _find_spellings(self, remainders: RemainderNodes, spellings: Sequence[Spelling], found: set[int]) -> None:
+        """Add the nodes that spellings lead to from remainders."""
+        for spelling in spellings:
+            for index in range(remainders.first, remainders.last):
+                self._find_spelling(remainders.trie, self._terminals.store.pool[index], spelling, 0, found)
+
+    def _find_spelling(self, trie: Trie, node: int, spelling: Spelling, at: int, found: set[int]) -> None:
+        """Add the nodes that the rest of a spelling leads to from a node."""
+        forms = spelling[at]
+        is_last = at + 1 == len(spelling)
+        for form in forms:
+            child = node
+            for index in range(len(form)):
+                child = trie.child(child, form[index])
+                if child < 0:
+                    break
+            if child < 0:
+                continue
+            if is_last:
+                found.add(child)
+            else:
+                self._find_spelling(trie, child, spelling, at + 1, found)
+
+    def _find_ends(self, remainders: RemainderNodes, start: int, found: set[int]) -> None:
+        """Add the nodes at which a terminal in `start` may end in what is left of tokens."""
+        automata = self._terminals.automata
+        trie = remainders.trie
+        for at in range(remainders.first, remainders.last):
+            stack = [(self._terminals.store.pool[at], start)]
+            while stack:
+                node, state = stack.pop()
+                child = node + 1
+                stop = trie.size if node == ROOT_NODE else trie.end[node]
+                while child < stop:
+                    after = automata.next(state, trie.byte[child])
+                    if automata.table.accepting[after]:
+                        found.add(child)
+                    elif after:
+                        stack.append((child, after))
+                    child = trie.end[child]

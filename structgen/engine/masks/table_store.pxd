@@ -1,0 +1,42 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown, room
+from structgen.engine.masks.tables cimport DenseMask, RemainderNodes, TerminalMask, Trie
+from structgen.engine.masks.token_lists cimport CountedTokens
+
+cdef int MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
+cdef unsigned int ALL_BITS
+
+
+cdef class TableStore:
+    cdef readonly Trie trie
+    cdef readonly int words
+    cdef public unsigned int[::1] empty
+    cdef readonly int[::1] pool
+    cdef int _pool_size
+    cdef readonly list dense
+    cdef readonly list remainders
+    cdef readonly RemainderNodes whole
+    cdef public long long bytes_used
+    cdef int _numbered
+    cdef int _rounds
+    cdef dict _united
+
+    @cython.locals(before="int[::1]", wider="int[::1]", first=int, index=int)
+    cdef int keep(self, int[::1] values, int count) except -1
+    cdef int keep_tokens(self, TerminalMask table, CountedTokens tokens) except -1
+    cpdef int keep_dense(self, mask) except -1
+    cdef int drop_last_dense(self) except -1
+    @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
+    cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
+    @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
+    cdef meant(self, TerminalMask table)
+    @cython.locals(made=TerminalMask, table=TerminalMask)
+    cpdef TerminalMask united(self, list tables)
+    @cython.locals(made=TerminalMask)
+    cdef TerminalMask table_of(self, CountedTokens tokens)
+    cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1
+    @cython.locals(first=int)
+    cdef RemainderNodes remainders_at(self, Trie trie, CountedTokens exits, int min_count, int max_count, removed)
+    cdef void give_number(self, RemainderNodes remainders) noexcept
+    cdef int new_round(self) noexcept

@@ -1,0 +1,165 @@
+"""The arrays, dense masks and remainders that the tables of one vocabulary refer to by number."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+
+from structgen.engine.arrays import grown, room
+from structgen.engine.constants import ALL_BITS, MAX_LISTED_TOKENS, MAX_ROUNDS, RECORD_BYTES, ROOT_NODE
+from structgen.engine.masks.tables import DenseMask, RemainderNodes, TerminalMask, Trie
+from structgen.engine.masks.token_lists import CountedTokens
+
+__all__ = ["TableStore"]
+
+# Declared as a C integer in the .pxd, so not importable from here.
+POOL = 16_000_000  # numbers; the tables of some ten thousand schemas refer to so many
+
+
+class TableStore:
+    """What the tables of one vocabulary refer to.
+
+    Args:
+        trie: the vocabulary's trie.
+        size: the number of tokens of the vocabulary.
+
+    Attributes:
+        trie: the vocabulary's trie.
+        words: the number of uint32 words of a mask.
+        empty: uint32[words], the mask that allows nothing.
+        pool: int32, tokens and trie nodes, one list after another.
+        dense: masks of many tokens; `TerminalMask.dense` is an index.
+        remainders: what is left of tokens after a terminal's end; `TerminalMask.first_remainders` is an index.
+        whole: the remainder of every token before its first byte.
+        bytes_used: about how many bytes masks and lists take.
+    """
+
+    def __init__(self, trie: Trie, size: int) -> None:
+        self.trie = trie
+        self.words = (size + 31) // 32
+        self.empty = np.zeros(self.words, dtype=np.uint32)
+        self.pool = room(POOL)
+        self.pool[0] = ROOT_NODE
+        self._pool_size = 1
+        self.dense: list[DenseMask] = []
+        self.remainders: list[RemainderNodes] = []
+        self.whole = RemainderNodes(trie, 0, 1, 0, 0, None)
+        self.bytes_used = 0
+        self._numbered = 0
+        self._rounds = 0
+        # By the identities of tables, which are kept alive here: another table must not get the identity of one.
+        self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
+
+    # -- lists ------------------------------------------------------------------------------------------------------
+
+    def keep(self, values: array[int], count: int) -> int:
+        """Copy the first values into the pool; return the index of the first there."""
+        first = self._pool_size
+        before = self.pool  # goes when all is in place: see `Matcher._fill`
+        if first + count > len(before):
+            wider = grown(before, first)
+            while first + count > len(wider):
+                wider = grown(wider, first)
+            self.pool = wider
+        for index in range(count):
+            self.pool[first + index] = values[index]
+        self._pool_size = first + count
+        self.bytes_used += 4 * count
+        return first
+
+    def keep_tokens(self, table: TerminalMask, tokens: CountedTokens) -> None:
+        """Make a list of tokens those of a table that are not in its dense mask."""
+        table.first_token = self.keep(tokens.values, tokens.size)
+        table.last_token = table.first_token + tokens.size
+
+    # -- dense masks ------------------------------------------------------------------------------------------------
+
+    def keep_dense(self, mask: np.ndarray) -> int:
+        """Keep a mask, uint32[words]; return its index in `dense`."""
+        self.dense.append(DenseMask(mask))
+        self.bytes_used += 4 * self.words
+        return len(self.dense) - 1
+
+    def drop_last_dense(self) -> None:
+        """Forget the mask that was kept last."""
+        self.dense.pop()
+        self.bytes_used -= 4 * self.words
+
+    def dense_of(self, tokens: array[int], first: int, last: int) -> int:
+        """Keep the mask of `tokens[first:last]`; return its index in `dense`."""
+        mask = np.zeros(self.words, dtype=np.uint32)
+        words = mask
+        one = 1
+        for index in range(first, last):
+            token = tokens[index]
+            words[token >> 5] |= one << (token & 31)
+        return self.keep_dense(mask)
+
+    def meant(self, table: TerminalMask) -> np.ndarray:
+        """Return the dense mask of a table without the tokens that the table removes, uint32[words]."""
+        dense: DenseMask = self.dense[table.dense]
+        if table.first_removed == table.last_removed:
+            return dense.words
+        mask = np.array(dense.words, dtype=np.uint32)
+        words = mask
+        one = 1
+        for index in range(table.first_removed, table.last_removed):
+            token = self.pool[index]
+            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        return mask
+
+    def united(self, tables: list[TerminalMask]) -> TerminalMask:
+        """Return a table whose dense mask is the union of those of several, the tokens they remove left out."""
+        key = tuple([id(table) for table in tables])
+        kept = self._united.get(key)
+        made = kept[1] if kept is not None else None
+        if made is None:
+            mask = np.zeros(self.words, dtype=np.uint32)
+            for table in tables:
+                mask |= self.meant(table)
+            for table in tables:
+                if made is None and np.array_equal(mask, self.meant(table)):
+                    made = table
+            if made is None:
+                made = TerminalMask()
+                made.dense = self.keep_dense(mask)
+                self.bytes_used += RECORD_BYTES
+            self._united[key] = (tuple(tables), made)
+        return made
+
+    # -- tables and remainders --------------------------------------------------------------------------------------
+
+    def table_of(self, tokens: CountedTokens) -> TerminalMask:
+        """Return a new table of tokens: a dense mask where they are many."""
+        made = TerminalMask()
+        if tokens.size > MAX_LISTED_TOKENS:
+            made.dense = self.dense_of(tokens.values, 0, tokens.size)
+        else:
+            self.keep_tokens(made, tokens)
+        self.bytes_used += RECORD_BYTES
+        return made
+
+    def add_remainders(self, table: TerminalMask, remainders: RemainderNodes) -> None:
+        """Give a table remainders. No other table may have been given any since this one got its first."""
+        if table.first_remainders == table.last_remainders:
+            table.first_remainders = len(self.remainders)
+        self.remainders.append(remainders)
+        table.last_remainders = len(self.remainders)
+
+    def remainders_at(
+        self, trie: Trie, exits: CountedTokens, min_count: int, max_count: int, removed: frozenset[int] | None
+    ) -> RemainderNodes:
+        """Return what is left of the tokens after some nodes of a trie; see `RemainderNodes` for the arguments."""
+        first = self.keep(exits.values, exits.size)
+        return RemainderNodes(trie, first, first + exits.size, min_count, max_count, removed)
+
+    def give_number(self, remainders: RemainderNodes) -> None:
+        """Give remainders a number of their own."""
+        self._numbered += 1
+        remainders.number = self._numbered
+
+    def new_round(self) -> int:
+        """Return the number of a mask that is about to be made."""
+        self._rounds = 1 if self._rounds == MAX_ROUNDS else self._rounds + 1
+        return self._rounds

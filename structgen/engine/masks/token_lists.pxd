@@ -1,0 +1,33 @@
+cimport cython
+
+from structgen.engine.arrays cimport grown_pool, zeros
+
+cdef int FOUND_ROOM
+
+
+cdef class TokenList:
+    cdef public int[::1] values
+    cdef public int size
+
+    cdef int reserve(self, int more) except -1
+    cdef int add(self, int value) except -1
+    @cython.locals(mine="int[::1]", size=int, index=int)
+    cdef int extend(self, int[::1] values, int first, int last) except -1
+
+
+cdef class CountedTokens(TokenList):
+    cdef public int[::1] counts
+
+    cdef int add_counted(self, int value, int count) except -1
+    @cython.locals(mine="int[::1]", counts="int[::1]", size=int, index=int)
+    cdef int extend_counted(self, int[::1] values, int first, int last, int count) except -1
+
+
+cdef class FoundTokens:
+    cdef readonly CountedTokens inside
+    cdef readonly CountedTokens rest
+    cdef readonly CountedTokens exits
+    cdef readonly TokenList lost
+    cdef public int largest_count
+
+    cdef void clear(self) noexcept
