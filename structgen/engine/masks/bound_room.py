@@ -38,14 +38,14 @@ class BoundRoom:
             (the state, the term that is counted), or None.
         """
         automata = self._automata
-        body = most_counted(automata, state)
+        body = most_counted(automata.terms, state)
         room = self._room_of.get(body, MIN_ROOM) if body else 0
         if room == 0:
             return None
-        more = least_count(automata, state, body) - room
+        more = least_count(automata.terms, state, body) - room
         if more < 0:
             return None
-        return (lessened(automata, state, body, more) if more else state), body
+        return (lessened(automata.terms, state, body, more) if more else state), body
 
     def is_roomy(self, state: int) -> bool:
         """Return whether no token uses up what is left of the bounds in a state, as far as it was judged."""
@@ -59,7 +59,7 @@ class BoundRoom:
             body: the term that is counted.
             entered: the states that the walk entered.
         """
-        if all(least_count(self._automata, one, body) >= 2 for one in entered):
+        if all(least_count(self._automata.terms, one, body) >= 2 for one in entered):
             self._roomy.add(state)
         else:
             room = self._room_of.get(body, MIN_ROOM)

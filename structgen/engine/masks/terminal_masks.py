@@ -253,7 +253,7 @@ class TerminalMasks:
 
     def _short_of_bounds(self, state: int) -> tuple[int, int] | None:
         """Return `BoundRoom.shorter` of a wide state."""
-        if not self.automata.terms.counted[state] or not self._is_wide(state):
+        if not self.automata.table.counted[state] or not self._is_wide(state):
             return None
         return self._room.shorter(state)
 
