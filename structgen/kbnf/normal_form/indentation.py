@@ -47,7 +47,7 @@ def indented_tables(productions: Productions, *, accepts_empty: bool) -> Grammar
 class IndentedRules:
     """The `RuleSource` and `Describer` of a grammar with margins.
 
-    A nonterminal is named by its number and, where it matters, by its margin.
+    A key is the number of a nonterminal and, where it depends on the margin, the margin.
 
     Args:
         productions: the normal form, with its marks.
