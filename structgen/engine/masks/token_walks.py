@@ -28,6 +28,10 @@ MANY_NODES = 16  # from so many on, the nodes that a byte leads to are remembere
 class TokenWalks:
     """Walks over tries with single states.
 
+    They have a loop of their own: `TrieWalk.walk` with the visit written out, and its values in local variables. With
+    a `visit` method a node takes 24 ns instead of 11. Where little can be skipped, as for
+    `(ab|cd|[a-z][a-z]|[^a-z])*x`, a walk over 55,338 nodes then takes 1.33 ms instead of 0.63, in the middle of a mask.
+
     Args:
         automata: the automata of the states.
         store: keeps the nodes at which walks begin.
