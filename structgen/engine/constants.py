@@ -50,3 +50,13 @@ UNKNOWN_TEXT = 1  # a mask is being made: what was captured so far has many valu
 AFTER = 2  # after a capture of unknown text that does not matter yet
 NEEDS_CHECK = 3  # what was captured, and is not known, may matter
 EMPTY_TEXT = 4  # from here on numbers in `CapturedTexts`
+
+# Earley sets; see `engine/earley/`.
+UNSET = -1  # a number that is not known yet
+DEAD_SET = 0  # the set from which nothing is accepted
+ROOT = 0  # the group that stands for the end of the whole text
+
+# Bits of a group's captures.
+CAPTURED = 1  # the group is captured, or waits inside of a capture
+FRESH = 2  # and the capture began after another had ended, of which the text is not known
+REFUSING = 4  # it is captured itself, and some texts are refused where they end

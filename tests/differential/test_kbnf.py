@@ -24,6 +24,7 @@ from support.naive import NaiveRecognizer
 from support.smollm2 import smollm2_tokens
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
@@ -94,7 +95,7 @@ def runs_through_an_end(it: Disagreement) -> bool:
     if it.token is None or it.ours != it.theirs or it.result != "Finished" or it.ended:
         return False
     tables = normalize(it.grammar, keep_endless=True)
-    matcher = CompiledGrammar(tables, Vocabulary.from_bytes(dict(enumerate([b"\0"])))).matcher()
+    matcher = Matcher(CompiledGrammar(tables, Vocabulary.from_bytes(dict(enumerate([b"\0"])))))
     matcher.accept_bytes(it.text)
     for byte in it.token[:-1]:
         matcher.accept_bytes(bytes([byte]))
@@ -190,7 +191,7 @@ class Walk:
 
 
 def random_walk(compiled: CompiledGrammar, rng: random.Random) -> Walk:
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     spellings = compiled.vocabulary.spellings
     walk = Walk([], [], False)
     while True:

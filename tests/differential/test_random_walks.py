@@ -25,6 +25,7 @@ from support.texts import is_read
 from support.walks import Sampler, byte_vocabulary
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaWarning, resolve, schema_to_rules
@@ -197,7 +198,7 @@ class _Writer:
     """Writes a value with the keys of its objects in whatever order the grammar takes."""
 
     def __init__(self, compiled: CompiledGrammar, schema: Any) -> None:
-        self._matcher = compiled.matcher()
+        self._matcher = Matcher(compiled)
         self._names = _names_in_order(schema)
         self._steps = 100_000
 

@@ -156,7 +156,7 @@ class Contexts:
                     break
                 if not rest:
                     found = True
-                elif self._sets.accepting[state] and self._heads[place]:
+                elif self._sets.table.accepting[state] and self._heads[place]:
                     found = self._is_always_behind(self._behind[self._heads[place]], rest)
             self._within[key] = found
         return found

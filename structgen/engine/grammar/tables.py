@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +16,7 @@ __all__ = [
     "GrammarTables",
     "Lazy",
     "Lookahead",
+    "Origins",
     "RuleSource",
     "Spelling",
     "Symbol",
@@ -73,6 +74,9 @@ Symbol = Regex | Lazy | Capture
 
 Spelling = tuple[tuple[bytes, ...], ...]
 """Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins another."""
+
+Origins = Callable[[], Mapping[Regex, tuple[str, ...]]]
+"""Returns the names of the rules that each terminal comes from, for messages."""
 
 
 class RuleSource(Protocol):

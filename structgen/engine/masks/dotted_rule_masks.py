@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from structgen.engine.constants import ROOT
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
 from structgen.engine.masks.left_corners import Corner, LeftCorners
@@ -29,7 +30,6 @@ __all__ = ["DottedRule", "DottedRuleMasks"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 KEPT = 100_000  # places; past it all are dropped, and found anew as they are needed
-ROOT = 0  # as in `engine/earley.py`
 
 
 class DottedRule:
@@ -170,8 +170,8 @@ class DottedRuleMasks:
             if at == ROOT:
                 climb.is_whole = True
                 continue
-            for waiting in range(sets._group_first[at], sets._group_last[at]):
-                behind, above = sets._wait_position[waiting] + 1, sets._wait_group[waiting]
+            for waiting in range(sets.groups.first[at], sets.groups.last[at]):
+                behind, above = sets.groups.wait_position[waiting] + 1, sets.groups.wait_group[waiting]
                 if rules.symbols[behind] != END or rules.before[behind]:
                     climb.positions.append(behind)
                     climb.groups.append(above)

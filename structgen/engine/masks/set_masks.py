@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.constants import AFTER, EMPTY_TEXT, NEEDS_CHECK
+from structgen.engine.constants import AFTER, EMPTY_TEXT, FRESH, NEEDS_CHECK, REFUSING
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END, Spelling
 from structgen.engine.masks.dotted_rule_masks import DottedRuleMasks
@@ -32,8 +32,6 @@ from structgen.engine.vocabulary.bitmask import tokens_of
 __all__ = ["SetMask", "SetMasks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-FRESH = 2  # as in `engine/closures.py`
-REFUSING = 4  # the same
 ROOT_NODE = -1  # stands for the root of a trie among its nodes
 COPIED = 4  # so few tokens of a table are copied; of more it is remembered where they are
 LOOKED_UP = 128  # items of a set that are looked up one by one; with more the set is walked
@@ -121,12 +119,12 @@ class SetMasks:
     def _shared(self, set_id: int) -> SetMask | None:
         """The mask of the same items whatever their text, where this text makes no difference."""
         sets = self.sets
-        if sets.text[set_id] < EMPTY_TEXT:
+        if sets.table.text[set_id] < EMPTY_TEXT:
             return None
         sets.close(set_id)
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            group = sets.scan_group[scan]
-            if not sets.group_captures[group] & REFUSING or sets.begins_here(set_id, group):
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            group = sets.scans.group[scan]
+            if not sets.groups.captures[group] & REFUSING or sets.begins_here(set_id, group):
                 continue
             always, others = sets.refusals(set_id, group)
             if always or others:
@@ -181,8 +179,8 @@ class SetMasks:
         by_place = sets.rules.are_by_place
         marks = self.terminals.seen_states
         of_round = marks.begin()
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            state = sets.scan_state[scan]
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            state = sets.scans.state[scan]
             if not marks.meet(state, of_round):
                 continue
             if has_lookaheads and sets.is_stuck(set_id, state):
@@ -197,7 +195,7 @@ class SetMasks:
                 continue
             for index in range(terminal.first_exit, terminal.last_exit):
                 self._follow(self.terminals.exits[index], sets.after(set_id, state))
-            if sets.captures[set_id]:
+            if sets.table.captures[set_id]:
                 self._refuse(self.terminals.whole, set_id, state, before, before_ranges)
         if self._suspects:
             mask.is_for_text = True
@@ -241,23 +239,23 @@ class SetMasks:
         """
         sets = self.sets
         concerned = False
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] == state and sets.group_captures[sets.scan_group[scan]] & (FRESH | REFUSING):
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[scan] == state and sets.groups.captures[sets.scans.group[scan]] & (FRESH | REFUSING):
                 concerned = True
                 break
         if not concerned:
             return
         ends = common = _NO_ENDS  # nodes at which some item completes a refused text; and at which all of them do
         is_first = True
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] != state:
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[scan] != state:
                 continue
-            group = sets.scan_group[scan]
+            group = sets.scans.group[scan]
             found = _NO_ENDS
             if self._may_end_too_soon(set_id, scan, state):
                 found = set()
                 self._find_ends(exits, state, found)
-            elif sets.group_captures[group] & REFUSING:
+            elif sets.groups.captures[group] & REFUSING:
                 always, others = sets.refusals(set_id, group)
                 if always or others:
                     found = set(self._ends_of(exits, always)) if always else set()
@@ -271,7 +269,7 @@ class SetMasks:
         refused = self.terminals.refused_tokens
         refused.begin()
         for node in ends:
-            sure = node in common and not trie.has_counts and sets.text[set_id] not in (AFTER, NEEDS_CHECK)
+            sure = node in common and not trie.has_counts and sets.table.text[set_id] not in (AFTER, NEEDS_CHECK)
             self._take_back(trie, trie.token_start[node], trie.token_start[node + 1], False)
             self._take_back(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
         for index in range(before_ranges, self._range_size, 2):
@@ -406,9 +404,9 @@ class SetMasks:
         """Adds the tokens behind some exits that may follow the terminals in `state`; see `dotted_rule_masks.py`."""
         sets = self.sets
         agenda = self._agenda
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] == state:
-                self._add_rest(sets.scan_position[scan] + 1, 0, exits, sets.scan_group[scan])
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[scan] == state:
+                self._add_rest(sets.scans.position[scan] + 1, 0, exits, sets.scans.group[scan])
         while agenda:
             group = agenda.pop()
             ahead = agenda.pop()
@@ -485,8 +483,8 @@ class SetMasks:
                 return
             self._met.add(pair)
         sets.close(set_id)
-        first = sets.first_scan[set_id]
-        last = sets.last_scan[set_id]
+        first = sets.table.first_scan[set_id]
+        last = sets.table.last_scan[set_id]
         has_lookaheads = sets.rules.lookaheads.shift > 0
         self._followed += 1
         marks = self.terminals.states_behind
@@ -495,7 +493,7 @@ class SetMasks:
             self._walk(exits, set_id)
             return
         for scan in range(first, last):
-            state = sets.scan_state[scan]
+            state = sets.scans.state[scan]
             if not marks.meet(state, of_round):
                 continue
             if has_lookaheads and sets.is_stuck(set_id, state):
@@ -509,29 +507,29 @@ class SetMasks:
                 self._add_all(terminal)
             for index in range(terminal.first_exit, terminal.last_exit):
                 self._follow(self.terminals.exits[index], sets.after(set_id, state))
-            if sets.captures[set_id]:
+            if sets.table.captures[set_id]:
                 self._refuse(exits, set_id, state, before, before_ranges)
 
     def _is_suspect(self, set_id: int, scan: int) -> bool:
         """Whether the tokens that go on with a scannable item may depend on what was captured just before."""
         sets = self.sets
-        text = sets.text[set_id]
-        if text != AFTER or not sets.group_captures[sets.scan_group[scan]] & FRESH:
+        text = sets.table.text[set_id]
+        if text != AFTER or not sets.groups.captures[sets.scans.group[scan]] & FRESH:
             return text == NEEDS_CHECK
-        return not sets.rules.goes_on_endless(sets.scan_position[scan])
+        return not sets.rules.goes_on_endless(sets.scans.position[scan])
 
     def _may_end_too_soon(self, set_id: int, scan: int, state: int) -> bool:
         """Whether tokens that end the terminal of a scannable item may depend on what was captured just before."""
         sets = self.sets
-        captures = sets.group_captures[sets.scan_group[scan]]
-        if sets.text[set_id] == NEEDS_CHECK:
+        captures = sets.groups.captures[sets.scans.group[scan]]
+        if sets.table.text[set_id] == NEEDS_CHECK:
             return captures & REFUSING != 0
-        if sets.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
+        if sets.table.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
             return False
         if captures & REFUSING:
             return True
-        for other in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[other] == state and sets.rules.goes_on_endless(sets.scan_position[other] + 1):
+        for other in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[other] == state and sets.rules.goes_on_endless(sets.scans.position[other] + 1):
                 return False  # whatever this item may not become, that one may
         return True
 
@@ -557,7 +555,7 @@ class SetMasks:
                     node = trie.end[node]
                     continue
                 for index in range(trie.token_start[node], trie.token_start[node + 1]):
-                    self._add_meant(exits, index, sets.text[target] == NEEDS_CHECK)
+                    self._add_meant(exits, index, sets.table.text[target] == NEEDS_CHECK)
                 places[depth] = target
                 node += 1
 

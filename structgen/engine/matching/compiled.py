@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.rules import Rules
-from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
-
-if TYPE_CHECKING:
-    from structgen.engine.matching.matcher import Matcher
 
 __all__ = ["CompiledGrammar", "SharedTables"]
 
@@ -159,7 +156,7 @@ class CompiledGrammar:
         self.lock = SharedState.of(vocabulary).lock
         self.previous: ItemSetStore | None = None
         self.proper: Any = None
-        self.origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
+        self.origin: Origins | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -203,9 +200,3 @@ class CompiledGrammar:
         """
         with self.lock, contextlib.suppress(LimitExceededError):  # whoever asks for the mask is told
             self.masks.get(self.sets.start_set)
-
-    def matcher(self) -> Matcher:
-        """A new matcher, before the first token."""
-        from structgen.engine.matching.matcher import Matcher
-
-        return Matcher(self)

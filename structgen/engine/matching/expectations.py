@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.grammar.tables import Capture, Lookahead, Symbol, terminal_number
+from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.grammar.tables import Capture, GrammarTables, Lookahead, Origins, Symbol, terminal_number
 from structgen.engine.regex.tree import Literal, LiteralSet
-
-if TYPE_CHECKING:
-    from structgen.engine.matching.compiled import CompiledGrammar
 
 __all__ = ["THE_END", "ExpectationFinder", "Expected", "joined", "shown"]
 
@@ -64,16 +62,24 @@ class _Told(NamedTuple):
 
 
 class ExpectationFinder:
-    """What the sets of a compiled grammar lead to. Made for one question, or a few: it keeps what it looked up."""
+    """Words for what may follow an item set of a grammar.
 
-    def __init__(self, compiled: CompiledGrammar) -> None:
-        self._sets = compiled.sets
-        self._rules = compiled.sets.rules
-        self._automata: AutomatonStore = compiled.sets.automata
-        self._source = compiled.tables.source
-        self._tables = compiled.tables
-        self._names = compiled.tables.names
-        self._origin = compiled.origin
+    Made for one question, or a few: it keeps the bodies that it looked up.
+
+    Args:
+        sets: the item sets of the grammar.
+        tables: the grammar in normal form.
+        origin: returns the rules that terminals come from, where the tables' names say less.
+    """
+
+    def __init__(self, sets: ItemSetStore, tables: GrammarTables, origin: Origins | None) -> None:
+        self.sets = sets
+        self._rules = sets.rules
+        self._automata: AutomatonStore = sets.automata
+        self._source = tables.source
+        self._tables = tables
+        self._names = tables.names
+        self._origin = origin
         self._bodies: dict[int, list[Sequence[Symbol | Lookahead]]] = {}
 
     def expected(self, set_id: int) -> tuple[Expected, ...]:
@@ -82,16 +88,16 @@ class ExpectationFinder:
         Raises:
             LimitExceededError: automaton_states, or what the grammar's source raises.
         """
-        sets = self._sets
+        sets = self.sets
         sets.close(set_id)
         told: dict[_Told, None] = {}
-        first, last = sets.first_scan[set_id], sets.last_scan[set_id]
+        first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
         for scan in range(first, min(last, first + MAX_ITEMS)):
-            told[self._told(sets.scan_position[scan], sets.scan_state[scan], sets.scan_group[scan])] = None
+            told[self._told(sets.scans.position[scan], sets.scans.state[scan], sets.scans.group[scan])] = None
         found = _grouped(told)
         if len(found) > 1:
             found = [one for one in found if one.words != WHITE_SPACE]
-        if sets.accepting[set_id]:
+        if sets.table.accepting[set_id]:
             found.append(THE_END)
         return tuple(found)
 
@@ -100,12 +106,12 @@ class ExpectationFinder:
 
         Where there are several ways to read the text so far, those of the one with the most, of the first few.
         """
-        sets = self._sets
+        sets = self.sets
         sets.close(set_id)
-        first, last = sets.first_scan[set_id], sets.last_scan[set_id]
+        first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
         found: list[str] = []
         for scan in range(first, min(last, first + MAX_SHOWN)):
-            chain = self._chain(sets.scan_position[scan], sets.scan_group[scan])
+            chain = self._chain(sets.scans.position[scan], sets.scans.group[scan])
             found = chain if len(chain) > len(found) else found
         return tuple(reversed(found))
 
@@ -117,7 +123,7 @@ class ExpectationFinder:
             place = self._own_place(position)
             if place and (not found or found[-1] != place):
                 found.append(place)
-            waiting = self._sets.waiting(group)
+            waiting = self.sets.waiting(group)
             if not waiting:
                 break
             position, group = waiting[0]
@@ -125,9 +131,9 @@ class ExpectationFinder:
 
     def is_accepted(self, set_id: int, byte: int) -> bool:
         """Whether a terminal may go on by a byte that the set refuses: it would end a text that must not come again."""
-        sets, automata = self._sets, self._automata
-        items = range(sets.first_scan[set_id], sets.last_scan[set_id])
-        return bool(sets.captures[set_id]) and any(automata.next(sets.scan_state[item], byte) for item in items)
+        sets, automata = self.sets, self._automata
+        items = range(sets.table.first_scan[set_id], sets.table.last_scan[set_id])
+        return bool(sets.table.captures[set_id]) and any(automata.next(sets.scans.state[item], byte) for item in items)
 
     # -- one item ---------------------------------------------------------------------------------------------------
 
@@ -159,7 +165,7 @@ class ExpectationFinder:
             if key is not None and self._source is not None:
                 body, at = self._body(head, rule, position)
                 return self._source.words(key, body, at)
-            waiting = self._sets.waiting(group)
+            waiting = self.sets.waiting(group)
             if head < len(self._names) or not waiting:
                 break
             position, group = waiting[0]  # a captured terminal has a nonterminal of its own
@@ -184,7 +190,7 @@ class ExpectationFinder:
             place = self._own_place(position)
             if place is not None:
                 return place
-            waiting = self._sets.waiting(group)
+            waiting = self.sets.waiting(group)
             if not waiting:
                 break
             position, group = waiting[0]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from structgen.engine.matching.expectations import THE_END, ExpectationFinder, Expected, shown
-
-if TYPE_CHECKING:
-    from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Explanation", "Reason", "explain"]
 
@@ -91,13 +89,20 @@ class Explanation:
 
 
 def explain(
-    compiled: CompiledGrammar, set_id: int, read: bytes, token_id: int, *, has_ended: bool = False
+    finder: ExpectationFinder,
+    vocabulary: Vocabulary,
+    set_id: int,
+    read: bytes,
+    token_id: int,
+    *,
+    has_ended: bool = False,
 ) -> Explanation:
-    """Why a token may come next, or not, behind a set.
+    """Explain why a token may come next after an item set, or may not.
 
     Args:
-        compiled: the grammar; its lock is held.
-        set_id: one of its sets.
+        finder: finds what the grammar expects; the grammar's lock is held.
+        vocabulary: the tokens.
+        set_id: one of the grammar's sets.
         read: the text so far, for the message.
         token_id: any number.
         has_ended: whether only end tokens may come.
@@ -105,26 +110,24 @@ def explain(
     Raises:
         LimitExceededError: automaton_states, item_sets, or what the grammar's source raises.
     """
-    vocabulary = compiled.vocabulary
+    sets = finder.sets
     if not 0 <= token_id < vocabulary.size:
         return Explanation(token_id, None, False, "no token")
     text = vocabulary.token_bytes(token_id)
     if token_id in vocabulary.eos_token_ids:
-        if has_ended or compiled.sets.accepting[set_id]:
+        if has_ended or sets.table.accepting[set_id]:
             return Explanation(token_id, None, True, "allowed")
-        expected = ExpectationFinder(compiled).expected(set_id)
-        return Explanation(token_id, None, False, "unfinished", None, read, expected)
+        return Explanation(token_id, None, False, "unfinished", None, read, finder.expected(set_id))
     if text is None:
         return Explanation(token_id, None, False, "no text")
     if has_ended:
         return Explanation(token_id, text, False, "ended", 0, read, (THE_END,))
     place = set_id
     for position, byte in enumerate(text):
-        after = compiled.sets.goto(place, byte)
+        after = sets.goto(place, byte)
         if not after:
-            outlook = ExpectationFinder(compiled)
-            expected = outlook.expected(place)
-            reason: Reason = "taken" if outlook.is_accepted(place, byte) else "grammar"
+            expected = finder.expected(place)
+            reason: Reason = "taken" if finder.is_accepted(place, byte) else "grammar"
             return Explanation(token_id, text, False, reason, position, read + text[:position], expected)
         place = after
     return Explanation(token_id, text, True, "allowed", None, read + text)

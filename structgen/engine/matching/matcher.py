@@ -13,7 +13,7 @@ from structgen.engine.vocabulary.bitmask import as_rows, as_words, tokens_of
 from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
 
 if TYPE_CHECKING:
-    from structgen.engine.matching.expectations import Expected
+    from structgen.engine.matching.expectations import ExpectationFinder, Expected
     from structgen.engine.matching.explaining import Explanation
 
 __all__ = ["Matcher", "fill_next_token_bitmask"]
@@ -164,9 +164,9 @@ class Matcher:
         """Appends what must come next."""
         sets = self._compiled.sets
         place = self._set
-        while len(out) < FORCED_BYTES and not sets.accepting[place]:
+        while len(out) < FORCED_BYTES and not sets.table.accepting[place]:
             sets.close(place)
-            byte = sets.only_byte[place]
+            byte = sets.table.only_byte[place]
             if byte < 0 or byte > 255:
                 break
             place = sets.goto(place, byte)
@@ -177,7 +177,7 @@ class Matcher:
         """Whether the text so far is a whole text of the language."""
         with self._compiled.lock:
             self._refresh()
-            return bool(self._compiled.sets.accepting[self._set])
+            return bool(self._compiled.sets.table.accepting[self._set])
 
     @property
     def is_terminated(self) -> bool:
@@ -187,14 +187,14 @@ class Matcher:
         compiled = self._compiled
         with compiled.lock:
             self._refresh()
-            if not compiled.sets.accepting[self._set]:
+            if not compiled.sets.table.accepting[self._set]:
                 return False
             compiled.sets.close(self._set)
-            return bool(compiled.sets.only_byte[self._set] == 256)
+            return bool(compiled.sets.table.only_byte[self._set] == 256)
 
     def _may_end(self) -> bool:
         # Where the end is eager, the first token ends an accepted text; only the empty text is not ended by one.
-        return self._has_ended() or bool(self._compiled.sets.accepting[self._set])
+        return self._has_ended() or bool(self._compiled.sets.table.accepting[self._set])
 
     def _has_ended(self) -> bool:
         return self._ended_by >= 0
@@ -221,7 +221,8 @@ class Matcher:
         from structgen.engine.matching.explaining import explain  # for messages only
 
         text, has_ended = b"".join(self._texts), self._has_ended()
-        return self._ask(lambda: explain(self._compiled, self._set, text, token_id, has_ended=has_ended))
+        vocabulary = self._compiled.vocabulary
+        return self._ask(lambda: explain(self._finder(), vocabulary, self._set, text, token_id, has_ended=has_ended))
 
     def expected(self) -> tuple[Expected, ...]:
         """What may come next, in words; see `structgen.engine.matching.expectations.Expected`.
@@ -234,19 +235,23 @@ class Matcher:
             >>> print(*matcher.expected())
             an integer from 0 up (#/properties/age)
         """
-        from structgen.engine.matching.expectations import THE_END, ExpectationFinder
+        from structgen.engine.matching.expectations import THE_END
 
         if self._has_ended():
             return (THE_END,)
-        return self._ask(lambda: ExpectationFinder(self._compiled).expected(self._set))
+        return self._ask(lambda: self._finder().expected(self._set))
 
     def open_rules(self) -> tuple[str, ...]:
         """The rules of the grammar, or the places in the schema, that are under way, the outermost first."""
-        from structgen.engine.matching.expectations import ExpectationFinder
-
         if self._has_ended():
             return ()
-        return self._ask(lambda: ExpectationFinder(self._compiled).open_rules(self._set))
+        return self._ask(lambda: self._finder().open_rules(self._set))
+
+    def _finder(self) -> ExpectationFinder:
+        from structgen.engine.matching.expectations import ExpectationFinder  # for messages only
+
+        compiled = self._compiled
+        return ExpectationFinder(compiled.sets, compiled.tables, compiled.origin)
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
@@ -317,7 +322,7 @@ class Matcher:
 
     def _advance(self, text: bytes) -> None:
         """Moves to the set that was reached by some bytes."""
-        ends = self._compiled.eager and text and self._compiled.sets.accepting[self._reached]
+        ends = self._compiled.eager and text and self._compiled.sets.table.accepting[self._reached]
         if ends and not self._has_ended() and (not self._prefix or self._has_begun(text)):
             self._ended_by = len(self._texts)
         self._sets_before.append(self._set)

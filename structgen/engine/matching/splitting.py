@@ -55,7 +55,7 @@ def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
         for at in range(min(starts), len(data) + 1):
             if at in starts:
                 alive.add(sets.start_set)
-            if any(sets.accepting[place] for place in alive):
+            if any(sets.table.accepting[place] for place in alive):
                 ends.add(at)
             if at == len(data) or (at >= last and not alive):
                 break
@@ -79,7 +79,7 @@ def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[i
             if at in starts:
                 begun.setdefault(sets.start_set, []).append(at)
             if at in goals:
-                for place in [place for place in begun if sets.accepting[place]]:
+                for place in [place for place in begun if sets.table.accepting[place]]:
                     good.update(begun.pop(place))
             if at == end or (at >= last and not begun):
                 break

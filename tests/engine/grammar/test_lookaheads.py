@@ -11,6 +11,7 @@ from support.naive import NaiveRecognizer
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
@@ -92,7 +93,7 @@ def test_the_texts_are_those_of_the_naive_recognizer(
     for text in texts(LONGEST):
         if text:
             place[text] = sets.goto(place[text[:-1]], text[-1]) if place[text[:-1]] else 0
-        accepted = bool(place[text] and sets.accepting[place[text]])
+        accepted = bool(place[text] and sets.table.accepting[place[text]])
         assert accepted == naive.run(text)[1], (text, grammar)
 
 
@@ -109,7 +110,7 @@ def test_masks_allow_what_leads_on_and_nothing_leads_into_a_dead_end(
     rng = random.Random(seed)
     has_dead_ends = bool(dead_ends(grammar))
     for _ in range(3):
-        matcher = compiled.matcher()
+        matcher = Matcher(compiled)
         place = sets.start_set
         for _ in range(4):
             allowed = [token for token in matcher.allowed_token_ids() if token < len(TOKENS)]
@@ -137,7 +138,7 @@ def is_dead_end(compiled: CompiledGrammar, place: int) -> bool:
     """Whether all ways from a set were gone, and none led to a whole text."""
     found, border = {place}, {place}
     while border and len(found) < MAX_SETS:
-        if any(compiled.sets.accepting[source] for source in border):
+        if any(compiled.sets.table.accepting[source] for source in border):
             return False
         border = {
             target
@@ -162,13 +163,15 @@ def test_rules_that_lead_into_a_dead_end_are_told(text: str) -> None:
 
 def test_alternatives_without_a_text_are_dropped() -> None:
     compiled = compiled_from(parse("start ::= 'c' | 'x' 'a' !'b' 'b' | 'a' B; B ::= !'a' 'a' | 'b';"))
-    assert compiled.matcher().allowed_token_ids() == [0, 2, 3]
+    assert Matcher(compiled).allowed_token_ids() == [0, 2, 3]
     assert not dead_ends(parse("start ::= 'c' | 'x' 'a' !'b' 'b' | 'a' B; B ::= !'a' 'a' | 'b';"))
 
 
 def test_what_holds_is_gone_after_one_character() -> None:
     compiled = compiled_from(parse("start ::= A A; A ::= #'a+' !'a' 'b'?;"))
-    assert [t for t in texts(6) if (p := follow(compiled, compiled.sets.start_set, t)) and compiled.sets.accepting[p]]
+    assert [
+        t for t in texts(6) if (p := follow(compiled, compiled.sets.start_set, t)) and compiled.sets.table.accepting[p]
+    ]
     assert follow(compiled, compiled.sets.start_set, b"abab")
     assert not follow(compiled, compiled.sets.start_set, b"abb")
 
@@ -178,7 +181,7 @@ def test_characters_of_several_bytes_are_refused_as_a_whole() -> None:
     sets = compiled.sets
     start = sets.goto(sets.start_set, ord("a"))
     assert not follow(compiled, start, "é".encode())
-    assert sets.accepting[follow(compiled, start, "è".encode())]
+    assert sets.table.accepting[follow(compiled, start, "è".encode())]
 
 
 def test_more_lookaheads_than_there_are_bits_are_refused() -> None:

@@ -57,7 +57,7 @@ def refused_at(matcher, text):
 
 def check_everywhere(compiled, vocabulary, rng, steps=8):
     """A random walk, at each place of which every token is explained."""
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     for _ in range(steps):
         bits = allowed(matcher, vocabulary.size)
         for token in range(-1, vocabulary.size + 1):
@@ -106,7 +106,7 @@ def test_it_agrees_with_the_mask_under_schemas(schema, options):
 def test_every_byte_that_may_come_is_expected(text):
     """Whatever may come is some example's first byte, or of the kind of one: where nothing is expected nothing may."""
     compiled = compiled_from(text, BYTES)
-    matcher, rng = compiled.matcher(), random.Random(text)
+    matcher, rng = Matcher(compiled), random.Random(text)
     for _ in range(6):
         bits = allowed(matcher, BYTES.size)
         found = matcher.expected()
@@ -220,7 +220,7 @@ def explained_schema(schema, text, token):
 
 
 def test_tokens_without_text():
-    matcher = compiled_from("start ::= 'ab' 'c';", eager=True).matcher()
+    matcher = Matcher(compiled_from("start ::= 'ab' 'c';", eager=True))
     assert matcher.explain(SPECIAL).reason == "no text"
     assert matcher.explain(SIZE).reason == "no token"
     assert matcher.explain(-1).reason == "no token"
@@ -279,12 +279,11 @@ def test_a_grammar_made_with_higher_limits_is_explained():
     assert '"b" (end)' in map(str, matcher.expected())
 
 
-def test_an_outlook_is_of_sets():
+def test_a_finder_tells_what_a_set_expects():
     compiled = compiled_from("start ::= 'a' | 'b';")
+    finder = ExpectationFinder(compiled.sets, compiled.tables, compiled.origin)
     with compiled.lock:
-        assert [str(one) for one in ExpectationFinder(compiled).expected(compiled.sets.start_set)] == [
-            '"a" or "b" (start)'
-        ]
+        assert list(map(str, finder.expected(compiled.sets.start_set))) == ['"a" or "b" (start)']
 
 
 def test_words():
