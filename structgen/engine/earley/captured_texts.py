@@ -1,7 +1,12 @@
-"""Captured texts as hash-consed lists of bytes: a number for each text, one byte longer than another's.
+"""Captured texts as numbers: each is another text and one more byte, and equal texts have one number.
 
-Earley sets inside of a captured symbol (`engine/grammar/rules.py`) carry the text since the capture began; equal texts
-have equal numbers, so that sets stay values.
+An Earley set inside of a captured symbol (`engine/grammar/rules.py`) carries the text since the capture began. Because
+equal texts have equal numbers, sets with equal kernels and texts are one set. With EMPTY_TEXT = 4, "ab" and "ac" are
+
+    number  text without its last byte  last byte
+    5       4 ("")                      "a"
+    6       5 ("a")                     "b"
+    7       5 ("a")                     "c"
 """
 
 from __future__ import annotations
@@ -14,10 +19,10 @@ __all__ = ["CapturedTexts"]
 
 
 class CapturedTexts:
-    """A table of texts.
+    """The captured texts of one grammar.
 
     Attributes:
-        count: the next number.
+        count: the number that the next new text gets.
     """
 
     def __init__(self) -> None:
@@ -27,7 +32,7 @@ class CapturedTexts:
         self._numbers = PairTable()
 
     def append(self, text: int, byte: int) -> int:
-        """Return the number of a text and one more byte."""
+        """Return the number of a text with one more byte."""
         found = self._numbers.get(text, byte)
         if found >= 0:
             return found
@@ -42,7 +47,7 @@ class CapturedTexts:
         return found
 
     def between(self, start: int, end: int) -> bytes:
-        """Return what has to be appended to text `start` to get text `end`, which begins with it."""
+        """Return the bytes by which text `end` is longer than text `start`, with which it begins."""
         out = bytearray()
         while end != start:
             out.append(self._byte[end])

@@ -1,4 +1,19 @@
-"""Earley's completer: moves the dot past a symbol that was read, and advances the items that waited for its end."""
+"""Earley's completer: moves the dot past a symbol that was read, and advances the items that waited for its end.
+
+Example (the grammar of `item_sets.py`: `start ::= 'a' tail; tail ::= 'b' | 'b' tail;`). In set 2, after "a", the byte
+"b" ends the terminal of both scannable items; each is advanced:
+
+    tail -> 'b' .       the rule has ended: tell group 2, in which `start -> 'a' .tail` waits
+                        start -> 'a' tail .   has ended, too, and returns to ROOT: the text is whole
+    tail -> 'b' .tail   is added to the kernel, with the address top(group 2) = ROOT
+
+Items that have ended are not kept. A stack takes the place of recursion, as grammars nest deeply.
+
+A look-ahead after a symbol goes along (`engine/grammar/lookaheads.py`): from the end of one rule into the items that
+waited for it, up to an item with a terminal after the dot, whose start state it narrows.
+
+Source: Earley 1970.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +29,16 @@ __all__ = ["Completer"]
 
 
 class Completer:
-    """Advances items into the kernel in the making.
+    """Advances items; those with a symbol left become part of the kernel in the making.
 
     Args:
-        kernels: has the kernel in the making.
+        kernels: holds the kernel in the making.
         groups: the return addresses.
-        texts: the captured texts.
+        texts: the texts of open captures.
         rules: the grammar.
 
     Attributes:
-        skips: the step is over bytes that are not known, to the end of a terminal.
+        skips: whether the step is one over unknown bytes, to the end of a terminal.
     """
 
     def __init__(self, kernels: Kernels, groups: GroupTable, texts: CapturedTexts, rules: Rules) -> None:
@@ -36,9 +51,9 @@ class Completer:
         self.skips = False
 
     def advance(self, position: int, group: int) -> None:
-        """Move the dot past the symbol at `position`, and complete whatever that completes."""
+        """Move the dot past the symbol at `position`; where that ends the rule, advance the items that wait for it."""
         groups, rules = self._groups, self._rules
-        ahead = 0  # what must not come next
+        ahead = 0  # the look-ahead that holds before the next byte; 0 for none
         self._stack[0] = position
         self._stack[1] = group
         self._stack[2] = NO_TEXT
@@ -73,8 +88,10 @@ class Completer:
                     size += 4
 
     def _add(self, position: int, ahead: int, group: int) -> None:
-        """Add the item whose dot was moved to `position`, where `ahead` holds: in the state of a terminal that it
-        stands before, or in place of that of a nonterminal.
+        """Add the item whose dot was moved to `position`, where look-ahead `ahead` holds.
+
+        Before a terminal, the look-ahead narrows the start state. Before a nonterminal, where an item has no state, it
+        takes the place of the state.
         """
         rules = self._rules
         state = rules.start_state[position]
@@ -89,7 +106,7 @@ class Completer:
             self._kernels.add(position, state, self._groups.top(group))
 
     def _continue(self, capture: int, start: int) -> int:
-        """Return the position after a captured symbol that began when the text was `start`; -1 if it may not end here."""
+        """Return the position after a captured symbol, which began with text `start`; -1 if its text is refused."""
         kernels = self._kernels
         text = kernels.text
         if text >= EMPTY_TEXT:

@@ -1,4 +1,30 @@
-"""Groups: the items of one set that wait for the same nonterminal. The number of a group is a return address."""
+"""Groups: the items of one set that wait for the same nonterminal. The number of a group is a return address.
+
+When a nonterminal ends, the items of the group that it returns to advance. `make` adds the groups of a set that is
+closed; `tell` sees to it that a step advances each group once; `top` is Leo's optimisation for right recursion.
+
+Leo's optimisation
+------------------
+
+Take `start ::= 'a' tail; tail ::= 'b' | 'b' tail;` and the text "abbb". Each "b" predicts `tail` again. When the text
+ends, the last `tail` ends, then the one around it, and so on: a chain of calls, each of which has nothing left to do
+but return.
+
+    start -> 'a' .tail          waits in group 2, returns to ROOT
+    tail  -> 'b' .tail          waits in group 3, returns to group 2
+    tail  -> 'b' .tail          waits in group 4, returns to group 3
+
+    without:  group 4 -> group 3 -> group 2 -> ROOT      a new set for each byte, and long chains at each end
+    with:     every item returns to ROOT at once         set 3 comes back after every "b"
+
+A compiler calls that the removal of tail calls. If a group has exactly one item, the dot stands before its last symbol,
+and no look-ahead holds after that, then telling the group is the same as telling the group that this item returns to.
+`top` follows such groups up to the first one that is different, and remembers the result. A new item gets `top(group)`
+for its address. Sets that no address leads to cannot matter any more, so right recursion runs in a finite number of
+sets.
+
+Source: Leo 1991 ("transitive items", found when a nonterminal ends; here the address is replaced when an item is made).
+"""
 
 from __future__ import annotations
 
@@ -17,18 +43,18 @@ TOLD_BITS = 31  # of an int32 without its sign
 class GroupTable:
     """The groups of one grammar. Group 0, ROOT, stands for the end of the whole text.
 
-    New groups are made in two steps: `wait` collects their items, `make` sorts them.
+    New groups are made by `begin`, then `wait` for each item, then `make`, which sorts the items by group.
 
     Args:
         rules: the grammar.
 
     Attributes:
-        count: groups made so far.
-        pending_size: numbers that `wait` has collected, three for an item.
+        count: number of groups made so far, ROOT included.
+        pending_size: number of numbers that `wait` has collected, three for an item.
         first, last: int32 by group; its items are rows `first[g]` to `last[g] - 1` of the two columns below.
         wait_position: int32 by waiting item; its dotted rule, before the nonterminal that it waits for.
         wait_group: int32 by waiting item; its own return address.
-        text: int32 by group; the captured text of the set that it was made in.
+        text: int32 by group; the captured text of the set that the group belongs to.
         captures: int32 by group; CAPTURED, FRESH and REFUSING as bits.
     """
 
@@ -62,11 +88,11 @@ class GroupTable:
     # -- making groups ----------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Begin new groups."""
+        """Begin new groups, without items."""
         self.pending_size = 0
 
     def wait(self, group: int, position: int, address: int) -> None:
-        """Add an item to a group that is to be made: number `count` or a later one."""
+        """Add an item to one of the new groups, which have the numbers from `count` on."""
         size = self.pending_size
         if size + 3 > len(self._pending):
             self._pending = grown_pool(self._pending, size)
@@ -76,7 +102,12 @@ class GroupTable:
         self.pending_size = size + 3
 
     def make(self, made: int, text: int) -> None:
-        """Make so many groups of the items that wait, sorted by counting."""
+        """Add the new groups with the items that wait in them. Items are sorted by counting.
+
+        Args:
+            made: number of new groups.
+            text: the captured text of the set that they belong to.
+        """
         base = self.count
         pending = self.pending_size
         if base + made > len(self.first):
@@ -108,7 +139,7 @@ class GroupTable:
             self._mark_captures(base)
 
     def _mark_captures(self, base: int) -> None:
-        """Find the groups from `base` on that are captured, or wait inside of a capture."""
+        """Set `captures` of the groups from `base` on, until nothing changes: their items may wait in one another."""
         changed = True
         while changed:
             changed = False
@@ -129,10 +160,10 @@ class GroupTable:
     # -- completion -------------------------------------------------------------------------------------------------
 
     def top(self, group: int) -> int:
-        """Return the address that is told in the end when `group` is told: tail calls removed.
+        """Return the address that `group` can be replaced by: tail calls removed, as the module's docstring says.
 
-        The walk ends: a group's items are in older sets, or were predicted from a kernel item of the same set, which
-        then waits beside them.
+        The walk up ends. Items of a group return to groups of older sets, or of the same set; in the second case they
+        were predicted, so a kernel item leads to them, and it waits in one of the groups beside another item.
         """
         top = self._top[group]
         if top != UNSET:
@@ -153,15 +184,14 @@ class GroupTable:
         return top
 
     def tell(self, group: int, ahead: int, step: int) -> bool:
-        """Note that what a group waits for has ended, where look-ahead `ahead` holds.
+        """Note that the nonterminal a group waits for has ended; return whether the group's items are to advance.
+
+        They advance once a step for each look-ahead, and not again after they did without one.
 
         Args:
             group: the group.
-            ahead: number of the look-ahead; 0 for none.
-            step: serial number of the step.
-
-        Returns:
-            Whether the group's items are to advance: once a step, and not where they did so without a condition.
+            ahead: the number of the look-ahead that holds at the end; 0 for none.
+            step: the serial number of the step.
         """
         if self._mark[group] != step:
             self._mark[group] = step

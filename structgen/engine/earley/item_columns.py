@@ -1,15 +1,18 @@
 """The tables of an item-set store: sets, items and scannable items, each as columns of numbers that grow.
 
-An Earley set is a row of `SetTable`, an item a row of `ItemTable`, and so on; a number stands for each. The columns of
-one table stand in one array and grow together: most schemas are compiled for one text and need little, and the memory
-of columns that have grown is given back at once.
+A set is a row of `SetTable`, an item is a row of `ItemTable`, and so on. The number of the row stands for it. The
+example of `item_sets.py` after the bytes "ab":
 
-    SetTable                               ItemTable                    ScanTable
-    set  accepting  first_kernel  ...      item  position  state  group  scan  position  state  group
-      1  0          0                         0  7         0      0         0  0         4      1
-      2  0          1                         1  1         5      1         1  3         4      1
+    SetTable                                             kernel     ItemTable              ScanTable
+    set  accepting  first_kernel  first_scan  only_byte  row  item  position  state  group  row  position  state  group
+      1  0          0             0           97 ("a")     0     0  9         0      0        0  0         4      1
+      2  0          1             1           98 ("b")     1     1  1         0      0        1  3         5      2
+      3  1          2             -1 (open)                2     2  6         0      0        2  5         5      2
 
 `groups.py` has the fourth table, that of the groups.
+
+The columns of one table stand in one array and grow together. Most schemas are compiled for one text and need little;
+and the memory of columns that have grown is free again at once, without holes.
 """
 
 from __future__ import annotations
@@ -29,16 +32,16 @@ class SetTable:
     """The sets of one grammar: for each its kernel, and what follows from that.
 
     Attributes:
-        count: sets made so far; set 0 is dead, from which nothing can be accepted.
+        count: number of sets made so far. Set 0 is the dead set, from which no text is accepted.
         accepting: int32 by set; 1 where the text so far is a whole text of the language.
-        text: int32 by set; the number of its captured text, or the kind of none (`engine/constants.py`).
+        text: int32 by set; the number of its captured text, or why it has none (`engine/constants.py`).
         first_kernel, last_kernel: int32 by set; its kernel is `kernel[first_kernel[s]:last_kernel[s]]`.
         kernel_hash: int32 by set.
         first_scan, last_scan: int32 by set; its rows in the `ScanTable`. `first_scan` is -1 until the set is closed.
         only_byte: int32 by set, once closed: the one byte that leads on; 256 when none does, -1 when several do.
         captures: int32 by set, once closed: 1 where an item is inside of a capture, or begins one.
-        first_byte, first_target: int32 by set; the first step that was found from it, so that the steps along one text
-            stand side by side. `first_byte` is -1 for none.
+        first_byte, first_target: int32 by set; the first step that was computed from it: steps along one text stand
+            side by side. `first_byte` is -1 for none.
         kernel: int32; the items of all kernels.
     """
 
@@ -74,7 +77,7 @@ class SetTable:
     def _grow(self, needed: int) -> None:
         used = self.count
         size = rows_for(needed)
-        before = self.accepting  # the old block goes when all is in place: see `Matcher._fill`
+        before = self.accepting  # keeps the old block until the new one is in place: see `Matcher._fill`
         columns = block(11, size)
         self.accepting = column(columns, 0, size, before, used)
         self.first_scan = column(columns, 1, size, self.first_scan, used)
@@ -92,8 +95,8 @@ class SetTable:
 class ItemTable:
     """The items of one grammar, each once: equal items have one number.
 
-    Its hash table has the items' numbers only, and compares with the columns: a `PairTable` has pairs for keys, and an
-    item is a triple.
+    The hash table has the items' numbers only and compares with the columns. (The keys of a `PairTable` are pairs, an
+    item is a triple.)
 
     Attributes:
         position: int32 by item; the dotted rule.
@@ -111,7 +114,7 @@ class ItemTable:
         self._slots = zeros(128, UNSET)
 
     def number(self, position: int, state: int, group: int) -> int:
-        """Return the number of an item, which is added where it is new."""
+        """Return the number of an item; add it where it is new."""
         mask = len(self._slots) - 1
         h = position * 73856093 ^ state * 19349663 ^ group * 83492791
         slot = (h ^ (h >> 17)) & mask
@@ -161,7 +164,7 @@ class ScanTable:
     """The scannable items of closed sets: those with a terminal after the dot. Those of one set stand together.
 
     Attributes:
-        size: rows in use.
+        size: number of rows in use.
         position: int32 by row; the dotted rule.
         state: int32 by row; the state of the terminal's automaton.
         group: int32 by row; the return address.
@@ -193,7 +196,7 @@ class ScanTable:
 
 
 def rows_for(needed: int) -> int:
-    """Return how many rows to make for so many: at least twice as many as before when there was no more room."""
+    """Return the length of columns with room for `needed` rows: a power of two, so that growth doubles them."""
     size = MIN_ROWS
     while size < needed:
         size *= 2

@@ -1,25 +1,57 @@
-"""Earley sets over bytes as shared, immutable values.
+"""Earley sets of one grammar, and the steps between them: the set after a set and one more byte.
 
-An item is a dotted rule, the state of the terminal's automaton after the dot, and a return address. A return address
-is a *group*: the items of one set that wait for one nonterminal; on completion each of them advances. Completed items
-are dropped, and predicted ones follow from the others, so a set is its kernel, and equal kernels are one set
-(hash-consing). That makes `(set, byte) -> set` a function that can be remembered for every text, position and thread.
+An Earley *item* is a dotted rule (a rule, and how far it has been read), the state of the automaton of the terminal
+after the dot, and a return address. A *set* is all items that are possible after the same text. This module numbers
+sets, and remembers `(set, byte) -> set`. That function holds for every text, position and thread.
 
-Leo's rule for right recursion (Leo 1991, "A general context-free parsing algorithm running in linear time on every
-LR(k) grammar without using lookahead") becomes the removal of tail calls when a kernel is made: an address whose group
-is one item with the dot before its last symbol is replaced by that item's own address. Sets that no address names any
-more cannot matter to the future, and right recursion runs in a finite number of sets.
+Why a set is a value
+--------------------
 
-Source of the rest: Earley 1970; Aycock and Horspool 2002 for doing without nullable rules (the normal form removes
-them here); the compaction of finished sets follows the `kbnf` crate.
+The return address takes the place of Earley's origin position. It is a *group*: the items of one set that wait for the
+same nonterminal. When the nonterminal ends, each item of the group advances. Items that have ended are dropped, and
+predicted items follow from the others. So a set is its *kernel*: the items whose dot was moved by the last byte. Equal
+kernels get one number (hash-consing).
 
-A set inside of a captured symbol (`engine/rules.py`) has a *text* besides its kernel: the bytes since the outermost
-capture began. While masks are made, the text of what has just ended is not known (many tokens end it); such sets have
-one of three kinds of no text: UNKNOWN, AFTER a capture whose text does not matter yet, and NEEDS_CHECK where it may
-have mattered, so that tokens that lead there have to be looked at one by one.
+An example
+----------
 
-Here are the steps: scanning and completion. `closures.py` predicts, `kernels.py` numbers the sets, `item_pools.py` has
-the arrays.
+    start ::= 'a' tail;    tail ::= 'b' | 'b' tail;
+
+The grammar's symbols stand in one array, each body followed by END; a dotted rule is a position in it:
+
+    position    0    1     2     3    4     5    6     7     8    9      10
+    symbol      'a'  tail  END   'b'  END   'b'  tail  END   ...  start  END
+
+The text "abb" goes through these sets. An item is (position, automaton state, group); `.` is the dot.
+
+    read   set  kernel                                 accepting  after closing
+    ""      1   (9, 0, ROOT)  .start                   no         scans start -> .'a' tail, group 1
+    "a"     2   (1, 0, ROOT)  start -> 'a' .tail       no         scans tail -> .'b' and tail -> .'b' tail, group 2
+    "ab"    3   (6, 0, ROOT)  tail -> 'b' .tail        yes        the same two, group 3
+    "abb"   3
+
+- *Closing* a set (`predictor.py`) finds what its kernel predicts: items with a terminal after the dot, which can be
+  scanned, and groups. Group 2 is the item `start -> 'a' .tail` of set 2, which waits for `tail`.
+- A *step* scans: the byte "b" moves both automata of set 2 to their end.
+- *Completion* (`completer.py`) then moves the dot past 'b'. In `tail -> 'b' .` the rule has ended, so the items of
+  group 2 advance: `start -> 'a' tail .` has ended as well, and its address is ROOT, the end of the whole text. So
+  set 3 is accepting. `tail -> 'b' .tail` becomes the kernel of set 3.
+- *Leo's optimisation* (`groups.py`) gives that item the address ROOT instead of group 2. Without it the third "b" would
+  need a new set, the fourth another, and so on.
+- The kernel after "abb" equals that after "ab" (`kernels.py`): the step from set 3 by "b" leads to set 3.
+
+Captures
+--------
+
+A set inside of a captured symbol (`engine/grammar/rules.py`) has a *text* besides its kernel: the bytes since the
+outermost capture began. While a mask is made, the text of what has just ended is not known, as many tokens end it. Such
+sets have no text, for one of three reasons: UNKNOWN_TEXT; AFTER a capture whose text does not matter yet; NEEDS_CHECK
+where the text may have mattered, so that tokens that lead there have to be checked one by one.
+
+Sources: Earley, "An efficient context-free parsing algorithm" (1970); Leo, "A general context-free parsing algorithm
+running in linear time on every LR(k) grammar without using lookahead" (1991). The grammar has no nullable rules, as the
+normal form removes them (Aycock and Horspool, "Practical Earley parsing", 2002, keep them). The `kbnf` crate drops
+finished sets (*compaction*); here a set that no address leads to is not looked at again.
 """
 
 from __future__ import annotations
@@ -48,18 +80,18 @@ class ItemSetStore:
     Args:
         rules: the grammar; other stores may use the same object.
         limits: bounds of sets, and of items in one.
-        accepts_empty: the empty text is in the language.
+        accepts_empty: whether the empty text is in the language.
 
     Attributes:
         rules: the grammar.
-        automata: the store that the terminals' states belong to.
+        automata: the automata of the grammar's terminals.
         table: the sets, by number.
         scans: the scannable items of closed sets.
         groups: the return addresses.
-        texts: what was read inside of captures.
+        texts: the texts of open captures.
         start_set: the set before the first byte.
-        step_targets: the set after a set and a byte, as far as it was asked for, without the first step from each set.
-        steps: how many steps were computed rather than remembered (a work counter for benchmarks).
+        step_targets: the steps found so far, but for the first one from each set, which `table` has.
+        steps: number of steps that were computed rather than looked up (a work counter for benchmarks).
     """
 
     def __init__(self, rules: Rules, limits: Limits, *, accepts_empty: bool) -> None:
@@ -86,11 +118,15 @@ class ItemSetStore:
 
     @property
     def set_count(self) -> int:
-        """Number of sets made so far; set 0 is dead, from which nothing can be accepted."""
+        """Number of sets made so far, the dead set 0 included."""
         return self.table.count
 
     def close(self, set_id: int) -> None:
-        """Make the set's scannable items and waiting groups, once."""
+        """Find the set's scannable items and groups, once.
+
+        Raises:
+            LimitExceededError: the set is too large, or the bodies of a lazy nonterminal are.
+        """
         if self.table.first_scan[set_id] < 0:
             self._predictor.close(set_id)
 
@@ -98,8 +134,8 @@ class ItemSetStore:
         """Return the items of a group, each as its dotted rule and its own return address. For messages."""
         return self.groups.waiting(group)
 
-    def start_behind(self, prefix: bytes) -> int:
-        """The set before some bytes that a text of the grammar follows.
+    def start_with_prefix(self, prefix: bytes) -> int:
+        """Return the set from which some fixed bytes are read first, then a text of the grammar.
 
         Raises:
             LimitExceededError: automaton_states, or item_sets.
@@ -116,7 +152,7 @@ class ItemSetStore:
     # -- one step ---------------------------------------------------------------------------------------------------
 
     def goto(self, set_id: int, byte: int) -> int:
-        """The set after one more byte, or 0 when the grammar does not allow it.
+        """Return the set after one more byte, or 0 when the grammar does not allow it.
 
         Raises:
             LimitExceededError: a set is too large, there are too many, or the automata have grown too large.
@@ -131,7 +167,7 @@ class ItemSetStore:
             return DEAD_SET
         target = self._step(set_id, byte)
         if target == DEAD_SET:
-            return DEAD_SET  # not remembered: of most sets nearly all bytes lead nowhere
+            return DEAD_SET  # not kept: from most sets nearly all bytes lead nowhere
         if self.table.first_byte[set_id] < 0:
             self.table.first_byte[set_id] = byte
             self.table.first_target[set_id] = target
@@ -140,12 +176,13 @@ class ItemSetStore:
         return target
 
     def known_step(self, set_id: int, byte: int) -> int:
-        """The set after one more byte, if that was found before and is one; else -1."""
+        """Return the set after one more byte, if the step was computed before and leads to a set; else -1."""
         if self.table.first_byte[set_id] == byte:
             return self.table.first_target[set_id]
         return self.step_targets.get(set_id, byte)
 
     def _step(self, set_id: int, byte: int) -> int:
+        """Compute the set after one more byte."""
         automata, scans = self.automata, self.scans
         self.steps += 1
         self._kernels.begin(self._text_after(set_id, byte))
@@ -162,7 +199,7 @@ class ItemSetStore:
         return self._kernels.finish()
 
     def _text_after(self, set_id: int, byte: int) -> int:
-        """The text of the captures that are open after one more byte."""
+        """Return the text of the captures that are open after one more byte."""
         text = self.table.text[set_id]
         if text < EMPTY_TEXT:
             if text != NO_TEXT or not self.table.captures[set_id]:
@@ -171,7 +208,10 @@ class ItemSetStore:
         return self.texts.append(text, byte)
 
     def after(self, set_id: int, state: int) -> int:
-        """The set after the terminals that are in `state` have ended here, whatever their last bytes were."""
+        """Return the set after the terminals that are in `state` have ended, whatever their last bytes were.
+
+        The mask of a set is made of the masks of its terminals; a token that ends a terminal goes on in this set.
+        """
         if self.table.first_scan[set_id] < 0:
             self._predictor.close(set_id)
         text = self.table.text[set_id]
@@ -182,7 +222,7 @@ class ItemSetStore:
         return self._kernels.finish()
 
     def _advance_ended(self, set_id: int, state: int) -> None:
-        """Advance the items of a closed set whose terminals are in `state` into the kernel in the making."""
+        """Advance the items of a closed set whose terminals are in `state`, as if these ended here."""
         scans = self.scans
         self._completer.skips = True
         for scan in range(self.table.first_scan[set_id], self.table.last_scan[set_id]):
@@ -190,7 +230,7 @@ class ItemSetStore:
                 self._completer.advance(scans.position[scan], scans.group[scan])
 
     def is_stuck(self, set_id: int, state: int) -> bool:
-        """Whether look-aheads let nothing follow the terminals that are in `state`, nor the text end there."""
+        """Return whether look-aheads let nothing follow the terminals that are in `state`, not even the end."""
         rules, scans = self.rules, self.scans
         for scan in range(self.table.first_scan[set_id], self.table.last_scan[set_id]):
             if scans.state[scan] == state:
@@ -205,7 +245,7 @@ class ItemSetStore:
         return self._kernels.size == 0 and not self._kernels.accepting
 
     def unknown(self, set_id: int) -> int:
-        """The set of the same items, the text of which is not known; the set itself where it has no text."""
+        """Return the set of the same items whose text is not known; the set itself where it has no text."""
         if self.table.text[set_id] < EMPTY_TEXT:
             return set_id
         self._kernels.begin(UNKNOWN_TEXT)
@@ -217,21 +257,21 @@ class ItemSetStore:
         return self._kernels.finish()
 
     def begins_here(self, set_id: int, group: int) -> bool:
-        """Whether what a group waits for begins in this set."""
+        """Return whether the nonterminal that a group waits for begins in this set."""
         text = self.table.text[set_id]
         return self.groups.text[group] == (EMPTY_TEXT if text == NO_TEXT else text)
 
     def refusals(self, set_id: int, group: int) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """What would complete a text that the capture of a group refuses: see `RuleSource.refusals`.
+        """Return the rests of texts that the capture of a group refuses; see `RuleSource.refusals`.
 
         Args:
-            set_id: a closed set; its text is not that of one AFTER a capture.
-            group: of a scannable item of the set, a REFUSING one.
+            set_id: a closed set, whose text is not AFTER.
+            group: the group of one of its scannable items; it is REFUSING.
         """
         begun = b""
         if not self.begins_here(set_id, group):
             if self.table.text[set_id] < EMPTY_TEXT:
-                return (), ()  # the set stands for those with texts that are not refused
+                return (), ()  # the set stands for the texts that are not refused
             begun = self.texts.between(self.groups.text[group], self.table.text[set_id])
         capture = CAPTURES - self.rules.symbols[self.groups.wait_position[self.groups.first[group]] + 1]
         return self.rules.refusals(capture, begun)
@@ -239,14 +279,17 @@ class ItemSetStore:
     # -- sets of another store --------------------------------------------------------------------------------------
 
     def adopt(self, other: ItemSetStore, set_id: int) -> int:
-        """Makes a set of another store here: its kernel, and the groups that its addresses lead to.
+        """Copy a set of another store into this one: its kernel, and the groups that its addresses lead to.
 
-        Whatever else the other store holds cannot matter to what follows after this set, and may be dropped with it.
-        Cost: in the number of items that still wait for something, so in the depth of nesting.
+        Nothing else in the other store can matter to what follows this set, so the other store may be dropped.
+        The cost grows with the number of items that still wait, so with the depth of nesting.
 
         Args:
-            other: with the same rules.
-            set_id: its number there.
+            other: a store of the same rules.
+            set_id: the number of the set there.
+
+        Returns:
+            Its number here.
 
         Raises:
             LimitExceededError: there are too many sets already.
@@ -261,7 +304,7 @@ class ItemSetStore:
         return self._kernels.finish()
 
     def _adopt_groups(self, other: ItemSetStore, set_id: int) -> dict[int, int]:
-        """Copy all groups that a set's addresses lead to; return their numbers here by their numbers there."""
+        """Copy the groups that a set's addresses lead to; return their numbers here by their numbers there."""
         mine, theirs, table = self.groups, other.groups, other.table
         number = {ROOT: ROOT}
         found: list[int] = []
@@ -285,6 +328,7 @@ class ItemSetStore:
         return number
 
     def _adopt_text(self, other: ItemSetStore, text: int) -> int:
+        """Return the number that a captured text of another store has here."""
         if text <= EMPTY_TEXT:
             return text
         mine = EMPTY_TEXT

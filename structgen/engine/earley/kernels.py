@@ -1,7 +1,18 @@
-"""Kernels of Earley sets, hash-consed: what a step has found becomes the number of a set.
+"""Kernels of Earley sets, hash-consed: turns the items that a step has found into the number of a set.
 
-An item is a triple of numbers that is kept once; a kernel is a set of items, beside its text and whether the text so
-far is whole; equal ones are one set. `item_sets.py` says why that is enough.
+A kernel is a set of items, with two more values: the captured text, and whether the text so far is whole. Equal kernels
+get one number, so a set is a value that can be looked up: `item_sets.py` says why that is enough.
+
+Example (the grammar of `item_sets.py`: `start ::= 'a' tail; tail ::= 'b' | 'b' tail;`). Steps that read "abb":
+
+    step          items added to the kernel       accepting  finish() returns
+    set 1 by "a"  start -> 'a' .tail  ROOT        no         2  (new)
+    set 2 by "b"  tail -> 'b' .tail   ROOT        yes        3  (new)
+    set 3 by "b"  tail -> 'b' .tail   ROOT        yes        3  (found)
+
+Items are numbers (`ItemTable`). A step marks the items that it adds with its serial number. So an item is added once,
+and a set has the kernel in the making if it has as many items and all of them bear the mark: their order does not
+matter, and nothing is sorted.
 """
 
 from __future__ import annotations
@@ -18,21 +29,24 @@ __all__ = ["Kernels"]
 
 
 class Kernels:
-    """The kernel in the making, and the numbers of those that were made.
+    """The kernel in the making, and a hash table of the kernels made before.
+
+    One step after the other: `begin`, any number of `add`, then `finish`. The sets' hash table has their numbers only,
+    and compares kernels as described above.
 
     Args:
-        table: the sets; new ones are added.
-        items: the items; new ones are added.
+        table: the sets; `finish` adds new ones.
+        items: the items; `add` adds new ones.
         groups: the return addresses.
         rules: the grammar.
-        limits: bounds of sets, and of items in one.
+        limits: bounds of the number of sets, and of items in one.
 
     Attributes:
         serial: number of the step whose kernel is in the making, from 1.
-        size: items in it so far.
-        accepting: 1 where the text after the step is whole.
-        text: the captured text after the step.
-        kind: AFTER or NEEDS_CHECK once that is known of the set in the making.
+        size: number of its items so far.
+        accepting: 1 where the text after the step is a whole text of the language.
+        text: the captured text after the step, or the kind of none.
+        kind: AFTER or NEEDS_CHECK once the step has ended such a capture; else NO_TEXT.
     """
 
     def __init__(self, table: SetTable, items: ItemTable, groups: GroupTable, rules: Rules, limits: Limits) -> None:
@@ -51,7 +65,7 @@ class Kernels:
         self.kind = NO_TEXT
 
     def begin(self, text: int) -> None:
-        """Begin the kernel after one more byte, where the captured text is to be `text`."""
+        """Begin the kernel of a new step, after which the captured text is `text`."""
         self.serial += 1
         self.size = 0
         self.accepting = 0
@@ -59,7 +73,11 @@ class Kernels:
         self.kind = text if text in (AFTER, NEEDS_CHECK) else NO_TEXT
 
     def add(self, position: int, state: int, group: int) -> None:
-        """Add an item to the kernel in the making, unless it is there."""
+        """Add an item to the kernel in the making, unless it has it.
+
+        Raises:
+            LimitExceededError: set_items.
+        """
         items = self._items
         item = items.number(position, state, group)
         if items.mark[item] != self.serial:
@@ -72,7 +90,11 @@ class Kernels:
             self.size += 1
 
     def finish(self) -> int:
-        """Return the number of the set whose kernel was made. Kernels are compared as sets, by the items' marks."""
+        """Return the number of the set whose kernel was made: one made before, or a new one.
+
+        Raises:
+            LimitExceededError: item_sets.
+        """
         if self.size == 0 and not self.accepting:
             return DEAD_SET
         if self.text != NO_TEXT or self.kind != NO_TEXT:
@@ -99,13 +121,13 @@ class Kernels:
         return set_id
 
     def add_set(self) -> int:
-        """Add a set of the kernel in the making, without looking for an equal one."""
+        """Add a set with the kernel in the making, without a search for an equal one."""
         if self._table.count >= self._max_sets:
             raise LimitExceededError("item_sets", self._max_sets)
         return self._table.add(self._found, self.size, self.accepting, self.text)
 
     def _settle_text(self) -> None:
-        """Settle which text the set in the making has: only what is inside of a capture has one."""
+        """Decide the text of the set in the making: only a set inside of a capture has one."""
         text = self.text
         kind = self.kind
         captures = 0
@@ -114,12 +136,12 @@ class Kernels:
         if kind == NO_TEXT:
             self.text = text if captures else NO_TEXT
         elif text == AFTER and captures & FRESH and not self._goes_on_endless():
-            self.text = NEEDS_CHECK  # a byte of the next capture, which may have to differ from the last
+            self.text = NEEDS_CHECK  # a byte of the next capture, whose text may have to differ from the last one
         else:
             self.text = kind
 
     def _goes_on_endless(self) -> bool:
-        """Return whether the capture that the set in the making has entered surely ends in infinitely many ways."""
+        """Return whether the capture that the set in the making has entered can end in infinitely many ways."""
         for index in range(self.size):
             item = self._found[index]
             is_fresh = self._groups.captures[self._items.group[item]] & FRESH

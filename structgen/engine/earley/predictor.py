@@ -1,8 +1,26 @@
-"""Earley's predictor: the closing of a set, once for each set that a step is taken from.
+"""Earley's predictor: closes a set, which finds the items and groups that follow from its kernel.
 
-From a set's kernel follow its scannable items, the groups of items that wait for one nonterminal each, and what can be
-told of both at once: the one byte on which all items move, and whether any is inside of a capture. Nonterminals that
-are made lazily get their bodies here. `item_sets.py` says what items, groups and captures are.
+A set is closed once, before the first step from it. Closing finds
+
+- its *scannable items*: those with a terminal after the dot;
+- its *groups*: for each nonterminal after a dot, the items that wait for it;
+- two summaries: the one byte on which all items move, and whether any item is inside of a capture.
+
+The bodies of lazy nonterminals are made here, when they are first predicted.
+
+Example (the grammar of `item_sets.py`: `start ::= 'a' tail; tail ::= 'b' | 'b' tail;`). The kernel of set 2, after the
+byte "a", is one item:
+
+    kernel     start -> 'a' .tail   address ROOT
+    agenda     tail                 it gets group 2, in which the kernel's item waits
+    scannable  tail -> .'b'         address group 2
+               tail -> .'b' tail    address group 2
+    only byte  "b"
+
+A nonterminal is predicted once a set, however many items wait for it, so left recursion ends: `A -> .A 'x'` joins the
+group of A that it has itself as its address.
+
+Source: Earley 1970.
 """
 
 from __future__ import annotations
@@ -19,15 +37,15 @@ __all__ = ["Predictor"]
 
 
 class Predictor:
-    """Closes sets.
+    """Closes the sets of one grammar.
 
     Args:
-        table: the sets, with their kernels; what follows from these is set.
-        items: the items.
-        scans: scannable items are added.
-        groups: the groups; new ones are added.
+        table: the sets and their kernels; closing fills the other columns.
+        items: the items of the kernels.
+        scans: closing adds scannable items.
+        groups: closing adds groups.
         rules: the grammar.
-        limits: bounds of the items of a set.
+        limits: bounds the number of items of a set.
     """
 
     def __init__(
@@ -54,10 +72,10 @@ class Predictor:
         self._predicted_group = zeros(64)
 
     def close(self, set_id: int) -> None:
-        """Make the set's scannable items and waiting groups. The set is not closed yet.
+        """Close a set that is open.
 
         Raises:
-            LimitExceededError: the set is too large, or what the bodies of lazy nonterminals raise; it stays open.
+            LimitExceededError: the set is too large, or the bodies of a lazy nonterminal are. The set stays open.
         """
         scan_first = self._scans.size
         try:
@@ -73,9 +91,9 @@ class Predictor:
         self._table.first_scan[set_id] = scan_first
 
     def _predict_from(self, set_id: int, scan_first: int) -> int:
-        """Predict from the kernel until nothing is new; return the number of groups that are to be made.
+        """Predict from the kernel until nothing is new; return the number of nonterminals predicted.
 
-        An entry of the agenda is a nonterminal and the look-ahead that holds before it, in one number.
+        An entry of the agenda is a nonterminal and the number of the look-ahead that holds before it, in one number.
         """
         table, items, rules = self._table, self._items, self._rules
         shift = self._shift
@@ -104,7 +122,7 @@ class Predictor:
         return predicted
 
     def _predict_rules(self, entry: int, predicted: int) -> int:
-        """Add the items with the dot before the rules of a nonterminal; return the new length of the agenda."""
+        """Add the items at the beginning of a nonterminal's rules; return the new length of the agenda."""
         rules, shift = self._rules, self._shift
         group = self._predicted_group[entry]
         nonterminal = entry >> shift
@@ -127,7 +145,7 @@ class Predictor:
         return predicted
 
     def _predict(self, entry: int, predicted: int) -> int:
-        """Put an entry on the agenda, once a closing, and give it the next group; return the agenda's length."""
+        """Put an entry on the agenda unless it was there, with the next group; return the agenda's length."""
         while entry >= len(self._predicted_at):
             used = len(self._predicted_at)
             self._predicted_at = grown(self._predicted_at, used)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
@@ -18,7 +18,7 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["CompiledGrammar", "SharedTables"]
+__all__ = ["CompiledGrammar", "EpochCache", "SharedTables"]
 
 
 SHARED_STATES = 262_144  # for so many there is room at first, which takes memory as it is used
@@ -123,6 +123,12 @@ class SharedState:
 KEPT_LIMITS = 4  # so many different `Limits` have shared tables at a time
 
 
+class EpochCache(Protocol):
+    """Something that another package keeps with the sets of one epoch of a grammar."""
+
+    epoch: int
+
+
 class CompiledGrammar:
     """A grammar made ready for one vocabulary. Shared by any number of matchers and threads.
 
@@ -155,7 +161,7 @@ class CompiledGrammar:
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
         self.previous: ItemSetStore | None = None
-        self.proper: Any = None
+        self.proper: EpochCache | None = None
         self.origin: Origins | None = None
         self._begin()
 

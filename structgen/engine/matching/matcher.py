@@ -461,7 +461,7 @@ class Matcher:
     def _read_again(self) -> None:
         """Reads the text from its beginning."""
         compiled = self._compiled
-        place = compiled.sets.start_behind(self._prefix)
+        place = compiled.sets.start_with_prefix(self._prefix)
         sets_before: list[int] = []
         for text in self._texts:
             sets_before.append(place)

@@ -94,10 +94,12 @@ class ProperMasks:
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
         """Those of a grammar, made when first asked for."""
-        known: ProperMasks | None = compiled.proper
-        if known is None or known.epoch != compiled.epoch or known.tokenization is not tokenization:
-            known = compiled.proper = cls(compiled, tokenization)
-        return known
+        known = compiled.proper
+        if isinstance(known, cls) and known.epoch == compiled.epoch and known.tokenization is tokenization:
+            return known
+        made = cls(compiled, tokenization)
+        compiled.proper = made
+        return made
 
     def narrow(self, words: Any, set_id: int, place: TokenizerState) -> None:
         """Takes away the tokens that are not proper, or lead nowhere.
