@@ -1,6 +1,7 @@
-"""Numbers with a meaning, shared by the modules that make automata.
+"""Constants that several modules of the engine share.
 
-A module of its own, not compiled, so that the compiled modules can keep each its own typed copy.
+This module is not compiled. A compiled module imports a constant and declares it `cdef int` in its `.pxd`, which gives
+it a copy of its own as a C integer.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ UNKNOWN = 0
 ALIVE = 1
 LIFELESS = 2  # it matches nothing
 
-# The text of a set of items inside captures; see `engine/earley/item_sets.py`.
-NO_TEXT = 0  # it is in no capture
-UNKNOWN_TEXT = 1  # a mask is being made: what was captured so far has many values
-AFTER = 2  # after a capture of unknown text that does not matter yet
-NEEDS_CHECK = 3  # what was captured, and is not known, may matter
-EMPTY_TEXT = 4  # from here on numbers in `CapturedTexts`
+# The captured text of an Earley set; see `engine/earley/item_sets.py`.
+NO_TEXT = 0  # the set is in no capture
+UNKNOWN_TEXT = 1  # a mask is being made, and the text so far may be one of many
+AFTER = 2  # after a capture of unknown text, which does not matter yet
+NEEDS_CHECK = 3  # the captured text is unknown, and may matter
+EMPTY_TEXT = 4  # this and larger numbers are texts in `CapturedTexts`
 
 # Earley sets; see `engine/earley/`.
 UNSET = -1  # a number that is not known yet
@@ -58,5 +59,5 @@ ROOT = 0  # the group that stands for the end of the whole text
 
 # Bits of a group's captures.
 CAPTURED = 1  # the group is captured, or waits inside of a capture
-FRESH = 2  # and the capture began after another had ended, of which the text is not known
-REFUSING = 4  # it is captured itself, and some texts are refused where they end
+FRESH = 2  # and that capture began after another one of unknown text
+REFUSING = 4  # the group is captured itself, and some texts are refused where they end
