@@ -91,6 +91,6 @@ class Lookaheads:
     def _check(self) -> None:
         if len(self._states) >= MAX_NUMBERS:
             raise GrammarError(
-                f"the grammar has more than {MAX_NUMBERS - 1} different look-aheads (two that hold at once are one more)",
+                f"the grammar has more than {MAX_NUMBERS - 1} different look-aheads (two at once are one more)",
                 hint="use the same class of characters where it makes no difference",
             )
