@@ -27,6 +27,7 @@ __all__ = [
     "CAPTURES",
     "END",
     "Capture",
+    "Describer",
     "GrammarTables",
     "Lazy",
     "Lookahead",
@@ -127,23 +128,27 @@ class RuleSource(Protocol):
     def remaining(self, then: Hashable) -> Regex:
         """Return the terminal of a `Capture` that refuses texts, without those texts."""
 
+
+class Describer(Protocol):
+    """Describes the symbols of lazy nonterminals for messages. A `RuleSource` works without one."""
+
     def words(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
-        """Describe a symbol in words, for messages.
+        """Describe one symbol of a body in words.
 
         Args:
-            key: the key of the nonterminal.
-            body: one of its bodies.
+            key: the nonterminal's key.
+            body: one of its bodies, as its source made it.
             at: the index of the symbol in the body.
 
         Returns:
-            The kind of text ("a string"; "a key"), and the text itself where there is only one. Either may be empty.
+            What the symbol stands for ("a string", "a key"), and its text where it has only one; either may be empty.
         """
 
-    def place(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> str | None:
-        """Return the location that asks for a symbol, for messages.
+    def location(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> str | None:
+        """Return the rule or schema location that asks for a symbol.
 
         Returns:
-            None where it is the location of the rule that uses the nonterminal.
+            None where only the rules that use the nonterminal tell; "" where nothing does.
         """
 
 
@@ -165,6 +170,7 @@ class GrammarTables:
         accepts_empty: whether the empty text is in the language.
         lazy: the keys of lazy nonterminals; their numbers follow those of the others.
         source: makes the bodies of lazy nonterminals.
+        describer: describes their symbols in messages; None if nothing does.
         lookaheads: sets of characters that must not come next; see `lookaheads.py`.
         before: int32 by position; the number (from 1) of the look-ahead that holds where the dot stands there, 0 for
             none. Empty where the grammar has no look-aheads.
@@ -189,6 +195,7 @@ class GrammarTables:
     lookaheads: tuple[Regex, ...] = ()
     before: Sequence[int] = ()
     text_units: int = 0
+    describer: Describer | None = None
 
 
 def terminal_symbol(number: int) -> int:

@@ -3,7 +3,7 @@
 For each scannable item of the set:
 
 1. Its dotted rule leads to its rule. A rule that was written down has a name. For other rules, the grammar's
-   `RuleSource` says in words what the symbol is, and at which location of the schema it was asked for.
+   `Describer` says in words what the symbol is, and at which location of the schema it was asked for.
 2. A terminal that has begun, or that has no words, is described by its automaton: the bytes that must come, all of its
    texts, or the set of bytes that may come first.
 
@@ -81,7 +81,7 @@ class ExpectationFinder:
         self.sets = sets
         self._rules = sets.rules
         self._automata: AutomatonStore = sets.automata
-        self._source = tables.source
+        self._describer = tables.describer
         self._tables = tables
         self._names = tables.names
         self._origin = origin
@@ -168,9 +168,9 @@ class ExpectationFinder:
             rule = self._rules.rule_at(position)
             head = self._rules.head_of(rule) if rule >= 0 else -1
             key = self._rules.key_of(head) if head >= 0 else None
-            if key is not None and self._source is not None:
+            if key is not None and self._describer is not None:
                 body, at = self._body(head, rule, position)
-                return self._source.words(key, body, at)
+                return self._describer.words(key, body, at)
             waiting = self.sets.waiting(group)
             if head < len(self._names) or not waiting:
                 break
@@ -208,9 +208,9 @@ class ExpectationFinder:
         rule = self._rules.rule_at(position)
         head = self._rules.head_of(rule) if rule >= 0 else -1
         key = self._rules.key_of(head) if head >= 0 else None
-        if key is not None and self._source is not None:
+        if key is not None and self._describer is not None:
             body, at = self._body(head, rule, position)
-            return self._source.place(key, body, at)
+            return self._describer.location(key, body, at)
         return self._names[head] if 0 <= head < len(self._names) else None
 
     def _body(self, head: int, rule: int, position: int) -> tuple[Sequence[Symbol | Lookahead], int]:
