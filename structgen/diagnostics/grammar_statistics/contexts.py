@@ -156,13 +156,8 @@ class Contexts:
                     break
                 if not rest:
                     found = True
-<<<<<<< HEAD
-                elif self._sets.table.accepting[state] and self._heads[place]:
-                    found = self._is_always_behind(self._behind[self._heads[place]], rest)
-=======
-                elif self._sets.accepting[state] and self._heads[dotted_rule]:
+                elif self._sets.table.accepting[state] and self._heads[dotted_rule]:
                     found = self._always_follows(self._after_symbol[self._heads[dotted_rule]], rest)
->>>>>>> main
             self._within[key] = found
         return found
 
