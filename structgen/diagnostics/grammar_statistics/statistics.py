@@ -2,7 +2,8 @@
 
 Engines with a lexer store, for each lexer state and token, the sequences of terminals that the token may span:
 SynCode's *mask store* (Ugare et al., 2024), GreatGramma's *token spanner table* (Park et al., 2025).
-Tran-Thien ("The mask store, streamlined", 2025) shrinks that table by three analyses. They are computed here for any grammar and vocabulary:
+Tran-Thien ("The mask store, streamlined", 2025) shrinks that table by three analyses. They are computed here for any
+grammar and vocabulary:
 
 - *never legal*: no text of the grammar has these terminals in a row;
 - *always legal*: they may follow the first terminal in every context;
