@@ -1,4 +1,4 @@
-"""Schemas as KBNF text: read back they are the same language, and the published `kbnf` allows the same tokens."""
+"""Schemas exported as KBNF text: read back it is the same language, and the published `kbnf` allows the same tokens."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def published():
 
 
 def _eager_steps(compiled: CompiledGrammar, text: bytes) -> list[list[int]]:
-    """What is allowed before each byte of a text."""
+    """Return the allowed tokens before each byte of a text."""
     matcher = Matcher(compiled)
     steps = []
     for byte in text:
@@ -89,7 +89,7 @@ def test_the_published_engine_allows_the_same_tokens(name, published):
 
 
 def _difference(eager: CompiledGrammar, texts: list[bytes], answer: dict[str, Any]) -> str:
-    """Where kbnf differs first; "" for nowhere."""
+    """Return the first difference from kbnf; "" for none."""
     if "walks" not in answer:
         return str(answer["error"])
     for data, steps in zip(texts, answer["walks"]):

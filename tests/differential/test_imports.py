@@ -1,4 +1,4 @@
-"""Grammars written for other engines: ours reads them as these do."""
+"""Grammars written for other engines are read as those engines read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Earley engine against a naive recognizer, and the promises of design: flat cost, shared sets."""
+"""Earley sets: the allowed tokens against a naive recognizer, and bounds on the number of sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lazy nonterminals and captures: lists of different items, made of rules that are named by what was seen before."""
+"""Lazy nonterminals and captures: lists of different items, with rules that are named by the items seen before."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WORDS = Vocabulary.from_bytes(
 
 
 class Different:
-    """Lists `[x,y,…]` whose items are all different: words of a regex, or lists of such words in parentheses.
+    """Source of lists `[x,y,…]` of different items: words of a regex, or such words in parentheses.
 
     A key is a kind and the texts seen: "items" at an item, "rest" after one; "pair" is `(word)`.
     """
@@ -188,7 +188,7 @@ def test_places_survive_that_rules_are_dropped() -> None:
 
 
 class Without:
-    """Words of `[ab]+` in a row, each before a comma, none of them one of some words: these are refused where they end.
+    """Source of words of `[ab]+`, each before a comma. Some words are refused where they end.
 
     Attributes:
         asked: the beginnings for which it was asked what completes a refused word, by place.

@@ -1,4 +1,4 @@
-"""Look-aheads: the engine against a naive recognizer, and that no mask leads into a dead end."""
+"""Look-aheads: allowed tokens against a naive recognizer; no mask leads into a dead end."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def compiled_from(grammar: ast.Grammar) -> CompiledGrammar:
 
 
 def dead_ends(grammar: ast.Grammar) -> list[str]:
-    """The rules that may lead into a dead end."""
+    """Return the rules that may lead into a dead end."""
     terminals = TerminalTable(lambda regex: AutomatonStore().is_empty(regex))
     productions, _ = eliminate_nullables(flatten(grammar, terminals))
     return possible_dead_ends(remove_unproductive(without_refused(productions, terminals.is_empty)), terminals.is_empty)
 
 
 def with_lookaheads(grammar: ast.Grammar, rng: random.Random) -> ast.Grammar:
-    """Some of the terminals followed by look-aheads, and a few with one before them."""
+    """Add look-aheads after some of the terminals, and before a few."""
 
     def change(node: ast.Expression) -> ast.Expression:
         if not isinstance(node, (ast.Literal, ast.RegexTerminal)) or rng.random() < 0.4:
@@ -62,7 +62,7 @@ def texts(longest: int) -> list[bytes]:
 
 
 def cases() -> list[tuple[int, ast.Grammar, CompiledGrammar]]:
-    """Random grammars that are not refused, with some text."""
+    """Return random grammars that are accepted and have some text."""
     found = []
     for seed in range(1200):
         rng = random.Random(seed)
@@ -135,7 +135,7 @@ def follow(compiled: CompiledGrammar, place: int, data: bytes) -> int:
 
 
 def is_dead_end(compiled: CompiledGrammar, place: int) -> bool:
-    """Whether all ways from a set were gone, and none led to a whole text."""
+    """Return whether a search of all ways from a set has found no whole text."""
     found, border = {place}, {place}
     while border and len(found) < MAX_SETS:
         if any(compiled.sets.table.accepting[source] for source in border):

@@ -1,4 +1,4 @@
-"""Compiled grammars: what they share, what they drop, and sets that are taken along into new stores."""
+"""Compiled grammars: shared tables, dropped tables, and sets that are copied into new stores."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_tables_worn_by_other_grammars_are_not_used_by_new_ones() -> None:
 
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("seed", range(60))
-def test_a_place_taken_along_has_the_same_future(seed: int, eager: bool) -> None:
-    """Sets are dropped at every other token, on random grammars: ambiguous, cyclic, left- and right-recursive."""
+def test_a_copied_set_has_the_same_future(seed: int, eager: bool) -> None:
+    """Drop the sets at most tokens, on random grammars: ambiguous, cyclic, left- and right-recursive."""
     rng = random.Random(seed)
     tables = normalize(random_grammar(rng), keep_endless=eager)
     compiled, plain = (CompiledGrammar(tables, SMALL, eager=eager) for _ in range(2))
@@ -86,7 +86,7 @@ def test_a_place_taken_along_has_the_same_future(seed: int, eager: bool) -> None
     assert compiled.sets.set_count <= 5000
 
 
-def test_a_place_is_found_again_after_any_number_of_renewals() -> None:
+def test_a_set_is_found_again_after_any_number_of_renewals() -> None:
     compiled = compiled_from(GRAMMAR)
     matchers = [Matcher(compiled) for _ in range(4)]
     for index, matcher in enumerate(matchers):

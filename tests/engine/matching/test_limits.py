@@ -1,4 +1,4 @@
-"""Abuse: every limit, texts and grammars without measure, tables that are dropped and made anew, invalid input."""
+"""Limits: every one of them, huge texts and grammars, tables that are dropped and begun anew, invalid input."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_masks_stay_the_same_however_often_tables_are_made_anew(limits: Limits, 
 
 
 def test_automata_that_grow_with_every_text_are_dropped_in_time() -> None:
-    """A regex with 2^12 states: every text makes some more of them; the limit holds, and every text is read."""
+    """A regex with 2^12 states, of which each text makes some: the limit holds, and every text is read."""
     grammar = "start ::= #'(a|b)*a(a|b){11}' '.';"
     compiled = compiled_from(grammar, BYTES, limits=Limits(automaton_states=600))
     plain = Matcher(compiled_from(grammar, BYTES))
@@ -303,7 +303,7 @@ def test_a_chain_of_20_000_rules() -> None:
 
 
 def work(compiled: CompiledGrammar) -> dict[str, int]:
-    """Counters of all work done for a grammar so far."""
+    """Return the counters of all work done for a grammar so far."""
     return {
         "terminal nodes": compiled.shared.terminals.nodes_visited,
         "set nodes": compiled.masks.nodes_visited,
@@ -314,7 +314,7 @@ def work(compiled: CompiledGrammar) -> dict[str, int]:
 
 
 def own_vocabulary(number: int) -> Vocabulary:
-    """A vocabulary of its own for each test, so that nothing is shared: only the size differs."""
+    """Return a vocabulary for one test only, so that no tables are shared: only its size differs."""
     return Vocabulary.from_bytes({token: SMALL.token_bytes(token) or b"~" for token in range(19)}, size=200 + number)
 
 
@@ -489,7 +489,7 @@ def test_random_rubbish_as_a_grammar_never_does_harm(seed: int) -> None:
 
 
 def repeated_letters(count: int) -> Regex:
-    """Strings of one letter each: whether one of them is made of what another repeats is asked of all pairs."""
+    """Return strings of one letter each, of which all pairs are compared."""
     return choice(*[sequence(star(Literal(bytes([97 + number]))), Literal(b'"')) for number in range(count)])
 
 

@@ -1,4 +1,4 @@
-"""One sequence on its way: masks, accepting, going back, copies, forced bytes, and many threads."""
+"""Matchers: masks, accepting, rolling back, copies, forced bytes, and many threads."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def test_bytes_and_tokens_lead_to_the_same_place(seed: int) -> None:
 
 
 def observed(matcher: object) -> tuple[object, ...]:
-    """Everything that can be seen of a matcher."""
+    """Return everything that can be observed of a matcher."""
     return matcher.allowed_token_ids(), matcher.is_accepting, matcher.is_terminated, matcher.forced_bytes()
 
 
@@ -352,8 +352,8 @@ def test_reset_goes_back_to_the_beginning(eager: bool) -> None:
         matcher.rollback(1)
 
 
-def test_a_draft_is_verified_taken_back_and_replaced() -> None:
-    """Speculative decoding: a draft model's tokens are accepted as far as they go; those the model refuses go back."""
+def test_a_draft_is_verified_rolled_back_and_replaced() -> None:
+    """Speculative decoding: accept the tokens of a draft model, then roll back those that the large model refuses."""
     compiled = compiled_from(LIST)
     rng = random.Random(0)
     matcher, plain = Matcher(compiled), Matcher(compiled)
@@ -377,7 +377,7 @@ def test_a_draft_is_verified_taken_back_and_replaced() -> None:
 
 
 def forced_by_search(naive: NaiveRecognizer, text: bytes, most: int) -> bytes:
-    """Follows the only continuation, as long as there is one and the text may not stop."""
+    """Follow the only continuation while there is one and the text may not stop."""
     forced = b""
     while len(forced) < most and not naive.run(text + forced)[1]:
         following = [bytes([byte]) for byte in (*b"abc.", *"é".encode()) if naive.run(text + forced + bytes([byte]))[0]]
@@ -443,7 +443,7 @@ def test_bytes_forced_without_end_are_bounded(grammar: str) -> None:
 
 
 def walk(compiled: CompiledGrammar, seed: int) -> list[list[int]]:
-    """All masks of some random texts."""
+    """Return all masks of some random texts."""
     rng = random.Random(seed)
     matcher = Matcher(compiled)
     mask = allocate_token_bitmask(1, compiled.vocabulary.size)
@@ -481,7 +481,7 @@ def test_grammars_compiled_at_the_same_time_do_not_disturb_each_other() -> None:
 
 
 def test_a_renewal_is_seen_whole_by_other_threads() -> None:
-    """The garbage collector may let another thread run wherever an object is made, in the middle of a renewal too."""
+    """The garbage collector may let another thread run wherever an object is made, also during a renewal."""
     vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b", 2: b"c", 3: b"d", 4: b"</s>"}, eos_token_ids=[4])
     compiled = compiled_from("start ::= #'(?:a|b){3,400}c';", vocabulary)
     begun = Matcher(compiled)
