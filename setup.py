@@ -27,6 +27,8 @@ DIRECTIVES = {
 PLAIN = {"engine.regex.tree", *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings"))}
 """Modules that are not hot: their indices are checked, and may be negative."""
 ENGINE = (
+    "earley.completer",
+    "earley.groups",
     "earley.item_columns",
     "earley.item_sets",
     "earley.kernels",

@@ -23,6 +23,7 @@ from _mask_run import Case, read_cases
 from _work import WORK, work_of
 
 import structgen
+from structgen.engine.matching.matcher import Matcher
 
 __all__ = ["FILE", "Counts", "count", "differences"]
 
@@ -80,7 +81,7 @@ def work_on(case: Case, texts: list[list[int]], vocabulary: structgen.Vocabulary
         grammar = structgen.compile(case.schema, vocabulary).grammar
     mask = structgen.allocate_token_bitmask(1, vocabulary.size)
     for tokens in texts:
-        matcher = grammar.matcher()
+        matcher = Matcher(grammar)
         for token in tokens:
             matcher.fill_next_token_bitmask(mask, 0)
             if not int(mask[0, token >> 5]) >> (token & 31) & 1:

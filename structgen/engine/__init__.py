@@ -1,9 +1,17 @@
-"""The engine: regexes, automata, vocabularies, Earley sets, masks. It imports nothing of the packages above it.
+"""The engine: from bytes and a grammar to bit masks of tokens. It knows neither JSON nor models.
 
-The modules that have a `.pxd` beside them, here and in the other packages, are compiled by Cython where that is
-possible, and run as plain Python where it is not, which `UncompiledWarning` tells. `STRUCTGEN_UNCOMPILED=1` in the
-environment asks for plain Python, even where the modules are compiled. Whatever imports such a module imports the
-engine first.
+    regex, regex_syntax   trees of regexes, and how they are parsed
+    automata              byte automata of regexes, built as they are needed
+    vocabulary            tokens, the trie of their bytes, bit masks
+    grammar               the rules of a grammar as arrays
+    earley                Earley sets, and the steps between them
+    masks                 the tokens that may follow a set
+    matching              compiled grammars, and one sequence on its way: matcher, expectations, explanations
+
+A module with a `.pxd` beside it, here or in another package, is compiled by Cython if the installation has a C
+compiler. Otherwise the same file runs as plain Python, and `UncompiledWarning` says so. With `STRUCTGEN_UNCOMPILED=1`
+in the environment, plain Python runs even where compiled modules exist. This package decides which, so it is imported
+before any such module.
 """
 
 from __future__ import annotations
@@ -23,11 +31,11 @@ _FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
 class UncompiledWarning(RuntimeWarning):
-    """Hot modules are not compiled: everything works, masks are made many times slower."""
+    """The hot modules are not compiled: everything works, but masks are made many times slower."""
 
 
 class _SourceFinder:
-    """Finds the library's modules as `.py` files, past compiled twins in the same folder."""
+    """Finds the library's modules as `.py` files and ignores compiled ones in the same folder."""
 
     @staticmethod
     def find_spec(
@@ -41,7 +49,7 @@ class _SourceFinder:
 
 
 def _uncompiled_modules() -> list[str]:
-    """Return the names of the modules that have a `.pxd` but no compiled twin."""
+    """Return the names of the modules that have a `.pxd` but no compiled file."""
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
     missing = []
     for _, _, names in os.walk(_FOLDER):

@@ -1,6 +1,7 @@
-"""Numbers with a meaning, shared by the modules that make automata.
+"""Constants that several modules of the engine share.
 
-A module of its own, not compiled, so that the compiled modules can keep each its own typed copy.
+This module is not compiled. A compiled module imports a constant and declares it `cdef int` in its `.pxd`, which gives
+it a copy of its own as a C integer.
 """
 
 from __future__ import annotations
@@ -48,18 +49,24 @@ UNKNOWN = 0
 ALIVE = 1
 LIFELESS = 2  # it matches nothing
 
-# The text of a set of items inside captures; see `engine/earley/item_sets.py`.
-NO_TEXT = 0  # it is in no capture
-UNKNOWN_TEXT = 1  # a mask is being made: what was captured so far has many values
-AFTER = 2  # after a capture of unknown text that does not matter yet
-NEEDS_CHECK = 3  # what was captured, and is not known, may matter
-EMPTY_TEXT = 4  # from here on numbers in `CapturedTexts`
+# The captured text of an Earley set; see `engine/earley/item_sets.py`.
+NO_TEXT = 0  # the set is in no capture
+UNKNOWN_TEXT = 1  # a mask is being made, and the text so far may be one of many
+AFTER = 2  # after a capture of unknown text, which does not matter yet
+NEEDS_CHECK = 3  # the captured text is unknown, and may matter
+EMPTY_TEXT = 4  # this and larger numbers are texts in `CapturedTexts`
 
-# Bits that say how a group of items captures texts; see `engine/earley/predictor.py`.
-FRESH = 2  # its capture began after another had ended whose text is not known
-REFUSING = 4  # it is captured itself, and some texts are refused at its end
+# Earley sets; see `engine/earley/`.
+UNSET = -1  # a number that is not known yet
+DEAD_SET = 0  # the set from which nothing is accepted
+ROOT = 0  # the group that stands for the end of the whole text
 
-ROOT = 0  # the group of items that stands for the end of the whole text
+# Bits of a group's captures.
+CAPTURED = 1  # the group is captured, or waits inside of a capture
+FRESH = 2  # and that capture began after another one of unknown text
+REFUSING = 4  # the group is captured itself, and some texts are refused where they end
+
+# Masks; see `engine/masks/`.
 ROOT_NODE = -1  # the root of a trie, which has no node of its own
 NO_REST = -1  # no state follows what is counted
 NO_MAP = 0  # no class map of an automaton has this number: the state's derivatives are not made yet

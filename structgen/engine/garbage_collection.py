@@ -1,4 +1,4 @@
-"""Rest for Python's garbage collector while many objects are made at once."""
+"""Pauses Python's garbage collector while many objects are made."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ __all__ = ["without_collector"]
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Python's garbage collector rests: of millions of objects, none of them in a circle, it would go through all that
-    the process holds again and again, for longer than they take to make.
+    """Pause Python's garbage collector.
+
+    While millions of objects are made, the collector goes through all objects of the process again and again, which
+    takes longer than making them; and none of them are in a reference cycle.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -252,7 +252,7 @@ def test_what_is_dropped_goes():
 def test_the_first_mask_of_objects_and_arrays_is_made_by_the_compile(schema, is_made):
     structgen.clear_cache()
     sets = structgen.compile(schema, VOCABULARY).grammar.sets
-    assert (sets.first_scan[sets.start_set] >= 0) == is_made
+    assert (sets.table.first_scan[sets.start_set] >= 0) == is_made
 
 
 def test_a_limit_passed_by_the_first_mask_is_told_where_it_is_asked_for():

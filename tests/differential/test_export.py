@@ -1,4 +1,4 @@
-"""Schemas as KBNF text: read back they are the same language, and the published `kbnf` allows the same tokens."""
+"""Schemas exported as KBNF text: read back it is the same language, and the published `kbnf` allows the same tokens."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from support.walks import Sampler, Walk, byte_vocabulary
 
 import structgen
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
@@ -44,7 +45,7 @@ def test_the_text_read_back_is_the_same_language(name, whitespace):
     read_back = CompiledGrammar(normalize(parse(text)), vocabulary, eager=False)
     for one, other in ((direct, read_back), (read_back, direct)):
         for walk in _walks(one, name):
-            mine, theirs = one.matcher(), other.matcher()
+            mine, theirs = Matcher(one), Matcher(other)
             for byte in walk.text:
                 assert mine.allowed_token_ids() == theirs.allowed_token_ids(), walk.text
                 mine.accept_token(byte)
@@ -62,8 +63,8 @@ def published():
 
 
 def _eager_steps(compiled: CompiledGrammar, text: bytes) -> list[list[int]]:
-    """What is allowed before each byte of a text."""
-    matcher = compiled.matcher()
+    """Return the allowed tokens before each byte of a text."""
+    matcher = Matcher(compiled)
     steps = []
     for byte in text:
         steps.append(matcher.allowed_token_ids())
@@ -88,7 +89,7 @@ def test_the_published_engine_allows_the_same_tokens(name, published):
 
 
 def _difference(eager: CompiledGrammar, texts: list[bytes], answer: dict[str, Any]) -> str:
-    """Where kbnf differs first; "" for nowhere."""
+    """Return the first difference from kbnf; "" for none."""
     if "walks" not in answer:
         return str(answer["error"])
     for data, steps in zip(texts, answer["walks"]):

@@ -1,4 +1,4 @@
-"""The allowed tokens against those of the published `kbnf` engine, over random token walks.
+"""The allowed tokens on random walks, against those of the published `kbnf` engine.
 
 Both end eagerly here. `STRUCTGEN_DIFFERENTIAL=full` takes many times more grammars and longer walks.
 Where the two disagree and the published package is at fault, `KNOWN` tells why; a grammar may disagree for no other
@@ -24,6 +24,7 @@ from support.naive import NaiveRecognizer
 from support.smollm2 import smollm2_tokens
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
@@ -64,7 +65,7 @@ BYTE_TOKENS = dict(
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The first place at which the engines differ.
+    """The first step at which the engines differ.
 
     Attributes:
         grammar: the tree.
@@ -87,14 +88,14 @@ class Disagreement:
 
 
 def runs_through_an_end(it: Disagreement) -> bool:
-    """The text ends within a token, which goes on to something longer that is not complete: kbnf calls that finished.
+    """Tell whether the text ends within a token that goes on to an incomplete longer text: kbnf calls that finished.
 
     `'ab' | 'abcabc'` and the token `abcab`: the text that kbnf ends with is not in the language.
     """
     if it.token is None or it.ours != it.theirs or it.result != "Finished" or it.ended:
         return False
     tables = normalize(it.grammar, keep_endless=True)
-    matcher = CompiledGrammar(tables, Vocabulary.from_bytes(dict(enumerate([b"\0"])))).matcher()
+    matcher = Matcher(CompiledGrammar(tables, Vocabulary.from_bytes(dict(enumerate([b"\0"])))))
     matcher.accept_bytes(it.text)
     for byte in it.token[:-1]:
         matcher.accept_bytes(bytes([byte]))
@@ -104,12 +105,12 @@ def runs_through_an_end(it: Disagreement) -> bool:
 
 
 def start_uses_itself(it: Disagreement) -> bool:
-    """A rule uses `start`: kbnf then goes on past the first end in some grammars."""
+    """Tell whether a rule uses `start`: in some such grammars kbnf goes on past the first end."""
     return it.ended and it.result == "Ongoing" and it.ours == it.theirs and _refers_to_start(it.grammar)
 
 
 def optional_terminal_that_may_be_empty(it: Disagreement) -> bool:
-    """`#'a*'?`: kbnf takes what may be left out, and may be empty by itself, as always empty."""
+    """Tell whether an optional terminal may be empty, as in `#'a*'?`: kbnf reads it as always empty."""
     return it.theirs < it.ours and any(
         isinstance(node, (ast.RegexTerminal, ast.SubstringsTerminal)) and _may_be_empty(node)
         for node in _nodes(it.grammar)
@@ -117,19 +118,19 @@ def optional_terminal_that_may_be_empty(it: Disagreement) -> bool:
 
 
 def several_substrings(it: Disagreement) -> bool:
-    """Two different `#substrs`: kbnf takes both for one of them."""
+    """Tell whether there are two different `#substrs`: kbnf reads both as one of them."""
     texts = {node.text for node in _nodes(it.grammar) if isinstance(node, ast.SubstringsTerminal)}
     return len(texts) > 1 and it.ours != it.theirs
 
 
 def past_the_end_of_a_text_without(it: Disagreement) -> bool:
-    """Where there are thousands of tokens, kbnf leaves out those that run past the end of an `#ex`."""
+    """Tell whether tokens run past the end of an `#ex`: kbnf leaves them out where there are thousands of tokens."""
     has_ex = any(isinstance(node, ast.RegexTerminal) and node.kind == "ex" for node in _nodes(it.grammar))
     return has_ex and it.vocabulary_size > 1000 and it.theirs < it.ours and all(len(t) > 1 for t in it.ours - it.theirs)
 
 
 def newer_characters(it: Disagreement) -> bool:
-    """kbnf has Unicode 15's characters, Python 3.11 those of Unicode 14: U+31350 to U+323AF are letters or not."""
+    """Tell whether Unicode 15 matters, which kbnf has and Python 3.11 has not: U+31350 to U+323AF are letters in it."""
     sources = [node.source or "" for node in _nodes(it.grammar) if isinstance(node, ast.RegexTerminal)]
     has_unicode_class = any("\\w" in source or "\\p" in source for source in sources)
     begun = it.text[-3:]
@@ -137,12 +138,12 @@ def newer_characters(it: Disagreement) -> bool:
 
 
 def nothing_ever_ends(it: Disagreement) -> bool:
-    """A grammar that spells something and never ends: kbnf panics."""
+    """Tell whether a grammar has prefixes but no texts: kbnf panics."""
     return it.result.startswith("PanicException") and has_endless_rules(NaiveRecognizer(it.grammar))
 
 
 def nothing_but_the_empty_text(it: Disagreement) -> bool:
-    """A grammar without any text, or with the empty one only: kbnf refuses it."""
+    """Tell whether a grammar has no text, or only the empty one: kbnf refuses it."""
     return "after simplification is empty" in it.result and not it.ours
 
 
@@ -182,7 +183,7 @@ def _may_be_empty(node: ast.Expression) -> bool:
 
 @dataclass
 class Walk:
-    """Tokens taken at random among the allowed ones; `allowed` before each of them, and after the last."""
+    """A walk over random allowed tokens, with `allowed` before each of them and after the last."""
 
     tokens: list[int]
     allowed: list[list[int]]
@@ -190,7 +191,7 @@ class Walk:
 
 
 def random_walk(compiled: CompiledGrammar, rng: random.Random) -> Walk:
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     spellings = compiled.vocabulary.spellings
     walk = Walk([], [], False)
     while True:
@@ -209,7 +210,7 @@ def random_walk(compiled: CompiledGrammar, rng: random.Random) -> Walk:
 def first_disagreement(
     text: str, vocabulary: Vocabulary, process: EngineProcess, rng: random.Random
 ) -> Disagreement | str:
-    """Where the engines first differ on a grammar; or "agree", or "no answer" where kbnf hangs or crashes."""
+    """Return the first difference on a grammar; or "agree", or "no answer" where kbnf hangs or crashes."""
     grammar = parse(text)
     compiled = CompiledGrammar(normalize(grammar, keep_endless=True), vocabulary, eager=True)
     walks = [random_walk(compiled, rng) for _ in range(WALKS)]
@@ -250,7 +251,7 @@ def token_ids(bits: str) -> list[int]:
 
 
 def agreement(texts: list[str], tokens: dict[int, bytes]) -> Counter[str]:
-    """How often the engines agree; fails at a disagreement whose cause is not known."""
+    """Count how often the engines agree; fail at a disagreement of unknown cause."""
     vocabulary = Vocabulary.from_bytes(tokens)
     process = EngineProcess("kbnf_worker.py", tokens, SECONDS)
     counts: Counter[str] = Counter()
@@ -277,7 +278,7 @@ def described(text: str, it: Disagreement) -> str:
 
 
 def recursive_grammars(seeds: range, *, regexes: bool) -> list[str]:
-    """Random grammars without those that kbnf hangs on: cyclic ones, and rules that never end.
+    """Return random grammars without those on which kbnf hangs: cyclic ones, and rules that never end.
 
     Every other one has a mark at its end, so that the text cannot end before, or within a token.
     """

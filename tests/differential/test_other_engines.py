@@ -1,4 +1,4 @@
-"""Schemas exported to other engines: these allow the tokens that our matcher does, on random walks.
+"""Schemas exported to other engines: on random walks they allow the tokens that our matcher allows.
 
 `STRUCTGEN_DIFFERENTIAL=full` takes more schemas, and more walks.
 """
@@ -130,7 +130,7 @@ def test_generated_schemas(engine, on_bytes, schema):
 
 
 def _check_if_exported(engine: str, process: EngineProcess, schema: Any) -> None:
-    """As long as it can be written down at all: `uniqueItems` cannot, and a schema may have no value."""
+    """Check a schema if it can be exported: `uniqueItems` cannot, and a schema may have no value."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)
         try:

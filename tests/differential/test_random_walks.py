@@ -1,4 +1,4 @@
-"""What masks let through validates, and what validates can be written.
+"""Texts that masks allow are valid, and valid values can be written.
 
 Texts are sampled under the masks of 200 Pydantic types and of MaskBench's schemas, in each mode of white space, over
 bytes and over SmolLM2's tokens, and read by Pydantic and by `jsonschema`. The other way round, values that Pydantic
@@ -25,6 +25,7 @@ from support.texts import is_read
 from support.walks import Sampler, byte_vocabulary
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaWarning, resolve, schema_to_rules
@@ -76,7 +77,7 @@ def _compiled(source: Any, whitespace: str, vocabulary: Vocabulary) -> CompiledG
 
 
 def _read(name: str, sampler: Sampler, whitespace: str, count: int) -> list[Any]:
-    """The values of random texts, as Pydantic reads them."""
+    """Return the values of random texts, as Pydantic reads them."""
     adapter = _adapter(name)
     compiled = _compiled(TYPES[name], whitespace, sampler.vocabulary)
     rng = random.Random(f"{name} {whitespace}")
@@ -148,7 +149,7 @@ def _case(path: pathlib.Path) -> dict[str, Any]:
 
 
 def _grammars(schema: Any, vocabulary: Vocabulary, modes: tuple[str, ...]) -> dict[str, CompiledGrammar]:
-    """A schema's grammars by mode; skips the test where the schema is refused by name."""
+    """Return a schema's grammars by mode; skip the test where the schema is refused by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)
         try:
@@ -176,7 +177,7 @@ def test_texts_of_real_schemas_are_valid(path, byte_sampler, real_sampler):
 
 
 def _names_in_order(schema: Any) -> dict[str, int]:
-    """The names of all properties, with the place of each in the schema's text."""
+    """Return the names of all properties, with the position of each in the schema's text."""
     names: dict[str, int] = {}
     stack = [schema]
     while stack:
@@ -194,10 +195,10 @@ def _names_in_order(schema: Any) -> dict[str, int]:
 
 
 class _Writer:
-    """Writes a value with the keys of its objects in whatever order the grammar takes."""
+    """Writes a value with the keys of its objects in an order that the grammar accepts."""
 
     def __init__(self, compiled: CompiledGrammar, schema: Any) -> None:
-        self._matcher = compiled.matcher()
+        self._matcher = Matcher(compiled)
         self._names = _names_in_order(schema)
         self._steps = 100_000
 
@@ -205,7 +206,7 @@ class _Writer:
         return any(True for _ in self._value(value) if self._matcher.is_accepting)
 
     def _text(self, text: str) -> Any:
-        """Yields once where the text is let through; takes it back when that led nowhere."""
+        """Yield once if the text is allowed; roll it back when that led nowhere."""
         self._steps -= 1
         if self._steps < 0:
             return

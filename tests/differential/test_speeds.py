@@ -23,6 +23,7 @@ import numpy as np
 import structgen
 from structgen.engine.earley import item_sets as earley
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
 import test_set_masks as test_masks
@@ -41,7 +42,7 @@ SCHEMAS = [
 def digest(compiled, seed):
     found = hashlib.sha256()
     rng = random.Random(seed)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     mask = structgen.allocate_token_bitmask(1, compiled.vocabulary.size)
     for _ in range(12):
         matcher.fill_next_token_bitmask(mask)

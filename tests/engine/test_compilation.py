@@ -1,4 +1,4 @@
-"""One source, two speeds: which of the two is loaded, and what is said about it."""
+"""One source, two speeds: the variant that is loaded, and the warning about it."""
 
 import importlib
 import importlib.machinery
@@ -18,7 +18,7 @@ UNCOMPILED = os.environ.get("STRUCTGEN_UNCOMPILED") == "1"
 
 
 def twin(source):
-    """The compiled file beside a source, or None."""
+    """Return the compiled file beside a source, or None."""
     found = [source.with_name(source.stem + suffix) for suffix in importlib.machinery.EXTENSION_SUFFIXES]
     return next((file for file in found if file.exists()), None)
 
@@ -52,14 +52,14 @@ def test_compiled_modules_are_not_older_than_their_sources(name):
 
 @pytest.fixture(scope="module")
 def sources_only(tmp_path_factory):
-    """A folder with the package as it is where nothing could be compiled."""
+    """Return a folder with the package without any compiled file."""
     folder = tmp_path_factory.mktemp("uncompiled")
     shutil.copytree(PACKAGE, folder / "structgen", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
     return folder
 
 
 def run(code, folder, **environment):
-    """What Python prints on stderr; the working folder comes first where it looks for modules."""
+    """Run code in a folder, from which modules are imported first; return what it prints on stderr."""
     environment = {key: value for key, value in os.environ.items() if key != "STRUCTGEN_UNCOMPILED"} | environment
     command = [sys.executable, "-W", "always", "-c", code]
     done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=60)

@@ -10,6 +10,7 @@ import random
 import pytest
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
@@ -29,7 +30,7 @@ def walk(grammar, walks=5, longest=10, seed=0):
     choose = random.Random(seed)
     allowed = {}
     for _ in range(walks):
-        matcher, prefix = compiled.matcher(), b""
+        matcher, prefix = Matcher(compiled), b""
         while len(prefix) <= longest:
             allowed[prefix] = "finished" if prefix and matcher.is_terminated else sorted(matcher.allowed_token_ids())
             if allowed[prefix] == "finished" or not allowed[prefix]:

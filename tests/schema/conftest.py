@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
 from structgen.schema import schema_to_rules
@@ -31,7 +32,7 @@ def accepts(byte_vocabulary: Vocabulary) -> Callable[..., Accepts]:
         compiled = CompiledGrammar(schema_to_rules(schema_or_type, **options), byte_vocabulary)
 
         def accepted(text: str | bytes) -> bool:
-            matcher = compiled.matcher()
+            matcher = Matcher(compiled)
             try:
                 matcher.accept_bytes(text.encode() if isinstance(text, str) else text)
             except TokenRejectedError:
@@ -78,7 +79,7 @@ def walks(byte_vocabulary: Vocabulary) -> Callable[..., list[str]]:
         rng = random.Random(seed)
         texts: list[str] = []
         for _ in range(count):
-            matcher, written = compiled.matcher(), bytearray()
+            matcher, written = Matcher(compiled), bytearray()
             while len(written) < longest:
                 allowed = matcher.allowed_token_ids()
                 assert allowed, f"a dead end after {bytes(written)!r}"

@@ -9,6 +9,7 @@ from support.engine_process import EngineProcess
 from support.walks import Walk
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 
 __all__ = ["DIALECTS", "first_difference", "is_installed"]
 
@@ -72,7 +73,7 @@ def _tokens(compiled: CompiledGrammar, text: bytes) -> list[int]:
 
 
 def _difference(engine: str, compiled: CompiledGrammar, walk: list[int], steps: list[str], only_text: bool) -> str:
-    matcher, written = compiled.matcher(), b""
+    matcher, written = Matcher(compiled), b""
     for at in range(len(walk) + 1):
         if at >= len(steps):
             if only_text and not _is_plain(compiled, walk[at - 1]):

@@ -8,6 +8,7 @@ from support.vocabularies import BYTES
 
 import structgen
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 
 END = 256
 
@@ -19,7 +20,7 @@ def constraint_of(schema: Any, vocabulary: structgen.Vocabulary = BYTES, **optio
 
 def is_read(what: structgen.Constraint[Any] | CompiledGrammar, text: str | bytes) -> bool:
     """Whether a text is one of a constraint or grammar, to its end."""
-    matcher = what.matcher()
+    matcher = Matcher(what) if isinstance(what, CompiledGrammar) else what.matcher()
     try:
         matcher.accept_bytes(text if isinstance(text, bytes) else text.encode())
     except structgen.TokenRejectedError:

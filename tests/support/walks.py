@@ -83,7 +83,7 @@ class Sampler:
         Raises:
             DeadEnd: the mask is empty before the end.
         """
-        matcher = compiled.matcher()
+        matcher = Matcher(compiled)
         written, string = bytearray(), StringLength()
         last, searched = self._late.copy(), _PATIENCE
         last[[token for token, text in enumerate(self._spellings) if len(text) == 1 and text in letters]] = 2000.0

@@ -156,7 +156,7 @@ class Contexts:
                     break
                 if not rest:
                     found = True
-                elif self._sets.accepting[state] and self._heads[dotted_rule]:
+                elif self._sets.table.accepting[state] and self._heads[dotted_rule]:
                     found = self._always_follows(self._after_symbol[self._heads[dotted_rule]], rest)
             self._within[key] = found
         return found

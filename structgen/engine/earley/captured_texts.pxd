@@ -1,19 +1,18 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown_pool, zeros
+from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY_TEXT, FREE
+cdef int EMPTY_TEXT
 
 
+@cython.final
 cdef class CapturedTexts:
     cdef readonly int count
-    cdef int[::1] _parent
-    cdef int[::1] _byte
-    cdef int[::1] _table        # open addressing: texts, -1 free
+    cdef int[::1] _parent           # by text: the text without its last byte,
+    cdef int[::1] _byte             # and that byte
+    cdef PairTable _numbers         # the text after a text and a byte
 
-    cdef long long _hash(self, long long text, long long byte) noexcept
-    @cython.locals(mask=int, slot="long long", found=int)
+    @cython.locals(found=int)
     cdef int append(self, int text, int byte) except -1
     cpdef bytes between(self, int start, int end)
-    @cython.locals(table="int[::1]", mask=int, slot="long long", text=int)
-    cdef int _rehash(self) except -1

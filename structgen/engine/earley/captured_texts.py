@@ -1,73 +1,56 @@
-"""CapturedTexts as hash-consed lists of bytes: a number for each text, one byte longer than another's.
+"""Captured texts as numbers: each is another text and one more byte, and equal texts have one number.
 
-Earley sets inside of a captured symbol (`engine/rules.py`) carry the text since the capture began; equal texts have
-equal numbers, so that sets stay values.
+An Earley set inside of a captured symbol (`engine/grammar/rules.py`) carries the text since the capture began. Because
+equal texts have equal numbers, sets with equal kernels and texts are one set. With EMPTY_TEXT = 4, "ab" and "ac" are
+
+    number  text without its last byte  last byte
+    5       4 ("")                      "a"
+    6       5 ("a")                     "b"
+    7       5 ("a")                     "c"
 """
 
 from __future__ import annotations
 
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import EMPTY_TEXT
+from structgen.engine.pair_table import PairTable
 
 __all__ = ["CapturedTexts"]
 
-FREE = -1
-
 
 class CapturedTexts:
-    """A table of texts.
+    """The captured texts of one grammar.
 
     Attributes:
-        count: the next number.
+        count: the number that the next new text gets.
     """
 
     def __init__(self) -> None:
         self.count = EMPTY_TEXT + 1
         self._parent = zeros(32)
         self._byte = zeros(32)
-        self._table = zeros(64, FREE)
+        self._numbers = PairTable()
 
     def append(self, text: int, byte: int) -> int:
-        """The number of a text and one more byte."""
-        mask = len(self._table) - 1
-        slot = self._hash(text, byte) & mask
-        while True:
-            found = self._table[slot]
-            if found < 0:
-                break
-            if self._parent[found] == text and self._byte[found] == byte:
-                return found
-            slot = (slot + 1) & mask
+        """Return the number of a text with one more byte."""
+        found = self._numbers.get(text, byte)
+        if found >= 0:
+            return found
         found = self.count
         if found >= len(self._parent):
             self._parent = grown_pool(self._parent, found)
             self._byte = grown_pool(self._byte, found)
         self._parent[found] = text
         self._byte[found] = byte
-        self._table[slot] = found
+        self._numbers.put(text, byte, found)
         self.count = found + 1
-        if 2 * self.count > mask:
-            self._rehash()
         return found
 
     def between(self, start: int, end: int) -> bytes:
-        """What has to be appended to one text to get another, which begins with it."""
+        """Return the bytes by which text `end` is longer than text `start`, with which it begins."""
         out = bytearray()
         while end != start:
             out.append(self._byte[end])
             end = self._parent[end]
         out.reverse()
         return bytes(out)
-
-    def _hash(self, text: int, byte: int) -> int:
-        return text * 40503 ^ byte * 19349663 ^ (text >> 7)
-
-    def _rehash(self) -> None:
-        table = zeros(2 * len(self._table), FREE)
-        mask = len(table) - 1
-        for text in range(EMPTY_TEXT + 1, self.count):
-            slot = self._hash(self._parent[text], self._byte[text]) & mask
-            while table[slot] >= 0:
-                slot = (slot + 1) & mask
-            table[slot] = text
-        self._table = table

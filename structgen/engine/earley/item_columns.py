@@ -1,86 +1,83 @@
-"""The arrays of a grammar's Earley sets: their sets, items and groups as columns of numbers that grow.
+"""The tables of an item-set store: sets, items and scannable items, each as columns of numbers that grow.
 
-Columns of one thing stand in one array, and grow together: most schemas are compiled for one text and need little, and
-the memory of columns that have grown is given back at once.
+A set is a row of `SetTable`, an item is a row of `ItemTable`, and so on. The number of the row stands for it. The
+example of `item_sets.py` after the bytes "ab":
+
+    SetTable                                             kernel     ItemTable              ScanTable
+    set  accepting  first_kernel  first_scan  only_byte  row  item  position  state  group  row  position  state  group
+      1  0          0             0           97 ("a")     0     0  9         0      0        0  0         4      1
+      2  0          1             1           98 ("b")     1     1  1         0      0        1  3         5      2
+      3  1          2             -1 (open)                2     2  6         0      0        2  5         5      2
+
+`groups.py` has the fourth table, that of the groups.
+
+The columns of one table stand in one array and grow together. Most schemas are compiled for one text and need little;
+and the memory of columns that have grown is free again at once, without holes.
 """
 
 from __future__ import annotations
 
-from structgen.engine.arrays import block, column, zeros
-from structgen.engine.pair_table import PairTable
+from array import array
 
-__all__ = ["ItemColumns"]
+from structgen.engine.arrays import block, column, grown_pool, zeros
+from structgen.engine.constants import UNSET
+
+__all__ = ["ItemTable", "ScanTable", "SetTable", "rows_for"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-LEAST = 64
-ROOT = 0  # the group that stands for the end of the whole text
-UNKNOWN = -1
+MIN_ROWS = 64
 
 
-class ItemColumns:
-    """What item sets are made of; `ItemSetStore` says more of what is in there.
+class SetTable:
+    """The sets of one grammar: for each its kernel, and what follows from that.
 
     Attributes:
-        set_count: sets made so far; set 0 is dead, from which nothing can be accepted.
+        count: number of sets made so far. Set 0 is the dead set, from which no text is accepted.
         accepting: int32 by set; 1 where the text so far is a whole text of the language.
-        first_scan: int32 by set, -1 until the set is closed; its scannable items are
-            `first_scan[s] .. last_scan[s]` in `scan_position`, `scan_state`, `scan_group`.
-        step_targets: the set after a set and a byte, as far as it was asked for, without the first step from each set.
+        text: int32 by set; the number of its captured text, or why it has none (`engine/constants.py`).
+        first_kernel, last_kernel: int32 by set; its kernel is `kernel[first_kernel[s]:last_kernel[s]]`.
+        kernel_hash: int32 by set.
+        first_scan, last_scan: int32 by set; its rows in the `ScanTable`. `first_scan` is -1 until the set is closed.
         only_byte: int32 by set, once closed: the one byte that leads on; 256 when none does, -1 when several do.
+        captures: int32 by set, once closed: 1 where an item is inside of a capture, or begins one.
+        first_byte, first_target: int32 by set; the first step that was computed from it: steps along one text stand
+            side by side. `first_byte` is -1 for none.
+        kernel: int32; the items of all kernels.
     """
 
     def __init__(self) -> None:
         nothing = zeros(0)
-        # sets
-        self.set_count = 0
-        self.accepting = self.text = self._first_kernel = self._last_kernel = self._set_hash = nothing
+        self.count = 0
+        self.accepting = self.text = self.first_kernel = self.last_kernel = self.kernel_hash = nothing
         self.first_scan = self.last_scan = self.only_byte = self.captures = nothing
-        self._first_byte = self._first_target = nothing  # the first step: those along one text stand side by side
-        self._grow_sets(0)
-        self.step_targets = PairTable()
-        self._kernel = zeros(128)
+        self.first_byte = self.first_target = nothing
+        self.kernel = zeros(128)
         self._kernel_size = 0
-        self._set_table = zeros(128, UNKNOWN)
-        # items, interned
-        self._item_count = 0
-        self._item_position = self._item_state = self._item_group = self._item_mark = nothing
-        self._grow_items(0)
-        self._item_table = zeros(128, UNKNOWN)
-        # scannable items by set
-        self._scan_size = 0
-        self.scan_position = self.scan_state = self.scan_group = nothing
-        self._grow_scans(0)
-        # groups: the items that wait for one nonterminal in one set
-        self._group_count = 0
-        self._group_first = self._group_last = self._group_top = self._group_mark = nothing
-        self._group_text = self._group_told = self._group_told_more = self.group_captures = nothing
-        self._grow_groups(0)
-        self._wait_size = 0
-        self._wait_position = self._wait_group = nothing
-        self._grow_waits(0)
-        self._make_root()
+        self._grow(0)
 
-    def _make_root(self) -> None:
-        """Makes the first group."""
-        self._group_count = 1
-        self._group_first[ROOT] = self._group_last[ROOT] = 0
-        self._group_top[ROOT] = ROOT
-        self._group_mark[ROOT] = 0
-        self._group_text[ROOT] = 0
-        self._group_told[ROOT] = self._group_told_more[ROOT] = 0
-        self.group_captures[ROOT] = 0
+    def add(self, items: array[int], size: int, accepting: int, text: int) -> int:
+        """Add a set whose kernel is the first `size` of some items; return its number."""
+        set_id = self.count
+        if set_id >= len(self.accepting):
+            self._grow(set_id + 1)
+        while self._kernel_size + size > len(self.kernel):
+            self.kernel = grown_pool(self.kernel, self._kernel_size)
+        self.first_kernel[set_id] = self._kernel_size
+        for index in range(size):
+            self.kernel[self._kernel_size + index] = items[index]
+        self._kernel_size += size
+        self.last_kernel[set_id] = self._kernel_size
+        self.accepting[set_id] = accepting
+        self.text[set_id] = text
+        self.first_scan[set_id] = UNSET
+        self.first_byte[set_id] = UNSET
+        self.count = set_id + 1
+        return set_id
 
-    def waiting(self, group: int) -> list[tuple[int, int]]:
-        """The items that a group is made of, each as its position and its own group: what goes on when a nonterminal
-        ends. For messages.
-        """
-        first, last = self._group_first[group], self._group_last[group]
-        return [(self._wait_position[index], self._wait_group[index]) for index in range(first, last)]
-
-    def _grow_sets(self, needed: int) -> None:
-        used = self.set_count
-        size = _room_for(needed)
-        before = self.accepting  # the old block goes when all is in place: see `Matcher._fill`
+    def _grow(self, needed: int) -> None:
+        used = self.count
+        size = rows_for(needed)
+        before = self.accepting  # keeps the old block until the new one is in place: see `Matcher._fill`
         columns = block(11, size)
         self.accepting = column(columns, 0, size, before, used)
         self.first_scan = column(columns, 1, size, self.first_scan, used)
@@ -88,53 +85,119 @@ class ItemColumns:
         self.only_byte = column(columns, 3, size, self.only_byte, used)
         self.text = column(columns, 4, size, self.text, used)
         self.captures = column(columns, 5, size, self.captures, used)
-        self._first_kernel = column(columns, 6, size, self._first_kernel, used)
-        self._last_kernel = column(columns, 7, size, self._last_kernel, used)
-        self._set_hash = column(columns, 8, size, self._set_hash, used)
-        self._first_byte = column(columns, 9, size, self._first_byte, used)
-        self._first_target = column(columns, 10, size, self._first_target, used)
+        self.first_kernel = column(columns, 6, size, self.first_kernel, used)
+        self.last_kernel = column(columns, 7, size, self.last_kernel, used)
+        self.kernel_hash = column(columns, 8, size, self.kernel_hash, used)
+        self.first_byte = column(columns, 9, size, self.first_byte, used)
+        self.first_target = column(columns, 10, size, self.first_target, used)
 
-    def _grow_items(self, needed: int) -> None:
-        used = self._item_count
-        size = _room_for(needed)
+
+class ItemTable:
+    """The items of one grammar, each once: equal items have one number.
+
+    The hash table has the items' numbers only and compares with the columns. (The keys of a `PairTable` are pairs, an
+    item is a triple.)
+
+    Attributes:
+        position: int32 by item; the dotted rule.
+        state: int32 by item; the state of the terminal's automaton after the dot, or the number of the look-ahead that
+            holds before a nonterminal.
+        group: int32 by item; the return address.
+        mark: int32 by item; the serial number of the step that added it last.
+    """
+
+    def __init__(self) -> None:
+        nothing = zeros(0)
+        self._count = 0
+        self.position = self.state = self.group = self.mark = nothing
+        self._grow(0)
+        self._slots = zeros(128, UNSET)
+
+    def number(self, position: int, state: int, group: int) -> int:
+        """Return the number of an item; add it where it is new."""
+        mask = len(self._slots) - 1
+        h = position * 73856093 ^ state * 19349663 ^ group * 83492791
+        slot = (h ^ (h >> 17)) & mask
+        while True:
+            item = self._slots[slot]
+            if item < 0:
+                break
+            if self.position[item] == position and self.state[item] == state and self.group[item] == group:
+                return item
+            slot = (slot + 1) & mask
+        item = self._count
+        if item >= len(self.position):
+            self._grow(item + 1)
+        self.position[item] = position
+        self.state[item] = state
+        self.group[item] = group
+        self.mark[item] = 0
+        self._slots[slot] = item
+        self._count = item + 1
+        if 2 * self._count > mask:
+            self._rehash()
+        return item
+
+    def _rehash(self) -> None:
+        slots = zeros(2 * len(self._slots), UNSET)
+        mask = len(slots) - 1
+        for item in range(self._count):
+            h = self.position[item] * 73856093 ^ self.state[item] * 19349663
+            h = h ^ self.group[item] * 83492791
+            slot = (h ^ (h >> 17)) & mask
+            while slots[slot] >= 0:
+                slot = (slot + 1) & mask
+            slots[slot] = item
+        self._slots = slots
+
+    def _grow(self, needed: int) -> None:
+        used = self._count
+        size = rows_for(needed)
         columns = block(4, size)
-        self._item_position = column(columns, 0, size, self._item_position, used)
-        self._item_state = column(columns, 1, size, self._item_state, used)
-        self._item_group = column(columns, 2, size, self._item_group, used)
-        self._item_mark = column(columns, 3, size, self._item_mark, used)
+        self.position = column(columns, 0, size, self.position, used)
+        self.state = column(columns, 1, size, self.state, used)
+        self.group = column(columns, 2, size, self.group, used)
+        self.mark = column(columns, 3, size, self.mark, used)
 
-    def _grow_scans(self, needed: int) -> None:
-        used = self._scan_size
-        size = _room_for(needed)
+
+class ScanTable:
+    """The scannable items of closed sets: those with a terminal after the dot. Those of one set stand together.
+
+    Attributes:
+        size: number of rows in use.
+        position: int32 by row; the dotted rule.
+        state: int32 by row; the state of the terminal's automaton.
+        group: int32 by row; the return address.
+    """
+
+    def __init__(self) -> None:
+        nothing = zeros(0)
+        self.size = 0
+        self.position = self.state = self.group = nothing
+        self._grow(0)
+
+    def add(self, position: int, state: int, group: int) -> None:
+        """Add a row."""
+        size = self.size
+        if size >= len(self.position):
+            self._grow(size + 1)
+        self.position[size] = position
+        self.state[size] = state
+        self.group[size] = group
+        self.size = size + 1
+
+    def _grow(self, needed: int) -> None:
+        used = self.size
+        size = rows_for(needed)
         columns = block(3, size)
-        self.scan_position = column(columns, 0, size, self.scan_position, used)
-        self.scan_state = column(columns, 1, size, self.scan_state, used)
-        self.scan_group = column(columns, 2, size, self.scan_group, used)
-
-    def _grow_groups(self, needed: int) -> None:
-        used = self._group_count
-        size = _room_for(needed)
-        columns = block(8, size)
-        self._group_first = column(columns, 0, size, self._group_first, used)
-        self._group_last = column(columns, 1, size, self._group_last, used)
-        self._group_top = column(columns, 2, size, self._group_top, used)
-        self._group_mark = column(columns, 3, size, self._group_mark, used)
-        self._group_text = column(columns, 4, size, self._group_text, used)
-        self.group_captures = column(columns, 5, size, self.group_captures, used)
-        self._group_told = column(columns, 6, size, self._group_told, used)
-        self._group_told_more = column(columns, 7, size, self._group_told_more, used)
-
-    def _grow_waits(self, needed: int) -> None:
-        used = self._wait_size
-        size = _room_for(needed)
-        columns = block(2, size)
-        self._wait_position = column(columns, 0, size, self._wait_position, used)
-        self._wait_group = column(columns, 1, size, self._wait_group, used)
+        self.position = column(columns, 0, size, self.position, used)
+        self.state = column(columns, 1, size, self.state, used)
+        self.group = column(columns, 2, size, self.group, used)
 
 
-def _room_for(needed: int) -> int:
-    """How long columns should be for so many values: at least twice what they were when they had no more room."""
-    size = LEAST
+def rows_for(needed: int) -> int:
+    """Return the length of columns with room for `needed` rows: a power of two, so that growth doubles them."""
+    size = MIN_ROWS
     while size < needed:
         size *= 2
     return size

@@ -1,52 +1,60 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.earley.kernels cimport Kernels
 from structgen.engine.earley.captured_texts cimport CapturedTexts
+from structgen.engine.earley.completer cimport Completer
+from structgen.engine.earley.groups cimport GroupTable
+from structgen.engine.earley.item_columns cimport ItemTable, ScanTable, SetTable
+from structgen.engine.earley.kernels cimport Kernels
+from structgen.engine.earley.predictor cimport Predictor
+from structgen.engine.grammar.lookaheads cimport Lookaheads
+from structgen.engine.grammar.rules cimport Rules
+from structgen.engine.pair_table cimport PairTable
 
 
-cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NO_BYTE, NO_TEXT, ROOT, NEEDS_CHECK, TOLD_BITS, UNKNOWN, UNKNOWN_TEXT
+cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
 
 
-cdef class ItemSetStore(Kernels):
+cdef class ItemSetStore:
+    cdef readonly Rules rules
+    cdef public AutomatonStore automata
+    cdef Lookaheads _lookaheads
+    cdef readonly SetTable table
+    cdef ItemTable _items
+    cdef readonly ScanTable scans
+    cdef readonly GroupTable groups
     cdef readonly CapturedTexts texts
-    cdef readonly int start_set
-    cdef bint _accepts_empty
+    cdef Kernels _kernels
+    cdef Predictor _predictor
+    cdef Completer _completer
+    cdef readonly PairTable step_targets
     cdef readonly long long steps
+    cdef bint _accepts_empty
+    cdef readonly int start_set
 
-    cdef int[::1] _stack
-
+    cpdef int close(self, int set_id) except -1
     @cython.locals(target=int, only=int)
     cpdef int goto(self, int set_id, int byte) except -1
     cdef int known_step(self, int set_id, int byte) noexcept
-    @cython.locals(scan=int, state=int, automata=AutomatonStore)
+    @cython.locals(scan=int, state=int, automata=AutomatonStore, scans=ScanTable)
     cdef int _step(self, int set_id, int byte) except -1
     @cython.locals(text=int)
     cdef int _text_after(self, int set_id, int byte) except -1
-    @cython.locals(scan=int, text=int)
+    @cython.locals(text=int)
     cpdef int after(self, int set_id, int state) except -1
-    @cython.locals(scan=int, behind=int, ahead=int)
+    @cython.locals(scan=int, scans=ScanTable)
+    cdef int _advance_ended(self, int set_id, int state) except -1
+    @cython.locals(scan=int, after=int, ahead=int, rules=Rules, scans=ScanTable)
     cpdef bint is_stuck(self, int set_id, int state) except -1
-    @cython.locals(index=int, item=int)
+    @cython.locals(index=int, item=int, items=ItemTable)
     cpdef int unknown(self, int set_id) except -1
     @cython.locals(text=int)
     cpdef bint begins_here(self, int set_id, int group) except -1
     @cython.locals(begun=bytes, capture=int)
     cpdef refusals(self, int set_id, int group)
-    @cython.locals(ahead=int, size=int, first=int, last=int, waiting=int, symbol=int)
-    cdef int _advance(self, int position, int group) except -1
-    @cython.locals(state=int)
-    cdef void _add_advanced(self, int position, int ahead, int group) except *
-    @cython.locals(told=int)
-    cdef bint _tell(self, int group, int ahead) noexcept
-    @cython.locals(text=int, is_known=bint, position=int)
-    cdef int _continue(self, int capture, int start) except -2
-    @cython.locals(top=int, first=int, last=int)
-    cdef int _top(self, int group) noexcept
-    @cython.locals(index=int, item=int, number=dict)
+    @cython.locals(index=int, item=int, number=dict, table=SetTable, items=ItemTable)
     cpdef int adopt(self, ItemSetStore other, int set_id) except -1
-    @cython.locals(number=dict, found=list, addresses=list, first_kernel=int, group=int, waiting=int, base=int, pending=int, index="Py_ssize_t", k=int, address=int)
+    @cython.locals(number=dict, found=list, addresses=list, group=int, row=int, base=int, mine=GroupTable, theirs=GroupTable, table=SetTable)
     cdef dict _adopt_groups(self, ItemSetStore other, int set_id)
-    @cython.locals(mine=int, byte=int)
+    @cython.locals(mine=int)
     cdef int _adopt_text(self, ItemSetStore other, int text) except -1

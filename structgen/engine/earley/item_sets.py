@@ -1,73 +1,141 @@
-"""Earley sets over bytes as shared, immutable values.
+"""Earley sets of one grammar, and the steps between them: the set after a set and one more byte.
 
-An item is a dotted rule, the state of the terminal's automaton after the dot, and a return address. A return address
-is a *group*: the items of one set that wait for one nonterminal; on completion each of them advances. Completed items
-are dropped, and predicted ones follow from the others, so a set is its kernel, and equal kernels are one set
-(hash-consing). That makes `(set, byte) -> set` a function that can be remembered for every text, position and thread.
+An Earley *item* is a dotted rule (a rule, and how far it has been read), the state of the automaton of the terminal
+after the dot, and a return address. A *set* is all items that are possible after the same text. This module numbers
+sets, and remembers `(set, byte) -> set`. That function holds for every text, position and thread.
 
-Leo's rule for right recursion (Leo 1991, "A general context-free parsing algorithm running in linear time on every
-LR(k) grammar without using lookahead") becomes the removal of tail calls when a kernel is made: an address whose group
-is one item with the dot before its last symbol is replaced by that item's own address. Sets that no address names any
-more cannot matter to the future, and right recursion runs in a finite number of sets.
+Why a set is a value
+--------------------
 
-Source of the rest: Earley 1970; Aycock and Horspool 2002 for doing without nullable rules (the normal form removes
-them here); the compaction of finished sets follows the `kbnf` crate.
+The return address takes the place of Earley's origin position. It is a *group*: the items of one set that wait for the
+same nonterminal. When the nonterminal ends, each item of the group advances. Items that have ended are dropped, and
+predicted items follow from the others. So a set is its *kernel*: the items whose dot was moved by the last byte. Equal
+kernels get one number (hash-consing).
 
-A set inside of a captured symbol (`engine/rules.py`) has a *text* besides its kernel: the bytes since the outermost
-capture began. While masks are made, the text of what has just ended is not known (many tokens end it); such sets have
-one of three kinds of no text: UNKNOWN, AFTER a capture whose text does not matter yet, and NEEDS_CHECK where it may
-have mattered, so that tokens that lead there have to be looked at one by one.
+An example
+----------
 
-Here are the steps: scanning and completion. `closures.py` predicts, `kernels.py` numbers the sets, `item_pools.py` has
-the arrays.
+    start ::= 'a' tail;    tail ::= 'b' | 'b' tail;
+
+The grammar's symbols stand in one array, each body followed by END; a dotted rule is a position in it:
+
+    position    0    1     2     3    4     5    6     7     8    9      10
+    symbol      'a'  tail  END   'b'  END   'b'  tail  END   ...  start  END
+
+The text "abb" goes through these sets. An item is (position, automaton state, group); `.` is the dot.
+
+    read   set  kernel                                 accepting  after closing
+    ""      1   (9, 0, ROOT)  .start                   no         scans start -> .'a' tail, group 1
+    "a"     2   (1, 0, ROOT)  start -> 'a' .tail       no         scans tail -> .'b' and tail -> .'b' tail, group 2
+    "ab"    3   (6, 0, ROOT)  tail -> 'b' .tail        yes        the same two, group 3
+    "abb"   3
+
+- *Closing* a set (`predictor.py`) finds what its kernel predicts: items with a terminal after the dot, which can be
+  scanned, and groups. Group 2 is the item `start -> 'a' .tail` of set 2, which waits for `tail`.
+- A *step* scans: the byte "b" moves both automata of set 2 to their end.
+- *Completion* (`completer.py`) then moves the dot past 'b'. In `tail -> 'b' .` the rule has ended, so the items of
+  group 2 advance: `start -> 'a' tail .` has ended as well, and its address is ROOT, the end of the whole text. So
+  set 3 is accepting. `tail -> 'b' .tail` becomes the kernel of set 3.
+- *Leo's optimisation* (`groups.py`) gives that item the address ROOT instead of group 2. Without it the third "b" would
+  need a new set, the fourth another, and so on.
+- The kernel after "abb" equals that after "ab" (`kernels.py`): the step from set 3 by "b" leads to set 3.
+
+Captures
+--------
+
+A set inside of a captured symbol (`engine/grammar/rules.py`) has a *text* besides its kernel: the bytes since the
+outermost capture began. While a mask is made, the text of what has just ended is not known, as many tokens end it. Such
+sets have no text, for one of three reasons: UNKNOWN_TEXT; AFTER a capture whose text does not matter yet; NEEDS_CHECK
+where the text may have mattered, so that tokens that lead there have to be checked one by one.
+
+Sources: Earley, "An efficient context-free parsing algorithm" (1970); Leo, "A general context-free parsing algorithm
+running in linear time on every LR(k) grammar without using lookahead" (1991). The grammar has no nullable rules, as the
+normal form removes them (Aycock and Horspool, "Practical Earley parsing", 2002, keep them). The `kbnf` crate drops
+finished sets (*compaction*); here a set that no address leads to is not looked at again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.constants import AFTER, EMPTY_TEXT, NEEDS_CHECK, NO_BYTE, NO_TEXT, UNKNOWN_TEXT
+from structgen.engine.constants import AFTER, DEAD_SET, EMPTY_TEXT, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
 from structgen.engine.earley.captured_texts import CapturedTexts
+from structgen.engine.earley.completer import Completer
+from structgen.engine.earley.groups import GroupTable
+from structgen.engine.earley.item_columns import ItemTable, ScanTable, SetTable
 from structgen.engine.earley.kernels import Kernels
+from structgen.engine.earley.predictor import Predictor
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import CAPTURES, END, Spelling
+from structgen.engine.pair_table import PairTable
 from structgen.engine.regex.tree import Literal
 from structgen.limits import Limits
 
 __all__ = ["ItemSetStore"]
 
-# Declared as C integers in the .pxd, so not importable from here.
-DEAD_SET = 0
-ROOT = 0  # as in `engine/item_pools.py`
-UNKNOWN = -1  # the same
-TOLD_BITS = 31  # of an int32 without its sign
 
-
-class ItemSetStore(Kernels):
+class ItemSetStore:
     """All Earley sets of one grammar that have been reached, and the steps between them.
 
-    Attributes, besides those of `Predictor`:
-        texts: what was read inside of captures.
+    Args:
+        rules: the grammar; other stores may use the same object.
+        limits: bounds of sets, and of items in one.
+        accepts_empty: whether the empty text is in the language.
+
+    Attributes:
+        rules: the grammar.
+        automata: the automata of the grammar's terminals.
+        table: the sets, by number.
+        scans: the scannable items of closed sets.
+        groups: the return addresses.
+        texts: the texts of open captures.
         start_set: the set before the first byte.
-        steps: how many steps were computed rather than remembered (a work counter for benchmarks).
+        step_targets: the steps found so far, but for the first one from each set, which `table` has.
+        steps: number of steps that were computed rather than looked up (a work counter for benchmarks).
     """
 
     def __init__(self, rules: Rules, limits: Limits, *, accepts_empty: bool) -> None:
-        super().__init__(rules, limits)
+        self.rules = rules
+        self.automata = rules.automata
+        self._lookaheads = rules.lookaheads
+        self.table = SetTable()
+        self._items = ItemTable()
+        self.scans = ScanTable()
+        self.groups = GroupTable(rules)
         self.texts = CapturedTexts()
-        self._stack = zeros(64)
+        self._kernels = Kernels(self.table, self._items, self.groups, rules, limits)
+        self._predictor = Predictor(self.table, self._items, self.scans, self.groups, rules, limits)
+        self._completer = Completer(self._kernels, self.groups, self.texts, rules)
+        self.step_targets = PairTable()
         self.steps = 0
-        self._new_set_from_work()  # number 0: the dead set, an empty kernel
-        self._close(DEAD_SET)
-        self._begin(NO_TEXT)
-        self._add_item(rules.start_position, 0, ROOT)
         self._accepts_empty = accepts_empty
-        self._work_accepting = 1 if accepts_empty else 0
-        self.start_set = self._finish_set()
+        self._kernels.add_set()  # number 0: the dead set, an empty kernel
+        self._predictor.close(DEAD_SET)
+        self._kernels.begin(NO_TEXT)
+        self._kernels.add(rules.start_position, 0, ROOT)
+        self._kernels.accepting = 1 if accepts_empty else 0
+        self.start_set = self._kernels.finish()
 
-    def start_behind(self, prefix: bytes) -> int:
-        """The set before some bytes that a text of the grammar follows.
+    @property
+    def set_count(self) -> int:
+        """Number of sets made so far, the dead set 0 included."""
+        return self.table.count
+
+    def close(self, set_id: int) -> None:
+        """Find the set's scannable items and groups, once.
+
+        Raises:
+            LimitExceededError: the set is too large, or the bodies of a lazy nonterminal are.
+        """
+        if self.table.first_scan[set_id] < 0:
+            self._predictor.close(set_id)
+
+    def waiting(self, group: int) -> list[tuple[int, int]]:
+        """Return the items of a group, each as its dotted rule and its own return address. For messages."""
+        return self.groups.waiting(group)
+
+    def start_with_prefix(self, prefix: bytes) -> int:
+        """Return the set from which some fixed bytes are read first, then a text of the grammar.
 
         Raises:
             LimitExceededError: automaton_states, or item_sets.
@@ -75,16 +143,16 @@ class ItemSetStore(Kernels):
         if not prefix:
             return self.start_set
         state = self.automata.add(Literal(prefix))
-        self._begin(NO_TEXT)
-        self._add_item(self.rules.start_position - 1, state, ROOT)
+        self._kernels.begin(NO_TEXT)
+        self._kernels.add(self.rules.start_position - 1, state, ROOT)
         if self._accepts_empty:
-            self._add_item(self.rules.empty_position, state, ROOT)
-        return self._finish_set()
+            self._kernels.add(self.rules.empty_position, state, ROOT)
+        return self._kernels.finish()
 
     # -- one step ---------------------------------------------------------------------------------------------------
 
     def goto(self, set_id: int, byte: int) -> int:
-        """The set after one more byte, or 0 when the grammar does not allow it.
+        """Return the set after one more byte, or 0 when the grammar does not allow it.
 
         Raises:
             LimitExceededError: a set is too large, there are too many, or the automata have grown too large.
@@ -92,266 +160,175 @@ class ItemSetStore(Kernels):
         target = self.known_step(set_id, byte)
         if target >= 0:
             return target
-        if self.first_scan[set_id] < 0:
-            self._close(set_id)
-        only = self.only_byte[set_id]
+        if self.table.first_scan[set_id] < 0:
+            self._predictor.close(set_id)
+        only = self.table.only_byte[set_id]
         if only >= 0 and only != byte:
             return DEAD_SET
         target = self._step(set_id, byte)
         if target == DEAD_SET:
-            return DEAD_SET  # not remembered: of most sets nearly all bytes lead nowhere
-        if self._first_byte[set_id] < 0:
-            self._first_byte[set_id] = byte
-            self._first_target[set_id] = target
+            return DEAD_SET  # not kept: from most sets nearly all bytes lead nowhere
+        if self.table.first_byte[set_id] < 0:
+            self.table.first_byte[set_id] = byte
+            self.table.first_target[set_id] = target
         else:
             self.step_targets.put(set_id, byte, target)
         return target
 
     def known_step(self, set_id: int, byte: int) -> int:
-        """The set after one more byte, if that was found before and is one; else -1."""
-        if self._first_byte[set_id] == byte:
-            return self._first_target[set_id]
+        """Return the set after one more byte, if the step was computed before and leads to a set; else -1."""
+        if self.table.first_byte[set_id] == byte:
+            return self.table.first_target[set_id]
         return self.step_targets.get(set_id, byte)
 
     def _step(self, set_id: int, byte: int) -> int:
-        automata = self.automata
+        """Compute the set after one more byte."""
+        automata, scans = self.automata, self.scans
         self.steps += 1
-        self._begin(self._text_after(set_id, byte))
-        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
-            state = automata.next(self.scan_state[scan], byte)
+        self._kernels.begin(self._text_after(set_id, byte))
+        self._completer.skips = False
+        for scan in range(self.table.first_scan[set_id], self.table.last_scan[set_id]):
+            state = automata.next(scans.state[scan], byte)
             if state == 0:
                 continue
             automata.expand(state)
             if automata.only_byte.values[state] != NO_BYTE:
-                self._add_item(self.scan_position[scan], state, self._top(self.scan_group[scan]))
+                self._kernels.add(scans.position[scan], state, self.groups.top(scans.group[scan]))
             if automata.table.accepting[state]:
-                self._advance(self.scan_position[scan], self.scan_group[scan])
-        return self._finish_set()
+                self._completer.advance(scans.position[scan], scans.group[scan])
+        return self._kernels.finish()
 
     def _text_after(self, set_id: int, byte: int) -> int:
-        """The text of the captures that are open after one more byte."""
-        text = self.text[set_id]
+        """Return the text of the captures that are open after one more byte."""
+        text = self.table.text[set_id]
         if text < EMPTY_TEXT:
-            if text != NO_TEXT or not self.captures[set_id]:
+            if text != NO_TEXT or not self.table.captures[set_id]:
                 return text
             text = EMPTY_TEXT
         return self.texts.append(text, byte)
 
     def after(self, set_id: int, state: int) -> int:
-        """The set after the terminals that are in `state` have ended here, whatever their last bytes were."""
-        if self.first_scan[set_id] < 0:
-            self._close(set_id)
-        text = self.text[set_id]
-        if self.captures[set_id] and text not in (AFTER, NEEDS_CHECK):
+        """Return the set after the terminals that are in `state` have ended, whatever their last bytes were.
+
+        The mask of a set is made of the masks of its terminals; a token that ends a terminal goes on in this set.
+        """
+        if self.table.first_scan[set_id] < 0:
+            self._predictor.close(set_id)
+        text = self.table.text[set_id]
+        if self.table.captures[set_id] and text not in (AFTER, NEEDS_CHECK):
             text = UNKNOWN_TEXT
-        self._begin(text)
-        self._skips = True
-        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
-            if self.scan_state[scan] == state:
-                self._advance(self.scan_position[scan], self.scan_group[scan])
-        return self._finish_set()
+        self._kernels.begin(text)
+        self._advance_ended(set_id, state)
+        return self._kernels.finish()
+
+    def _advance_ended(self, set_id: int, state: int) -> None:
+        """Advance the items of a closed set whose terminals are in `state`, as if these ended here."""
+        scans = self.scans
+        self._completer.skips = True
+        for scan in range(self.table.first_scan[set_id], self.table.last_scan[set_id]):
+            if scans.state[scan] == state:
+                self._completer.advance(scans.position[scan], scans.group[scan])
 
     def is_stuck(self, set_id: int, state: int) -> bool:
-        """Whether look-aheads let nothing follow the terminals that are in `state`, nor the text end there."""
-        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
-            if self.scan_state[scan] == state:
-                behind = self.scan_position[scan] + 1
-                ahead = self._before[behind]
-                if not ahead or self._symbols[behind] >= 0:
+        """Return whether look-aheads let nothing follow the terminals that are in `state`, not even the end."""
+        rules, scans = self.rules, self.scans
+        for scan in range(self.table.first_scan[set_id], self.table.last_scan[set_id]):
+            if scans.state[scan] == state:
+                after = scans.position[scan] + 1
+                ahead = rules.before[after]
+                if not ahead or rules.symbols[after] >= 0:
                     return False
-                if self._symbols[behind] != END and self._lookaheads.started(self._start_state[behind], ahead):
+                if rules.symbols[after] != END and self._lookaheads.started(rules.start_state[after], ahead):
                     return False
-        self._begin(AFTER if self.captures[set_id] else NO_TEXT)
-        self._skips = True
-        for scan in range(self.first_scan[set_id], self.last_scan[set_id]):
-            if self.scan_state[scan] == state:
-                self._advance(self.scan_position[scan], self.scan_group[scan])
-        return self._work_size == 0 and not self._work_accepting
+        self._kernels.begin(AFTER if self.table.captures[set_id] else NO_TEXT)
+        self._advance_ended(set_id, state)
+        return self._kernels.size == 0 and not self._kernels.accepting
 
     def unknown(self, set_id: int) -> int:
-        """The set of the same items, the text of which is not known; the set itself where it has no text."""
-        if self.text[set_id] < EMPTY_TEXT:
+        """Return the set of the same items whose text is not known; the set itself where it has no text."""
+        if self.table.text[set_id] < EMPTY_TEXT:
             return set_id
-        self._begin(UNKNOWN_TEXT)
-        for index in range(self._first_kernel[set_id], self._last_kernel[set_id]):
-            item = self._kernel[index]
-            self._add_item(self._item_position[item], self._item_state[item], self._item_group[item])
-        self._work_accepting = self.accepting[set_id]
-        return self._finish_set()
+        self._kernels.begin(UNKNOWN_TEXT)
+        items = self._items
+        for index in range(self.table.first_kernel[set_id], self.table.last_kernel[set_id]):
+            item = self.table.kernel[index]
+            self._kernels.add(items.position[item], items.state[item], items.group[item])
+        self._kernels.accepting = self.table.accepting[set_id]
+        return self._kernels.finish()
 
     def begins_here(self, set_id: int, group: int) -> bool:
-        """Whether what a group waits for begins in this set."""
-        text = self.text[set_id]
-        return self._group_text[group] == (EMPTY_TEXT if text == NO_TEXT else text)
+        """Return whether the nonterminal that a group waits for begins in this set."""
+        text = self.table.text[set_id]
+        return self.groups.text[group] == (EMPTY_TEXT if text == NO_TEXT else text)
 
     def refusals(self, set_id: int, group: int) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """What would complete a text that the capture of a group refuses: see `RuleSource.refusals`.
+        """Return the rests of texts that the capture of a group refuses; see `RuleSource.refusals`.
 
         Args:
-            set_id: a closed set; its text is not that of one AFTER a capture.
-            group: of a scannable item of the set, a REFUSING one.
+            set_id: a closed set, whose text is not AFTER.
+            group: the group of one of its scannable items; it is REFUSING.
         """
         begun = b""
         if not self.begins_here(set_id, group):
-            if self.text[set_id] < EMPTY_TEXT:
-                return (), ()  # the set stands for those with texts that are not refused
-            begun = self.texts.between(self._group_text[group], self.text[set_id])
-        capture = CAPTURES - self._symbols[self._wait_position[self._group_first[group]] + 1]
+            if self.table.text[set_id] < EMPTY_TEXT:
+                return (), ()  # the set stands for the texts that are not refused
+            begun = self.texts.between(self.groups.text[group], self.table.text[set_id])
+        capture = CAPTURES - self.rules.symbols[self.groups.wait_position[self.groups.first[group]] + 1]
         return self.rules.refusals(capture, begun)
-
-    def _advance(self, position: int, group: int) -> None:
-        """Moves the dot past the symbol at `position`, and completes whatever that completes."""
-        ahead = 0  # what must not come next
-        self._stack[0] = position
-        self._stack[1] = group
-        self._stack[2] = NO_TEXT
-        self._stack[3] = ahead
-        size = 4
-        while size:
-            size -= 4
-            position = self._stack[size] + 1
-            group = self._stack[size + 1]
-            ahead = self._stack[size + 3]
-            symbol = self._symbols[position]
-            if self._before[position]:
-                ahead = self._lookaheads.united(ahead, self._before[position])
-            if symbol != END:
-                if symbol <= CAPTURES:
-                    position = self._continue(CAPTURES - symbol, self._stack[size + 2])
-                    if position < 0:
-                        continue
-                self._add_advanced(position, ahead, group)
-            elif group == ROOT:
-                self._work_accepting = 1
-            elif self._tell(group, ahead):
-                first = self._group_first[group]
-                last = self._group_last[group]
-                while size + 4 * (last - first) > len(self._stack):
-                    self._stack = grown_pool(self._stack, size)
-                for waiting in range(first, last):
-                    self._stack[size] = self._wait_position[waiting]
-                    self._stack[size + 1] = self._wait_group[waiting]
-                    self._stack[size + 2] = self._group_text[group]
-                    self._stack[size + 3] = ahead
-                    size += 4
-
-    def _add_advanced(self, position: int, ahead: int, group: int) -> None:
-        """Adds the item whose dot was moved to `position`, where `ahead` holds: in the state of a terminal that it
-        stands before, or in place of that of a nonterminal.
-        """
-        state = self._start_state[position]
-        if ahead:
-            if self._symbols[position] < 0:
-                state = self._lookaheads.started(state, ahead)
-                if state == 0:
-                    return
-            else:
-                state = ahead
-        self._add_item(position, state, self._top(group))
-
-    def _tell(self, group: int, ahead: int) -> bool:
-        """Whether a group is to be told that what it waits for has ended, and `ahead` holds there: once a step, and
-        not where it was told so without a condition.
-        """
-        if self._group_mark[group] != self._serial:
-            self._group_mark[group] = self._serial
-            self._group_told[group] = self._group_told_more[group] = 0
-        told = self._group_told[group]
-        if told & 1:
-            return False
-        if ahead >= TOLD_BITS:
-            told = self._group_told_more[group]
-            self._group_told_more[group] = told | 1 << ahead - TOLD_BITS
-            return not told >> ahead - TOLD_BITS & 1
-        self._group_told[group] = told | 1 << ahead
-        return not told >> ahead & 1
-
-    def _continue(self, capture: int, start: int) -> int:
-        """The position after a captured symbol that has ended and began when the text was `start`; -1 for none."""
-        text = self._work_text
-        if text >= EMPTY_TEXT:
-            position = self.rules.continuation(capture, self.texts.between(start, text))
-        else:
-            is_known = text == UNKNOWN_TEXT and self.rules.is_endless(capture)
-            if is_known and not self._skips and self.rules.refuses(capture):
-                is_known = False
-            self._work_kind = AFTER if is_known and self._work_kind != NEEDS_CHECK else NEEDS_CHECK
-            position = self.rules.continuation(capture, None)
-        self._load_rules()
-        return position
-
-    def _top(self, group: int) -> int:
-        """The address that is told in the end when `group` is told: tail calls removed.
-
-        The walk ends: a group's items are in older sets, or were predicted from a kernel item of the same set, which
-        then waits beside them.
-        """
-        top = self._group_top[group]
-        if top != UNKNOWN:
-            return top
-        top = group
-        while self._group_top[top] == UNKNOWN:
-            first = self._group_first[top]
-            last = self._wait_position[first] + 1
-            if self._group_last[top] - first != 1 or self._symbols[last] != END or self._before[last]:
-                self._group_top[top] = top
-                break
-            top = self._wait_group[first]
-        top = self._group_top[top]
-        while self._group_top[group] == UNKNOWN:
-            self._group_top[group] = top
-            group = self._wait_group[self._group_first[group]]
-        return top
 
     # -- sets of another store --------------------------------------------------------------------------------------
 
     def adopt(self, other: ItemSetStore, set_id: int) -> int:
-        """Makes a set of another store here: its kernel, and the groups that its addresses lead to.
+        """Copy a set of another store into this one: its kernel, and the groups that its addresses lead to.
 
-        Whatever else the other store holds cannot matter to what follows after this set, and may be dropped with it.
-        Cost: in the number of items that still wait for something, so in the depth of nesting.
+        Nothing else in the other store can matter to what follows this set, so the other store may be dropped.
+        The cost grows with the number of items that still wait, so with the depth of nesting.
 
         Args:
-            other: with the same rules.
-            set_id: its number there.
+            other: a store of the same rules.
+            set_id: the number of the set there.
+
+        Returns:
+            Its number here.
 
         Raises:
             LimitExceededError: there are too many sets already.
         """
         number = self._adopt_groups(other, set_id)
-        self._begin(self._adopt_text(other, other.text[set_id]))
-        for index in range(other._first_kernel[set_id], other._last_kernel[set_id]):
-            item = other._kernel[index]
-            self._add_item(other._item_position[item], other._item_state[item], number[other._item_group[item]])
-        self._work_accepting = other.accepting[set_id]
-        return self._finish_set()
+        self._kernels.begin(self._adopt_text(other, other.table.text[set_id]))
+        table, items = other.table, other._items
+        for index in range(table.first_kernel[set_id], table.last_kernel[set_id]):
+            item = table.kernel[index]
+            self._kernels.add(items.position[item], items.state[item], number[items.group[item]])
+        self._kernels.accepting = table.accepting[set_id]
+        return self._kernels.finish()
 
     def _adopt_groups(self, other: ItemSetStore, set_id: int) -> dict[int, int]:
-        """Copies all groups that a set's addresses lead to; returns their numbers here by their numbers there."""
+        """Copy the groups that a set's addresses lead to; return their numbers here by their numbers there."""
+        mine, theirs, table = self.groups, other.groups, other.table
         number = {ROOT: ROOT}
         found: list[int] = []
-        first_kernel = other._first_kernel[set_id]
-        addresses = [other._item_group[other._kernel[k]] for k in range(first_kernel, other._last_kernel[set_id])]
+        kernel = range(table.first_kernel[set_id], table.last_kernel[set_id])
+        addresses = [other._items.group[table.kernel[index]] for index in kernel]
+        base = mine.count
         while addresses:
             group = addresses.pop()
             if group not in number:
-                number[group] = self._group_count + len(found)
+                number[group] = base + len(found)
                 found.append(group)
-                for waiting in range(other._group_first[group], other._group_last[group]):
-                    addresses.append(other._wait_group[waiting])
-        base = self._group_count
-        pending = 0
-        for index in range(len(found)):
-            group = found[index]
-            for waiting in range(other._group_first[group], other._group_last[group]):
-                address = number[other._wait_group[waiting]]
-                pending = self._add_pending(pending, base + index, other._wait_position[waiting], address)
-        self._make_groups(base, len(found), pending, NO_TEXT)
-        for index in range(len(found)):
-            self._group_text[base + index] = self._adopt_text(other, other._group_text[found[index]])
+                for row in range(theirs.first[group], theirs.last[group]):
+                    addresses.append(theirs.wait_group[row])
+        mine.begin()
+        for group in found:
+            for row in range(theirs.first[group], theirs.last[group]):
+                mine.wait(number[group], theirs.wait_position[row], number[theirs.wait_group[row]])
+        mine.make(len(found), NO_TEXT)
+        for group in found:
+            mine.text[number[group]] = self._adopt_text(other, theirs.text[group])
         return number
 
     def _adopt_text(self, other: ItemSetStore, text: int) -> int:
+        """Return the number that a captured text of another store has here."""
         if text <= EMPTY_TEXT:
             return text
         mine = EMPTY_TEXT

@@ -1,191 +1,175 @@
-"""Kernels of Earley sets, hash-consed: what a step has found becomes the number of a set.
+"""Kernels of Earley sets, hash-consed: turns the items that a step has found into the number of a set.
 
-An item is a triple of numbers that is kept once; a kernel is a set of items, beside its text and whether the text so
-far is whole; equal ones are one set. `earley.py` says why that is enough.
+A kernel is a set of items, with two more values: the captured text, and whether the text so far is whole. Equal kernels
+get one number, so a set is a value that can be looked up: `item_sets.py` says why that is enough.
+
+Example (the grammar of `item_sets.py`: `start ::= 'a' tail; tail ::= 'b' | 'b' tail;`). Steps that read "abb":
+
+    step          items added to the kernel       accepting  finish() returns
+    set 1 by "a"  start -> 'a' .tail  ROOT        no         2  (new)
+    set 2 by "b"  tail -> 'b' .tail   ROOT        yes        3  (new)
+    set 3 by "b"  tail -> 'b' .tail   ROOT        yes        3  (found)
+
+Items are numbers (`ItemTable`). A step marks the items that it adds with its serial number. So an item is added once,
+and a set has the kernel in the making if it has as many items and all of them bear the mark: their order does not
+matter, and nothing is sorted.
 """
 
 from __future__ import annotations
 
 from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.constants import AFTER, NEEDS_CHECK, NO_TEXT
-from structgen.engine.earley.predictor import Predictor
+from structgen.engine.constants import AFTER, DEAD_SET, FRESH, NEEDS_CHECK, NO_TEXT, UNSET
+from structgen.engine.earley.groups import GroupTable
+from structgen.engine.earley.item_columns import ItemTable, SetTable
 from structgen.engine.grammar.rules import Rules
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
 __all__ = ["Kernels"]
 
-# Declared as C integers in the .pxd, so not importable from here.
-DEAD_SET = 0
-UNKNOWN = -1  # as in `engine/item_pools.py`
-FRESH = 2  # as in `engine/closures.py`
 
+class Kernels:
+    """The kernel in the making, and a hash table of the kernels made before.
 
-class Kernels(Predictor):
-    """The sets of one grammar, and the kernel in the making."""
+    One step after the other: `begin`, any number of `add`, then `finish`. The sets' hash table has their numbers only,
+    and compares kernels as described above.
 
-    def __init__(self, rules: Rules, limits: Limits) -> None:
-        super().__init__(rules, limits)
+    Args:
+        table: the sets; `finish` adds new ones.
+        items: the items; `add` adds new ones.
+        groups: the return addresses.
+        rules: the grammar.
+        limits: bounds of the number of sets, and of items in one.
+
+    Attributes:
+        serial: number of the step whose kernel is in the making, from 1.
+        size: number of its items so far.
+        accepting: 1 where the text after the step is a whole text of the language.
+        text: the captured text after the step, or the kind of none.
+        kind: AFTER or NEEDS_CHECK once the step has ended such a capture; else NO_TEXT.
+    """
+
+    def __init__(self, table: SetTable, items: ItemTable, groups: GroupTable, rules: Rules, limits: Limits) -> None:
+        self._table = table
+        self._items = items
+        self._groups = groups
+        self._rules = rules
+        self._max_items = limits.set_items
         self._max_sets = limits.item_sets
-        self._work = zeros(64)
-        self._work_size = 0
-        self._work_accepting = 0
-        self._work_text = NO_TEXT
-        self._work_kind = NO_TEXT
-        self._skips = False  # over bytes that are not known, to the end of a terminal
+        self._slots = zeros(128, UNSET)
+        self._found = zeros(64)
+        self.serial = 0
+        self.size = 0
+        self.accepting = 0
+        self.text = NO_TEXT
+        self.kind = NO_TEXT
 
-    def _begin(self, text: int) -> None:
-        """Begins the kernel after one more byte, where the text is to be `text`."""
-        self._serial += 1
-        self._work_size = 0
-        self._work_accepting = 0
-        self._work_text = text
-        self._work_kind = text if text in (AFTER, NEEDS_CHECK) else NO_TEXT
-        self._skips = False
+    def begin(self, text: int) -> None:
+        """Begin the kernel of a new step, after which the captured text is `text`."""
+        self.serial += 1
+        self.size = 0
+        self.accepting = 0
+        self.text = text
+        self.kind = text if text in (AFTER, NEEDS_CHECK) else NO_TEXT
 
-    def _add_item(self, position: int, state: int, group: int) -> None:
-        """Adds an item to the kernel in the making, unless it is there."""
-        item = self._intern_item(position, state, group)
-        if self._item_mark[item] != self._serial:
-            self._item_mark[item] = self._serial
-            if self._work_size >= self._max_items:
+    def add(self, position: int, state: int, group: int) -> None:
+        """Add an item to the kernel in the making, unless it has it.
+
+        Raises:
+            LimitExceededError: set_items.
+        """
+        items = self._items
+        item = items.number(position, state, group)
+        if items.mark[item] != self.serial:
+            items.mark[item] = self.serial
+            if self.size >= self._max_items:
                 raise LimitExceededError("set_items", self._max_items)
-            if self._work_size >= len(self._work):
-                self._work = grown_pool(self._work, self._work_size)
-            self._work[self._work_size] = item
-            self._work_size += 1
+            if self.size >= len(self._found):
+                self._found = grown_pool(self._found, self.size)
+            self._found[self.size] = item
+            self.size += 1
 
-    def _intern_item(self, position: int, state: int, group: int) -> int:
-        mask = len(self._item_table) - 1
-        h = position * 73856093 ^ state * 19349663 ^ group * 83492791
-        slot = (h ^ (h >> 17)) & mask
-        while True:
-            item = self._item_table[slot]
-            if item < 0:
-                break
-            if (
-                self._item_position[item] == position
-                and self._item_state[item] == state
-                and self._item_group[item] == group
-            ):
-                return item
-            slot = (slot + 1) & mask
-        item = self._item_count
-        if item >= len(self._item_position):
-            self._grow_items(item + 1)
-        self._item_position[item] = position
-        self._item_state[item] = state
-        self._item_group[item] = group
-        self._item_mark[item] = 0
-        self._item_table[slot] = item
-        self._item_count = item + 1
-        if 2 * self._item_count > mask:
-            self._rehash_items()
-        return item
+    def finish(self) -> int:
+        """Return the number of the set whose kernel was made: one made before, or a new one.
 
-    def _rehash_items(self) -> None:
-        table = zeros(2 * len(self._item_table), UNKNOWN)
-        mask = len(table) - 1
-        for item in range(self._item_count):
-            h = self._item_position[item] * 73856093 ^ self._item_state[item] * 19349663
-            h = h ^ self._item_group[item] * 83492791
-            slot = (h ^ (h >> 17)) & mask
-            while table[slot] >= 0:
-                slot = (slot + 1) & mask
-            table[slot] = item
-        self._item_table = table
-
-    def _finish_set(self) -> int:
-        """The number of the set whose kernel is in `_work`; kernels are compared as sets, by the items' marks."""
-        if self._work_size == 0 and not self._work_accepting:
+        Raises:
+            LimitExceededError: item_sets.
+        """
+        if self.size == 0 and not self.accepting:
             return DEAD_SET
-        if self._work_text != NO_TEXT or self._work_kind != NO_TEXT:
+        if self.text != NO_TEXT or self.kind != NO_TEXT:
             self._settle_text()
-        h = self._work_size + 7 * self._work_accepting + 40503 * self._work_text
-        for index in range(self._work_size):
-            item = self._work[index]
+        h = self.size + 7 * self.accepting + 40503 * self.text
+        for index in range(self.size):
+            item = self._found[index]
             h += (item * 40503 ^ (item >> 5)) & 0xFFFFFF
         h = h & 0x7FFFFFFF
-        mask = len(self._set_table) - 1
+        mask = len(self._slots) - 1
         slot = (h ^ (h >> 11)) & mask
         while True:
-            set_id = self._set_table[slot]
+            set_id = self._slots[slot]
             if set_id < 0:
                 break
-            if self._set_hash[set_id] == h and self._is_work(set_id):
+            if self._table.kernel_hash[set_id] == h and self._is_made(set_id):
                 return set_id
             slot = (slot + 1) & mask
-        set_id = self._new_set_from_work()
-        self._set_hash[set_id] = h
-        self._set_table[slot] = set_id
-        if 2 * self.set_count > mask:
-            self._rehash_sets()
+        set_id = self.add_set()
+        self._table.kernel_hash[set_id] = h
+        self._slots[slot] = set_id
+        if 2 * self._table.count > mask:
+            self._rehash()
         return set_id
 
+    def add_set(self) -> int:
+        """Add a set with the kernel in the making, without a search for an equal one."""
+        if self._table.count >= self._max_sets:
+            raise LimitExceededError("item_sets", self._max_sets)
+        return self._table.add(self._found, self.size, self.accepting, self.text)
+
     def _settle_text(self) -> None:
-        """What the set in the making has as its text: only what is inside of a capture has one."""
-        text = self._work_text
-        kind = self._work_kind
+        """Decide the text of the set in the making: only a set inside of a capture has one."""
+        text = self.text
+        kind = self.kind
         captures = 0
-        for index in range(self._work_size):
-            captures |= self.group_captures[self._item_group[self._work[index]]]
+        for index in range(self.size):
+            captures |= self._groups.captures[self._items.group[self._found[index]]]
         if kind == NO_TEXT:
-            self._work_text = text if captures else NO_TEXT
+            self.text = text if captures else NO_TEXT
         elif text == AFTER and captures & FRESH and not self._goes_on_endless():
-            self._work_text = NEEDS_CHECK  # a byte of the next capture, which may have to differ from the last
+            self.text = NEEDS_CHECK  # a byte of the next capture, whose text may have to differ from the last one
         else:
-            self._work_text = kind
+            self.text = kind
 
     def _goes_on_endless(self) -> bool:
-        """Whether the capture that the set in the making has entered surely ends in infinitely many ways."""
-        for index in range(self._work_size):
-            item = self._work[index]
-            if self.group_captures[self._item_group[item]] & FRESH:
-                endless = self.rules.goes_on_endless(self._item_position[item])
-                self._load_rules()
-                if endless:
-                    return True
+        """Return whether the capture that the set in the making has entered can end in infinitely many ways."""
+        for index in range(self.size):
+            item = self._found[index]
+            is_fresh = self._groups.captures[self._items.group[item]] & FRESH
+            if is_fresh and self._rules.goes_on_endless(self._items.position[item]):
+                return True
         return False
 
-    def _is_work(self, set_id: int) -> bool:
-        first = self._first_kernel[set_id]
-        last = self._last_kernel[set_id]
-        if last - first != self._work_size or self.accepting[set_id] != self._work_accepting:
+    def _is_made(self, set_id: int) -> bool:
+        """Return whether a set has the kernel in the making."""
+        table = self._table
+        first = table.first_kernel[set_id]
+        last = table.last_kernel[set_id]
+        if last - first != self.size or table.accepting[set_id] != self.accepting:
             return False
-        if self.text[set_id] != self._work_text:
+        if table.text[set_id] != self.text:
             return False
         for index in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
-            if self._item_mark[self._kernel[index]] != self._serial:
+            if self._items.mark[table.kernel[index]] != self.serial:
                 return False
         return True
 
-    def _rehash_sets(self) -> None:
-        table = zeros(2 * len(self._set_table), UNKNOWN)
-        mask = len(table) - 1
-        for set_id in range(1, self.set_count):
-            h = self._set_hash[set_id]
+    def _rehash(self) -> None:
+        slots = zeros(2 * len(self._slots), UNSET)
+        mask = len(slots) - 1
+        for set_id in range(1, self._table.count):
+            h = self._table.kernel_hash[set_id]
             slot = (h ^ (h >> 11)) & mask
-            while table[slot] >= 0:
+            while slots[slot] >= 0:
                 slot = (slot + 1) & mask
-            table[slot] = set_id
-        self._set_table = table
-
-    def _new_set_from_work(self) -> int:
-        set_id = self.set_count
-        if set_id >= self._max_sets:
-            raise LimitExceededError("item_sets", self._max_sets)
-        if set_id >= len(self.accepting):
-            self._grow_sets(set_id + 1)
-        while self._kernel_size + self._work_size > len(self._kernel):
-            self._kernel = grown_pool(self._kernel, self._kernel_size)
-        self._first_kernel[set_id] = self._kernel_size
-        for index in range(self._work_size):
-            self._kernel[self._kernel_size + index] = self._work[index]
-        self._kernel_size += self._work_size
-        self._last_kernel[set_id] = self._kernel_size
-        self.accepting[set_id] = self._work_accepting
-        self.text[set_id] = self._work_text
-        self.first_scan[set_id] = UNKNOWN
-        self._first_byte[set_id] = UNKNOWN
-        self.set_count = set_id + 1
-        return set_id
+            slots[slot] = set_id
+        self._slots = slots

@@ -1,233 +1,181 @@
-"""Earley's predictor: the closing of a set, once for each set that a step is taken from.
+"""Earley's predictor: closes a set, which finds the items and groups that follow from its kernel.
 
-From a set's kernel follow its scannable items, the groups of items that wait for one nonterminal each, and what can be
-told of both at once: the one byte on which all items move, and whether any is inside of a capture. Nonterminals that
-are made lazily get their bodies here. `earley.py` says what items, groups and captures are.
+A set is closed once, before the first step from it. Closing finds
+
+- its *scannable items*: those with a terminal after the dot;
+- its *groups*: for each nonterminal after a dot, the items that wait for it;
+- two summaries: the one byte on which all items move, and whether any item is inside of a capture.
+
+The bodies of lazy nonterminals are made here, when they are first predicted.
+
+Example (the grammar of `item_sets.py`: `start ::= 'a' tail; tail ::= 'b' | 'b' tail;`). The kernel of set 2, after the
+byte "a", is one item:
+
+    kernel     start -> 'a' .tail   address ROOT
+    agenda     tail                 it gets group 2, in which the kernel's item waits
+    scannable  tail -> .'b'         address group 2
+               tail -> .'b' tail    address group 2
+    only byte  "b"
+
+A nonterminal is predicted once a set, however many items wait for it, so left recursion ends: `A -> .A 'x'` joins the
+group of A that it has itself as its address.
+
+Source: Earley 1970.
 """
 
 from __future__ import annotations
 
 from structgen.engine.arrays import grown, grown_pool, zeros
-from structgen.engine.constants import AFTER, EMPTY_TEXT, NO_BYTE, NO_TEXT
-from structgen.engine.earley.item_columns import ItemColumns
+from structgen.engine.constants import EMPTY_TEXT, MANY_BYTES, NO_BYTE, NO_TEXT
+from structgen.engine.earley.groups import GroupTable
+from structgen.engine.earley.item_columns import ItemTable, ScanTable, SetTable
 from structgen.engine.grammar.rules import Rules
-from structgen.engine.grammar.tables import CAPTURES
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
 __all__ = ["Predictor"]
 
-# Declared as C integers in the .pxd, so not importable from here.
-UNKNOWN = -1  # as in `engine/item_pools.py`
-CAPTURED = 1  # of a group: it is captured, or waits inside of a capture
-FRESH = 2  # and the capture began after another had ended, of which the text is not known
-REFUSING = 4  # it is captured itself, and some texts are refused where they end
 
+class Predictor:
+    """Closes the sets of one grammar.
 
-class Predictor(ItemColumns):
-    """The sets of one grammar, as far as they follow from their kernels.
-
-    Attributes, besides those of `ItemColumns`:
-        automata: the store that the terminals' states belong to.
-        rules: the grammar; other stores may use the same object.
+    Args:
+        table: the sets and their kernels; closing fills the other columns.
+        items: the items of the kernels.
+        scans: closing adds scannable items.
+        groups: closing adds groups.
+        rules: the grammar.
+        limits: bounds the number of items of a set.
     """
 
-    def __init__(self, rules: Rules, limits: Limits) -> None:
-        super().__init__()
-        self.rules = rules
-        self.automata = rules.automata
+    def __init__(
+        self,
+        table: SetTable,
+        items: ItemTable,
+        scans: ScanTable,
+        groups: GroupTable,
+        rules: Rules,
+        limits: Limits,
+    ) -> None:
+        self._table = table
+        self._items = items
+        self._scans = scans
+        self._groups = groups
+        self._rules = rules
+        self._automata = rules.automata
         self._lookaheads = rules.lookaheads
         self._shift = rules.lookaheads.shift
         self._max_items = limits.set_items
-        self._load_rules()
         self._serial = 0
         self._agenda = zeros(64)
-        self._pending = zeros(128)
         self._predicted_at = zeros(64)
         self._predicted_group = zeros(64)
 
-    def _load_rules(self) -> None:
-        """Takes the arrays of the rules, which are others whenever they have grown."""
-        rules = self.rules
-        self._symbols = rules.symbols
-        self._start_state = rules.start_state
-        self._first_rule = rules.first_rule
-        self._last_rule = rules.last_rule
-        self._rule_starts = rules.rule_starts
-        self._before = rules.before
-
     def close(self, set_id: int) -> None:
-        """Makes the set's scannable items and waiting groups, once."""
-        if self.first_scan[set_id] < 0:
-            self._close(set_id)
+        """Close a set that is open.
 
-    def _close(self, set_id: int) -> None:
-        """Predicts from the kernel.
-
-        Waiting items are first collected as triples (number of the awaited nonterminal among those predicted here,
-        position, group), then sorted into groups by counting.
+        Raises:
+            LimitExceededError: the set is too large, or the bodies of a lazy nonterminal are. The set stays open.
         """
-        self._serial += 1
-        scan_first = self._scan_size
-        group_base = self._group_count
+        scan_first = self._scans.size
+        try:
+            predicted = self._predict_from(set_id, scan_first)
+            text = self._table.text[set_id]
+            self._groups.make(predicted, EMPTY_TEXT if text == NO_TEXT else text)
+            self._table.captures[set_id] = self._are_captured(scan_first)
+            self._table.only_byte[set_id] = self._common_byte(scan_first)
+        except BaseException:
+            self._scans.size = scan_first
+            raise
+        self._table.last_scan[set_id] = self._scans.size
+        self._table.first_scan[set_id] = scan_first
+
+    def _predict_from(self, set_id: int, scan_first: int) -> int:
+        """Predict from the kernel until nothing is new; return the number of nonterminals predicted.
+
+        An entry of the agenda is a nonterminal and the number of the look-ahead that holds before it, in one number.
+        """
+        table, items, rules = self._table, self._items, self._rules
         shift = self._shift
-        predicted = 0  # nonterminals on the agenda, each with the look-ahead that holds before it
-        pending = 0  # waiting items, three numbers each
-        for index in range(self._first_kernel[set_id], self._last_kernel[set_id]):
-            item = self._kernel[index]
-            position = self._item_position[item]
-            symbol = self._symbols[position]
+        self._serial += 1
+        self._groups.begin()
+        predicted = 0
+        for index in range(table.first_kernel[set_id], table.last_kernel[set_id]):
+            item = table.kernel[index]
+            position = items.position[item]
+            symbol = rules.symbols[position]
             if symbol < 0:
-                self._add_scan(position, self._item_state[item], self._item_group[item])
+                self._scans.add(position, items.state[item], items.group[item])
                 continue
-            key = symbol << shift | self._item_state[item]
-            predicted = self._predict(key, group_base, predicted)
-            pending = self._add_pending(pending, self._predicted_group[key], position, self._item_group[item])
+            entry = symbol << shift | items.state[item]
+            predicted = self._predict(entry, predicted)
+            self._groups.wait(self._predicted_group[entry], position, items.group[item])
         done = 0
         while done < predicted:
-            key = self._agenda[done]
-            group = self._predicted_group[key]
-            nonterminal = key >> shift
+            entry = self._agenda[done]
             done += 1
-            if self._first_rule[nonterminal] < 0:
-                self._expand(nonterminal, scan_first)
-            for rule in range(self._first_rule[nonterminal], self._last_rule[nonterminal]):
-                position = self._rule_starts[rule]
-                symbol = self._symbols[position]
-                state = self._start_state[position]
-                ahead = key - (nonterminal << shift)
-                if self._before[position]:
-                    ahead = self._lookaheads.united(ahead, self._before[position])
-                if symbol < 0:
-                    if ahead:
-                        state = self._lookaheads.started(state, ahead)
-                    if state:
-                        self._add_scan(position, state, group)
-                    continue
-                waited = symbol << shift | ahead
-                predicted = self._predict(waited, group_base, predicted)
-                pending = self._add_pending(pending, self._predicted_group[waited], position, group)
-            if self._scan_size - scan_first + pending > self._max_items * 3:
-                self._scan_size = scan_first
+            if rules.first_rule[entry >> shift] < 0:
+                rules.expand(entry >> shift)
+            predicted = self._predict_rules(entry, predicted)
+            if self._scans.size - scan_first + self._groups.pending_size > self._max_items * 3:
                 raise LimitExceededError("set_items", self._max_items)
-        text = self.text[set_id]
-        self._make_groups(group_base, predicted, pending, EMPTY_TEXT if text == NO_TEXT else text)
-        self.captures[set_id] = self._are_captured(scan_first)
-        self.only_byte[set_id] = self._common_byte(scan_first)
-        self.last_scan[set_id] = self._scan_size
-        self.first_scan[set_id] = scan_first
+        return predicted
 
-    def expand(self, nonterminal: int) -> None:
-        """Makes the bodies of a lazy nonterminal."""
-        self._expand(nonterminal, self._scan_size)
+    def _predict_rules(self, entry: int, predicted: int) -> int:
+        """Add the items at the beginning of a nonterminal's rules; return the new length of the agenda."""
+        rules, shift = self._rules, self._shift
+        group = self._predicted_group[entry]
+        nonterminal = entry >> shift
+        for rule in range(rules.first_rule[nonterminal], rules.last_rule[nonterminal]):
+            position = rules.rule_starts[rule]
+            symbol = rules.symbols[position]
+            state = rules.start_state[position]
+            ahead = entry - (nonterminal << shift)
+            if rules.before[position]:
+                ahead = self._lookaheads.united(ahead, rules.before[position])
+            if symbol < 0:
+                if ahead:
+                    state = self._lookaheads.started(state, ahead)
+                if state:
+                    self._scans.add(position, state, group)
+                continue
+            waited = symbol << shift | ahead
+            predicted = self._predict(waited, predicted)
+            self._groups.wait(self._predicted_group[waited], position, group)
+        return predicted
 
-    def _expand(self, nonterminal: int, scan_first: int) -> None:
-        """Makes the bodies of a lazy nonterminal; where that fails, the set stays open."""
-        try:
-            self.rules.expand(nonterminal)
-        except BaseException:
-            self._scan_size = scan_first
-            raise
-        finally:
-            self._load_rules()
+    def _predict(self, entry: int, predicted: int) -> int:
+        """Put an entry on the agenda unless it was there, with the next group; return the agenda's length."""
+        while entry >= len(self._predicted_at):
+            used = len(self._predicted_at)
+            self._predicted_at = grown(self._predicted_at, used)
+            self._predicted_group = grown_pool(self._predicted_group, used)
+        if self._predicted_at[entry] == self._serial:
+            return predicted
+        self._predicted_at[entry] = self._serial
+        self._predicted_group[entry] = self._groups.count + predicted
+        if predicted >= len(self._agenda):
+            self._agenda = grown_pool(self._agenda, predicted)
+        self._agenda[predicted] = entry
+        return predicted + 1
 
     def _are_captured(self, scan_first: int) -> int:
-        """Whether any item from `scan_first` on is inside of a capture, or begins one."""
-        if self.rules.has_captures:
-            for scan in range(scan_first, self._scan_size):
-                if self.group_captures[self.scan_group[scan]]:
+        """Return 1 if any scannable item from `scan_first` on is inside of a capture, or begins one."""
+        if self._rules.has_captures:
+            for scan in range(scan_first, self._scans.size):
+                if self._groups.captures[self._scans.group[scan]]:
                     return 1
         return 0
 
     def _common_byte(self, scan_first: int) -> int:
-        """The one byte on which every item from `scan_first` on moves; 256 when there is no item, -1 otherwise."""
-        automata = self.automata
+        """Return the one byte on which every item from `scan_first` on moves; NO_BYTE or MANY_BYTES otherwise."""
+        automata = self._automata
         common = NO_BYTE
-        for scan in range(scan_first, self._scan_size):
-            state = self.scan_state[scan]
+        for scan in range(scan_first, self._scans.size):
+            state = self._scans.state[scan]
             automata.expand(state)
             only = automata.only_byte.values[state]
             if only < 0 or (common != NO_BYTE and common != only):
-                return UNKNOWN
+                return MANY_BYTES
             common = only
         return common
-
-    def _predict(self, nonterminal: int, group_base: int, predicted: int) -> int:
-        """Puts a nonterminal (and its look-ahead) on the agenda, once a closure, and gives it the next group."""
-        while nonterminal >= len(self._predicted_at):
-            used = len(self._predicted_at)
-            self._predicted_at = grown(self._predicted_at, used)
-            self._predicted_group = grown_pool(self._predicted_group, used)
-        if self._predicted_at[nonterminal] == self._serial:
-            return predicted
-        self._predicted_at[nonterminal] = self._serial
-        self._predicted_group[nonterminal] = group_base + predicted
-        if predicted >= len(self._agenda):
-            self._agenda = grown_pool(self._agenda, predicted)
-        self._agenda[predicted] = nonterminal
-        return predicted + 1
-
-    def _add_pending(self, pending: int, group: int, position: int, address: int) -> int:
-        if pending + 3 > len(self._pending):
-            self._pending = grown_pool(self._pending, pending)
-        self._pending[pending] = group
-        self._pending[pending + 1] = position
-        self._pending[pending + 2] = address
-        return pending + 3
-
-    def _add_scan(self, position: int, state: int, group: int) -> None:
-        size = self._scan_size
-        if size >= len(self.scan_position):
-            self._grow_scans(size + 1)
-        self.scan_position[size] = position
-        self.scan_state[size] = state
-        self.scan_group[size] = group
-        self._scan_size = size + 1
-
-    def _make_groups(self, group_base: int, count: int, pending: int, text: int) -> None:
-        if group_base + count > len(self._group_first):
-            self._grow_groups(group_base + count)
-        if self._wait_size + pending // 3 > len(self._wait_position):
-            self._grow_waits(self._wait_size + pending // 3)
-        for group in range(group_base, group_base + count):
-            self._group_last[group] = 0
-            self._group_top[group] = UNKNOWN
-            self._group_mark[group] = 0
-            self._group_text[group] = text
-            self.group_captures[group] = 0
-        for index in range(0, pending, 3):
-            self._group_last[self._pending[index]] += 1
-        size = self._wait_size
-        for group in range(group_base, group_base + count):
-            self._group_first[group] = size
-            size += self._group_last[group]
-            self._group_last[group] = self._group_first[group]
-        for index in range(0, pending, 3):
-            group = self._pending[index]
-            slot = self._group_last[group]
-            self._wait_position[slot] = self._pending[index + 1]
-            self._wait_group[slot] = self._pending[index + 2]
-            self._group_last[group] = slot + 1
-        self._wait_size = size
-        self._group_count = group_base + count
-        if self.rules.has_captures:
-            self._mark_captures(group_base)
-
-    def _mark_captures(self, group_base: int) -> None:
-        """Finds the groups from `group_base` on that are captured, or wait inside of a capture."""
-        changed = True
-        while changed:
-            changed = False
-            for group in range(group_base, self._group_count):
-                captures = self.group_captures[group]
-                for waiting in range(self._group_first[group], self._group_last[group]):
-                    symbol = self._symbols[self._wait_position[waiting] + 1]
-                    if symbol <= CAPTURES:
-                        refuses = self.rules.refuses(CAPTURES - symbol)
-                        captures |= CAPTURED | REFUSING if refuses else CAPTURED | FRESH
-                    captures |= self.group_captures[self._wait_group[waiting]] & (CAPTURED | FRESH)
-                if self._group_text[group] != AFTER:
-                    captures &= CAPTURED | REFUSING
-                if captures != self.group_captures[group]:
-                    self.group_captures[group] = captures
-                    changed = True

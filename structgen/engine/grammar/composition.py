@@ -1,8 +1,14 @@
-"""Grammars put together: one after the other, or one again and again. Each stays as it is, made as a text leads to it;
-or one with other terminals.
+"""Compositions of grammars: one after the other, one repeated, or one with other terminals.
 
-The bodies of a static grammar are read off its tables, those of lazy nonterminals asked of their own source; keys and
-look-aheads are those of the part, with its number beside.
+No tables are copied. A composition is a grammar with one lazy nonterminal and a source of bodies, which takes them from
+the parts when they are predicted: from the tables of a part that was written down, or from the source of a part.
+
+    concatenation([b"a = ", NUMBER])     key              body
+                                         (OWN, 0)         b"a = "  (OWN, 1)
+                                         (OWN, 1)         (0, start of NUMBER)
+                                         (0, key or nonterminal of NUMBER)    the body in NUMBER, with 0 beside its keys
+
+A key is a pair: the number of the part, and a key or nonterminal of that part. OWN stands for the composition itself.
 """
 
 from __future__ import annotations
@@ -38,34 +44,41 @@ __all__ = [
 ]
 
 _Bodies = Sequence[Sequence[Symbol | Lookahead]]
-OWN = -1  # the number that keys of the composition have in the place of a part's
+OWN = -1  # in keys of the composition itself, in place of the number of a part
 
 
 def concatenation(parts: Sequence[GrammarTables | bytes]) -> GrammarTables:
-    """A text of each part, one after the other; bytes stand for themselves."""
+    """Return the grammar of a text of each part, one after the other. Bytes stand for themselves."""
     return composed(_Concatenation(parts), all(map(_may_be_empty, parts)))
 
 
 def repetition(item: GrammarTables, separator: bytes, least: int, most: int | None) -> GrammarTables:
-    """Between `least` and `most` texts of a grammar, none of them empty, with a separator between them; another one
-    may stand at the end.
+    """Return the grammar of `least` to `most` texts of a grammar, none of them empty.
+
+    A separator stands between two of them, and may stand at the end.
+
+    Args:
+        item: the grammar.
+        separator: the bytes between two texts.
+        least: the number of texts at least.
+        most: the number of texts at most; None for any number.
     """
     return composed(_Repetition(item, separator, least, most), least == 0)
 
 
 def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
-    """A grammar with other terminals, each in the place of one. A body with one that matches nothing is dropped."""
+    """Return a grammar with each terminal replaced. A body with a terminal that matches nothing is dropped."""
     return composed(_WithTerminals(tables, change), tables.accepts_empty)
 
 
 def without_text(accepts_empty: bool) -> GrammarTables:
-    """A grammar without a text, but for the empty one."""
+    """Return a grammar without any text, except perhaps the empty one."""
     nothing = array("i")
     return GrammarTables(nothing, array("i", [0, 0]), nothing, (), ("start",), 0, accepts_empty)
 
 
 def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
-    """The tables of a composition."""
+    """Return the tables of a composition."""
     return GrammarTables(
         symbols=array("i", [1, END]),
         first_rule=array("i", [0, 1]),
@@ -83,16 +96,16 @@ def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
 
 
 class ComposedRules(ABC):
-    """The `RuleSource` and `Describer` of a composition of grammars.
+    """The `RuleSource` and `Describer` of a composition: it takes its bodies from some grammars, the parts.
 
     Args:
         grammars: the parts, by number.
 
     Attributes:
-        start: the place that the whole begins at.
+        start: the key of the composition's start, within OWN.
         grammars: the parts.
-        sources: what makes their rules.
-        lookaheads: see `GrammarTables`.
+        sources: the sources of their bodies.
+        lookaheads: the look-aheads of all parts, one after another; see `GrammarTables`.
     """
 
     start: Hashable = 0
@@ -107,24 +120,24 @@ class ComposedRules(ABC):
             self.lookaheads += tables.lookaheads
 
     @abstractmethod
-    def own_bodies(self, place: Any) -> _Bodies:
-        """What stands around the parts."""
+    def own_bodies(self, key: Any) -> _Bodies:
+        """Return the bodies of a nonterminal of the composition itself."""
 
     def whole(self, part: int) -> Symbol:
-        """What derives the texts of a part, but for the empty one."""
+        """Return the symbol that derives the texts of a part, without the empty one."""
         return Lazy((part, self.grammars[part].start))
 
     def bodies(self, key: Any) -> _Bodies:
-        """See `RuleSource`. An integer is a nonterminal of a part's tables."""
+        """Return the bodies of a nonterminal; see `RuleSource`. An integer is a nonterminal of a part's tables."""
         part, inner = key
         if part == OWN:
             return self.own_bodies(inner)
         if isinstance(inner, int):
             return self._written(part, inner)
-        return [self._all_taken(part, body) for body in self._source(part).bodies(inner)]
+        return [self._all_of_part(part, body) for body in self._source(part).bodies(inner)]
 
     def is_written(self, key: Any) -> bool:
-        """Whether a nonterminal stands in tables, or around parts: there are not more of these than were given."""
+        """Return whether a nonterminal was written down: in tables, or by a composition. These are few."""
         part, inner = key
         if part == OWN or isinstance(inner, int):
             return True
@@ -132,12 +145,13 @@ class ComposedRules(ABC):
         return isinstance(source, ComposedRules) and source.is_written(inner)
 
     def _written(self, part: int, nonterminal: int) -> _Bodies:
-        """The bodies of a nonterminal that stands in the tables of a part."""
+        """Return the bodies of a nonterminal in the tables of a part."""
         tables = self.grammars[part]
         rules = range(tables.first_rule[nonterminal], tables.first_rule[nonterminal + 1])
         return [self._body(part, tables, tables.rule_starts[rule]) for rule in rules]
 
     def _body(self, part: int, tables: GrammarTables, at: int) -> list[Symbol | Lookahead]:
+        """Return the body at a position in the tables of a part."""
         body: list[Symbol | Lookahead] = []
         written = len(tables.first_rule) - 1
         while True:
@@ -147,13 +161,13 @@ class ComposedRules(ABC):
             if symbol == END:
                 return body
             if symbol < 0:
-                body.append(self._taken(part, tables.terminals[terminal_number(symbol)]))
+                body.append(self._of_part(part, tables.terminals[terminal_number(symbol)]))
             else:
                 body.append(Lazy((part, symbol if symbol < written else tables.lazy[symbol - written])))
             at += 1
 
-    def _taken(self, part: int, symbol: Symbol | Lookahead) -> Symbol | Lookahead:
-        """A symbol of a part's source, with the part's number."""
+    def _of_part(self, part: int, symbol: Symbol | Lookahead) -> Symbol | Lookahead:
+        """Return a symbol of a part as one of the composition: keys and look-aheads get the part's number."""
         if isinstance(symbol, Lazy):
             return Lazy((part, symbol.key))
         if isinstance(symbol, Lookahead):
@@ -166,21 +180,21 @@ class ComposedRules(ABC):
     def _source(self, part: int) -> RuleSource:
         source = self.sources[part]
         if source is None:
-            raise ValueError(f"part {part} has no lazy nonterminals")
+            raise ValueError(f"part {part} has no source of bodies")
         return source
 
     def after(self, then: Any, text: bytes | None) -> Hashable | None:
-        """See `RuleSource`."""
+        """Return the key of what follows a capture; see `RuleSource`."""
         part, inner = then
         after = self._source(part).after(inner, text)
         return None if after is None else (part, after)
 
     def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """See `RuleSource`."""
+        """Return the rests of refused texts; see `RuleSource`."""
         return self._source(then[0]).refusals(then[1], begun)
 
     def remaining(self, then: Any) -> Regex:
-        """See `RuleSource`."""
+        """Return the terminal of a capture without refused texts; see `RuleSource`."""
         return self._source(then[0]).remaining(then[1])
 
     def words(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
@@ -196,19 +210,19 @@ class ComposedRules(ABC):
         return "" if original is None or describer is None else describer.location(key[1], original, at)
 
     def _original(self, key: Any, body: Sequence[Symbol | Lookahead]) -> Sequence[Symbol | Lookahead] | None:
-        """A body as a part's source has made it; None for what was not made by one."""
+        """Return a body as the source of its part made it; None if no source made it."""
         part, inner = key
         if part == OWN or isinstance(inner, int):
             return None
         originals = self._source(part).bodies(inner)
-        return next((one for one in originals if _are_same(self._all_taken(part, one), body)), None)
+        return next((one for one in originals if _are_same(self._all_of_part(part, one), body)), None)
 
-    def _all_taken(self, part: int, body: Sequence[Symbol | Lookahead]) -> list[Symbol | Lookahead]:
-        return [self._taken(part, symbol) for symbol in body]
+    def _all_of_part(self, part: int, body: Sequence[Symbol | Lookahead]) -> list[Symbol | Lookahead]:
+        return [self._of_part(part, symbol) for symbol in body]
 
 
 class _Concatenation(ComposedRules):
-    """The parts one after the other; place n is what is left from the nth on."""
+    """The parts one after the other. Key n is the rest from part n on."""
 
     def __init__(self, parts: Sequence[GrammarTables | bytes]) -> None:
         super().__init__([part for part in parts if not isinstance(part, bytes)])
@@ -217,10 +231,10 @@ class _Concatenation(ComposedRules):
         self._has_text = [part != b"" if isinstance(part, bytes) else has_text(part) for part in parts]
         self._may_be_empty = list(map(_may_be_empty, parts))
 
-    def own_bodies(self, place: Any) -> _Bodies:
-        """See `ComposedRules`: what begins with the first part that is not empty."""
+    def own_bodies(self, key: Any) -> _Bodies:
+        """Return the bodies that begin with the first part that is not empty, for each choice of it."""
         found: list[list[Symbol]] = []
-        for at in range(place, len(self._symbols)):
+        for at in range(key, len(self._symbols)):
             if self._has_text[at]:
                 if any(self._has_text[at + 1 :]):
                     found.append([self._symbols[at], Lazy((OWN, at + 1))])
@@ -232,7 +246,7 @@ class _Concatenation(ComposedRules):
 
 
 class _Repetition(ComposedRules):
-    """One part again and again; places are "item", before one, and "then", behind one, with how many were written."""
+    """One part repeated. A key is "item" (before an item) or "then" (after one), with the number of items written."""
 
     start = ("item", 0)
 
@@ -243,13 +257,13 @@ class _Repetition(ComposedRules):
         self._least = least
         self._most = most
 
-    def own_bodies(self, place: Any) -> _Bodies:
-        """See `ComposedRules`."""
-        kind, written = place
+    def own_bodies(self, key: Any) -> _Bodies:
+        """Return the bodies before or after an item; see `ComposedRules`."""
+        kind, written = key
         first: Symbol = self._separator
         if kind == "item":
             first = self._item
-            # Where there is no bound, nothing matters but whether there are enough.
+            # Without an upper bound it only matters whether there are enough.
             written = written + 1 if self._most is not None else min(written + 1, self._least)
         found: list[list[Symbol]] = [[first]] if written >= self._least else []
         if kind == "item":
@@ -260,32 +274,32 @@ class _Repetition(ComposedRules):
 
 
 class _WithTerminals(ComposedRules):
-    """One part as it is, but for its terminals."""
+    """One part with its terminals replaced."""
 
     def __init__(self, tables: GrammarTables, change: Callable[[Regex], Regex]) -> None:
         super().__init__([tables])
         self._change = change
 
-    def own_bodies(self, place: Any) -> _Bodies:
-        """See `ComposedRules`."""
+    def own_bodies(self, key: Any) -> _Bodies:
+        """Return the one body, the part; see `ComposedRules`."""
         return [[self.whole(0)]]
 
     def remaining(self, then: Any) -> Regex:
-        """See `RuleSource`."""
+        """Return the terminal of a capture without refused texts, replaced; see `RuleSource`."""
         return self._change(super().remaining(then))
 
-    def _taken(self, part: int, symbol: Symbol | Lookahead) -> Symbol | Lookahead:
-        taken = super()._taken(part, symbol)
-        if isinstance(taken, (Lazy, Lookahead)):
-            return taken
-        if not isinstance(taken, Capture):
-            return self._change(taken)
-        of = taken.of if isinstance(taken.of, Lazy) else self._change(taken.of)
-        return Capture(of, taken.then, taken.endless, taken.refuses)
+    def _of_part(self, part: int, symbol: Symbol | Lookahead) -> Symbol | Lookahead:
+        changed = super()._of_part(part, symbol)
+        if isinstance(changed, (Lazy, Lookahead)):
+            return changed
+        if not isinstance(changed, Capture):
+            return self._change(changed)
+        of = changed.of if isinstance(changed.of, Lazy) else self._change(changed.of)
+        return Capture(of, changed.then, changed.endless, changed.refuses)
 
 
 def _are_same(body: Sequence[Symbol | Lookahead], other: Sequence[Symbol | Lookahead]) -> bool:
-    """Whether two bodies are one, made twice."""
+    """Return whether two bodies are equal: a source makes new objects each time."""
     return len(body) == len(other) and all(map(_is_same, body, other))
 
 
@@ -304,5 +318,5 @@ def _may_be_empty(part: GrammarTables | bytes) -> bool:
 
 
 def has_text(tables: GrammarTables) -> bool:
-    """Whether a grammar derives a text besides the empty one: it has a body then."""
+    """Return whether a grammar derives a text besides the empty one: then its start has a body."""
     return tables.first_rule[tables.start] < tables.first_rule[tables.start + 1]

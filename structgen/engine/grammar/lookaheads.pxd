@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.pair_table cimport PairTable
 
-cdef int MOST
+cdef int MAX_NUMBERS
 
 
 cdef class Lookaheads:

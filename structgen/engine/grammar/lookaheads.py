@@ -1,12 +1,17 @@
-"""Look-aheads: conditions on the next character after a place in a body, which take no text themselves.
+"""Look-aheads: conditions on the next character in a body, which read no text themselves.
 
 `identifier ::= #'[a-z]+' !#'[a-z]'` is maximal munch: the text of an identifier ends only where no letter follows (the
-*follow restrictions* of SDF: Visser 1997; the notation is that of PEG's not-predicate: Ford 2004). A look-ahead travels
-with an item from where it stands to the terminal that reads the next byte, through whatever ends and begins between;
-the terminal then starts in a state of its own that does not begin with the refused characters. After one character
-that state is one of the terminal's own, so what masks know of a terminal serves here, too.
+*follow restrictions* of SDF: Visser 1997; the notation is that of PEG's not-predicate: Ford 2004). A look-ahead goes
+along with an item, over all rules that end or begin there, up to the terminal that reads the next byte. That terminal
+starts in a state without the refused characters:
 
-Source: Visser, "Scannerless Generalized-LR Parsing" (1997), which filters the parse table; here, the items.
+    grammar       identifier !letter;  then  ' ' | 'x'     after "abc" the look-ahead holds
+    ' '           starts in its own start state             " " is allowed
+    'x'           starts in the dead state                  "x" is refused
+
+After one character such a state is an ordinary state of the terminal, so the terminal's masks are used again.
+
+Source: Visser, "Scannerless Generalized-LR Parsing" (1997), which filters the parse table; here items are filtered.
 """
 
 from __future__ import annotations
@@ -21,25 +26,25 @@ from structgen.errors import GrammarError
 __all__ = ["Lookaheads"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-MOST = 62  # numbers, 0 included: a set of them is the bits of two int32 without their signs
+MAX_NUMBERS = 62  # number of look-aheads, 0 included: a set of them is the bits of two int32 without their signs
 
 
 class Lookaheads:
-    """The look-aheads of one grammar, by number; 0 asks for nothing.
+    """The look-aheads of one grammar, by number; number 0 is no condition.
 
     Args:
-        refused: sets of characters, each of a look-ahead: numbers 1, 2, ...
-        automata: the store of the terminals' states.
+        refused: the refused characters of look-aheads 1, 2, ...
+        automata: the automata of the terminals.
 
     Attributes:
-        shift: bits of a number that a number of any look-ahead fits in; 0 where there are none.
+        shift: number of bits that hold the number of any look-ahead; 0 where there are none.
     """
 
     def __init__(self, refused: Sequence[rx.Regex], automata: AutomatonStore) -> None:
         self._automata = automata
         self._united = PairTable()
         self._started = PairTable()
-        self._states: list[int] = [0]  # by number: of the texts that it lets follow
+        self._states: list[int] = [0]  # by number: the state of the texts that may follow
         self._numbers: dict[int, int] = {0: 0}
         self.shift = 6 if refused else 0
         for regex in refused:
@@ -49,10 +54,10 @@ class Lookaheads:
             self._check()
 
     def united(self, left: int, right: int) -> int:
-        """The look-ahead that asks for what two ask for.
+        """Return the look-ahead that holds where both of two look-aheads hold.
 
         Raises:
-            GrammarError: there are too many.
+            GrammarError: there are more than 61 different ones.
             LimitExceededError: automaton_states.
         """
         if left == right or not right:
@@ -70,7 +75,7 @@ class Lookaheads:
         return found
 
     def started(self, state: int, number: int) -> int:
-        """The state of a terminal's texts that a look-ahead lets follow; 0 if there are none.
+        """Return the state of the terminal's texts that a look-ahead allows; 0 if it allows none.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -84,8 +89,8 @@ class Lookaheads:
         return found
 
     def _check(self) -> None:
-        if len(self._states) >= MOST:
+        if len(self._states) >= MAX_NUMBERS:
             raise GrammarError(
-                f"the grammar has more than {MOST - 1} different look-aheads (those that hold together are one more)",
+                f"the grammar has more than {MAX_NUMBERS - 1} different look-aheads (two at once are one more)",
                 hint="use the same class of characters where it makes no difference",
             )

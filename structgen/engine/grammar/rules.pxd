@@ -5,7 +5,7 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.grammar.tables cimport Capture, Lazy, Lookahead
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 
-cdef int CAPTURES, END, NOT_MADE, REFUSALS_KEPT, RULES_SEEN, TERMINAL
+cdef int CAPTURES, END, NOT_MADE, MAX_REFUSALS, MAX_SEEN, TERMINAL
 
 
 @cython.final

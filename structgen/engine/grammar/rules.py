@@ -1,9 +1,15 @@
-"""The rules of a grammar as flat arrays that grow: bodies of lazy nonterminals are added when first predicted.
+"""The rules of one grammar as flat arrays that grow: the bodies of lazy nonterminals are added when first predicted.
 
-A grammar need not be written down before it is used. What is large or endless as a whole, and small along any one text
-(properties in any order, items that must differ), is a family of nonterminals, each named by a key that says what was
-seen before; its bodies are made when the engine predicts it. Where the key depends on text (which items were there?), a
-*capture* takes it: what follows the captured symbol is named by `RuleSource.after` once its text is known.
+A grammar need not be written down before it is used. Take an object with ten properties in any order: as a whole its
+grammar has a nonterminal for each of the 1,024 sets of keys seen so far, but one text meets at most eleven of them. So
+such a grammar is a family of nonterminals, each named by a key (the set of properties seen so far), and a `RuleSource`
+makes the bodies of one when the engine predicts it.
+
+Where the key depends on text (which items has this array already?), the text is *captured*: once the captured symbol
+has ended and its text is known, `RuleSource.after` returns the key of what follows.
+
+    [ITEM (captured)  CAPTURES - 0]      a body that ends with capture number 0
+    after(then, b"12") -> key            the text of ITEM was "12": what follows is named "an array that has 12"
 """
 
 from __future__ import annotations
@@ -33,18 +39,18 @@ __all__ = ["Rules"]
 
 NOT_MADE = -1
 TERMINAL = -2
-REFUSALS_KEPT = 10_000
-RULES_SEEN = 32  # so many nonterminals are looked at to see whether texts have no end
+MAX_REFUSALS = 10_000  # number of answers of a source that are kept
+MAX_SEEN = 32  # number of nonterminals that a search for endless texts visits
 
 
 class Captured:
-    """A capture in a body, and what was found out about it.
+    """A capture in a body, with the answers of the source that are used again.
 
     Attributes:
         capture: the symbol.
-        refuses: texts are refused where they end.
-        unrefused: a beginning of no text that is refused; the last seen.
-        after_any: the position of what follows texts that are not known, once asked for.
+        refuses: whether texts are refused where they end.
+        unrefused: the last bytes seen that are a prefix of no refused text.
+        after_any: the dotted rule that follows an unknown text; -1 until it is needed.
     """
 
     def __init__(self, capture: Capture, refuses: bool) -> None:
@@ -55,21 +61,30 @@ class Captured:
 
 
 class Rules:
-    """All rules that have been made for one grammar, shared by its stores of Earley sets.
+    """The rules made so far for one grammar, shared by its stores of Earley sets.
+
+    Args:
+        tables: the grammar in normal form.
+        automata: the automata of terminals; those of the grammar are added.
+        limits: bounds the number of symbols.
 
     Attributes:
-        symbols: int32, bodies one after another, each ended by -1; >= 0 nonterminals, -2 terminals, at CAPTURES and
-            below captures.
-        start_state: int32 by position, the automaton's start state before a terminal.
-        before: int32 by position, the look-ahead that holds where the dot stands there.
-        lookaheads: what their numbers mean.
-        first_rule, last_rule: int32 by nonterminal, its bodies in `rule_starts`; -1 where they are not made yet.
-        rule_starts: int32, positions in `symbols`.
-        start_position: where the rule `whole text -> start` stands; a terminal stands before it, for texts that begin
-            with what was written before them.
-        empty_position: where such a terminal stands before the empty text.
+        automata: see above.
+        symbols: int32; the bodies one after another, each ended by END. A symbol >= 0 is a nonterminal, -2 is any
+            terminal, CAPTURES and below is a capture.
+        start_state: int32 by position; the start state of the terminal there.
+        before: int32 by position; the look-ahead that holds where the dot stands there.
+        lookaheads: the look-aheads by number.
+        first_rule, last_rule: int32 by nonterminal; its rules are `first_rule[A]` to `last_rule[A] - 1`. -1 where they
+            are not made yet.
+        rule_starts: int32 by rule; its position in `symbols`.
+        size: number of symbols.
+        start_position: the dotted rule `whole text -> .start`. The position before it is a terminal, for a prefix that
+            is written before the text.
+        empty_position: the position of such a terminal before the empty text.
         has_captures: whether any body has a capture.
-        are_by_place: whether the same rules serve many texts: they are not made for what a text holds so far.
+        are_by_place: whether rules stand for places of the grammar, and serve many texts. False where they are made for
+            the content of one text so far.
     """
 
     def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
@@ -104,21 +119,26 @@ class Rules:
         self._write(END)
 
     def expand(self, nonterminal: int) -> None:
-        """Makes the bodies of a lazy nonterminal.
+        """Make the bodies of a lazy nonterminal.
 
         Raises:
-            LimitExceededError: grammar_symbols, or what its source raises.
+            LimitExceededError: grammar_symbols, or a limit of the source.
         """
         if self._source is None:
-            raise ValueError(f"nonterminal {nonterminal} has no bodies, and nothing makes them")
+            raise ValueError(f"nonterminal {nonterminal} has no bodies, and the grammar has no source of bodies")
         self._write_bodies(nonterminal, self._source.bodies(self._keys[nonterminal]))
 
     def continuation(self, number: int, text: bytes | None) -> int:
-        """The position at which a body goes on after its captured symbol; -1 where that text must not be captured."""
+        """Return the dotted rule that follows a captured symbol; -1 where that text must not be captured.
+
+        Args:
+            number: the number of the capture.
+            text: the captured text; None where it is not known.
+        """
         if text is not None:
             return self._position_after(number, text)
         captured: Captured = self._captures[number]
-        if captured.after_any < 0:  # every way that tokens leave the capture asks for it
+        if captured.after_any < 0:  # kept, as every token that ends the capture needs it
             captured.after_any = self._position_after(number, None)
         return captured.after_any
 
@@ -139,17 +159,17 @@ class Rules:
         return position
 
     def is_endless(self, number: int) -> bool:
-        """Whether what follows a capture does not depend on its text; see `Capture`."""
+        """Return whether what follows a capture does not depend on its text; see `Capture`."""
         captured: Captured = self._captures[number]
         return captured.capture.endless
 
     def refuses(self, number: int) -> bool:
-        """Whether a capture refuses texts where they end."""
+        """Return whether a capture refuses texts where they end."""
         captured: Captured = self._captures[number]
         return captured.refuses
 
     def refusals(self, number: int, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """See `RuleSource.refusals`."""
+        """Return the rests of texts that a capture refuses; see `RuleSource.refusals`."""
         captured: Captured = self._captures[number]
         if self._source is None or (captured.unrefused is not None and begun.startswith(captured.unrefused)):
             return (), ()
@@ -158,19 +178,19 @@ class Rules:
         if found is None:
             found = self._source.refusals(captured.capture.then, begun)
             if not found[0] and not found[1]:
-                captured.unrefused = begun  # nor does a refused text begin as what is written after it
-            if len(self._refusals) >= REFUSALS_KEPT:
+                captured.unrefused = begun  # nothing written after it is refused, either
+            if len(self._refusals) >= MAX_REFUSALS:
                 self._refusals.clear()
             self._refusals[key] = found
         return found
 
     def goes_on_endless(self, position: int) -> bool:
-        """Whether infinitely many texts may complete a body from before a terminal, whatever part of that is written.
+        """Return whether infinitely many texts complete a body from a position on, whatever has been written of it.
 
-        Told only where few rules have to be looked at; else False. Bodies are made for it.
+        False also where more than a few rules would have to be searched. The search makes bodies.
 
         Raises:
-            LimitExceededError: grammar_symbols, automaton_states, or what the source raises.
+            LimitExceededError: grammar_symbols, automaton_states, or a limit of the source.
         """
         found = self._goes_on_endless.get(position)
         if found is None:
@@ -187,7 +207,7 @@ class Rules:
                 if symbol == TERMINAL:
                     if self.automata.is_ever_endless(self.start_state[position]):
                         return True
-                elif symbol not in seen and len(seen) < RULES_SEEN:
+                elif symbol not in seen and len(seen) < MAX_SEEN:
                     seen.add(symbol)
                     if self.first_rule[symbol] < 0:
                         self.expand(symbol)
@@ -197,10 +217,10 @@ class Rules:
                 symbol = self.symbols[position]
         return False
 
-    # -- where a position is, for messages --------------------------------------------------------------------------
+    # -- the rule of a position, for messages -----------------------------------------------------------------------
 
     def rule_at(self, position: int) -> int:
-        """The rule in whose body a position is; -1 for what is in none."""
+        """Return the rule whose body has a position; -1 if none has."""
         low, high = 0, self._rule_count
         while low < high:
             middle = (low + high) // 2
@@ -215,24 +235,24 @@ class Rules:
         return rule
 
     def head_of(self, rule: int) -> int:
-        """The nonterminal that a rule is of."""
+        """Return the nonterminal of a rule."""
         for nonterminal in range(self._nonterminals):
             if self.first_rule[nonterminal] <= rule < self.last_rule[nonterminal]:
                 return nonterminal
         return NOT_MADE
 
     def key_of(self, nonterminal: int) -> Hashable | None:
-        """The key of a nonterminal that its source made; None for others."""
+        """Return the key of a lazy nonterminal; None for other nonterminals."""
         return self._keys.get(nonterminal)
 
     def bodies_of(self, nonterminal: int) -> list[Sequence[Symbol | Lookahead]]:
-        """The bodies of a nonterminal that its source made, as it made them, in the order of their rules."""
+        """Return the bodies of a lazy nonterminal as its source makes them, in the order of their rules."""
         if self._source is None:
             return []
         return [body for body in self._source.bodies(self._keys[nonterminal]) if self._is_kept(body)]
 
     def _is_kept(self, body: Sequence[Symbol | Lookahead]) -> bool:
-        """Whether every terminal of a body matches something; else no rule was made of it."""
+        """Return whether every terminal of a body matches some text; otherwise the body has no rule."""
         for part in body:
             if isinstance(part, (Lazy, Lookahead)):
                 continue
@@ -246,7 +266,7 @@ class Rules:
         return True
 
     def _load(self, tables: GrammarTables) -> int:
-        """Writes the rules of the tables, the first of all; returns the number of their start."""
+        """Write the rules of the tables, before all others; return their start nonterminal."""
         states = [self.automata.add(regex) for regex in tables.terminals]
         count = len(tables.first_rule) - 1
         for _ in range(count):
@@ -269,7 +289,8 @@ class Rules:
         return tables.start
 
     def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol | Lookahead]]) -> None:
-        # Captured terminals become nonterminals first: the rules of one nonterminal stand together.
+        """Write the rules of a nonterminal."""
+        # Captured terminals become nonterminals first, so that the rules of this nonterminal stand together.
         ready = [self._symbols_of(body) for body in bodies]
         first = self._rule_count
         for symbols in ready:
@@ -280,12 +301,13 @@ class Rules:
                 self._write(symbol)
                 self.start_state[self.size - 1] = state
                 self.before[self.size - 1] = before
-        self.first_rule[nonterminal] = first  # last, so that an error leaves nothing half made
+        self.first_rule[nonterminal] = first  # last, so that an error leaves no half of the rules
         self.last_rule[nonterminal] = self._rule_count
 
     def _symbols_of(self, body: Sequence[Symbol | Lookahead]) -> list[tuple[int, int, int]] | None:
-        """The symbols of a body and its end, each with a terminal's start state and the look-ahead before it; None
-        where a terminal matches nothing.
+        """Return the symbols of a body and its end, each with its start state and the look-ahead before it.
+
+        None where a terminal matches no text.
         """
         out: list[tuple[int, int, int]] = []
         before = 0
@@ -315,14 +337,14 @@ class Rules:
         return out
 
     def _is_ever_endless(self, of: Regex | Lazy) -> bool:
-        """Whether texts may be refused where they end, and no beginning is left without an end."""
+        """Return whether texts of a terminal can be refused where they end, with some way on after every prefix."""
         return not isinstance(of, Lazy) and self.automata.is_ever_endless(self.automata.add(of))
 
     def _remaining(self, capture: Capture) -> Regex | Lazy:
         return capture.of if self._source is None else self._source.remaining(capture.then)
 
     def _captured(self, of: Regex | Lazy) -> int:
-        """The nonterminal of a captured symbol; -1 for a terminal that matches nothing."""
+        """Return the nonterminal of a captured symbol; -1 for a terminal that matches no text."""
         if isinstance(of, Lazy):
             return self._lazy(of.key)
         state = self.automata.add(of)
@@ -338,7 +360,7 @@ class Rules:
         return nonterminal
 
     def _lazy(self, key: Hashable) -> int:
-        """The nonterminal of a key."""
+        """Return the nonterminal of a key, a new one if need be."""
         number = self._numbers.get(key, NOT_MADE)
         if number < 0:
             number = self._numbers[key] = self._new_nonterminal()

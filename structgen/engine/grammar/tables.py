@@ -1,9 +1,23 @@
-"""The flat form of a grammar that the Earley engine reads: what the normal form gives."""
+"""Grammars as flat arrays, the form that the Earley engine reads, and the parts of bodies that are made while parsing.
+
+The passes of `structgen.kbnf.normal_form` write `GrammarTables`. The grammar
+
+    start ::= 'a' tail;    tail ::= 'b' | 'b' tail;
+
+is one array of symbols, each body followed by END; a dotted rule is a position in it:
+
+    position   0    1  2   3    4   5    6  7        nonterminals: 0 start, 1 tail
+    symbols    -2   1  -1  -3   -1  -3   1  -1       terminals: -2 is number 0, 'a'; -3 is number 1, 'b'
+    rule_starts [0, 3, 5]   first_rule [0, 1, 3]     rules of start: 0; rules of tail: 1 and 2
+
+A grammar that is too large to be written down has *lazy* nonterminals (`Lazy`). A `RuleSource` makes their bodies when
+they are first predicted, from `Regex` terminals, `Lazy`, `Capture` and `Lookahead`.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +31,7 @@ __all__ = [
     "GrammarTables",
     "Lazy",
     "Lookahead",
+    "Origins",
     "RuleSource",
     "Spelling",
     "Symbol",
@@ -25,14 +40,14 @@ __all__ = [
 ]
 
 END = -1
-CAPTURES = -(1 << 30)  # the symbol after a captured one is CAPTURES - number of the capture (`engine/rules.py`)
+CAPTURES = -(1 << 30)  # after a captured symbol stands CAPTURES minus the number of the capture (`rules.py`)
 
 
 class Lazy:
-    """A nonterminal whose bodies are made when it is first predicted. It never changes.
+    """A nonterminal whose bodies are made when it is first predicted. Immutable.
 
     Attributes:
-        key: names it; a `RuleSource` makes its bodies.
+        key: the name by which a `RuleSource` makes its bodies.
     """
 
     def __init__(self, key: Hashable) -> None:
@@ -40,16 +55,18 @@ class Lazy:
 
 
 class Capture:
-    """A symbol whose text decides what follows; the last of its body. It never changes.
+    """A symbol whose text decides what follows. It is the last of its body. Immutable.
+
+    An array whose items must differ captures each item; the key of what follows names the items so far.
 
     Attributes:
-        of: what is captured.
-        then: names what follows, for `RuleSource.after`.
-        endless: what follows never depends on the text before a further capture is entered: whatever is captured,
-            something of the same kind is left to capture.
-        refuses: some texts of a terminal `of` must not be captured, `RuleSource.refusals` tells which. Where every
-            beginning of its texts goes on to infinitely many, they are refused where they end, else the terminal is
-            made without them.
+        of: the symbol that is captured.
+        then: the name of what follows, for `RuleSource.after`.
+        endless: what follows does not depend on the text until a further capture is entered: whatever was captured,
+            enough texts of the same kind are left.
+        refuses: some texts of the terminal `of` must not be captured; `RuleSource.refusals` returns them. If every
+            prefix of its texts is a prefix of infinitely many, they are refused where they end. Otherwise the
+            terminal is made without them.
     """
 
     def __init__(self, of: Regex | Lazy, then: Hashable, endless: bool, refuses: bool = False) -> None:
@@ -60,10 +77,10 @@ class Capture:
 
 
 class Lookahead:
-    """A condition on the next character, at a place in a body behind some other symbol. It never changes.
+    """A condition on the next character, in a body after another symbol. Immutable.
 
     Attributes:
-        number: which of `GrammarTables.lookaheads`, from 1.
+        number: index in `GrammarTables.lookaheads`, from 1.
     """
 
     def __init__(self, number: int) -> None:
@@ -73,43 +90,43 @@ class Lookahead:
 Symbol = Regex | Lazy | Capture
 
 Spelling = tuple[tuple[bytes, ...], ...]
-"""Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins another."""
+"""Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins with another."""
+
+Origins = Callable[[], Mapping[Regex, tuple[str, ...]]]
+"""Returns the names of the rules that each terminal comes from. For messages."""
 
 
 class RuleSource(Protocol):
-    """Makes the bodies of lazy nonterminals: for one key always the same."""
+    """Makes the bodies of lazy nonterminals. The same key always has the same bodies."""
 
     def bodies(self, key: Hashable) -> Sequence[Sequence[Symbol | Lookahead]]:
-        """The bodies of a lazy nonterminal.
+        """Return the bodies of a lazy nonterminal.
 
-        It derives some text, and not the empty one; so does every terminal in a body, but that a body with a terminal
-        that matches nothing is dropped.
+        The nonterminal derives some text, and not the empty one. The same holds for every terminal in a body; but a
+        terminal may match nothing at all, and then the body is dropped.
         """
 
     def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
-        """The key of what follows a capture.
+        """Return the key of the nonterminal that follows a capture; None where the text must not be captured.
 
         Args:
-            then: from the `Capture`.
-            text: what was captured; None for something that derives at least what follows any text.
-
-        Returns:
-            None where the text must not be captured.
+            then: `Capture.then`.
+            text: the captured text. None for a nonterminal that derives at least everything that may follow any text.
         """
 
     def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """What would complete texts that must not be captured, of which some bytes have been written.
+        """Return the rests of texts that must not be captured, of which some bytes have been written.
 
         Args:
-            then: from a `Capture` that refuses texts.
-            begun: the bytes; never a whole text. Not asked for where nothing was refused to a part of them.
+            then: `Capture.then`, of a capture that refuses texts.
+            begun: the bytes; never a whole text. Once nothing was returned for some bytes, longer ones are not asked.
 
         Returns:
-            First what is always refused at this place: the same object for the same bytes. Then the others.
+            First the rests that are always refused after these bytes: the same object each time. Then the others.
         """
 
     def remaining(self, then: Hashable) -> Regex:
-        """The terminal of a `Capture` that refuses texts, without those."""
+        """Return the terminal of a `Capture` that refuses texts, without those texts."""
 
 
 class Describer(Protocol):
@@ -137,33 +154,33 @@ class Describer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GrammarTables:
-    """A grammar as flat arrays.
+    """A grammar as flat arrays; the module's docstring has an example.
 
     A position in `symbols` is a dotted rule: the dot stands before the symbol at that position.
 
     Attributes:
-        symbols: int32, all bodies one after another, each followed by END (-1). A symbol >= 0 is a nonterminal's
+        symbols: int32; all bodies one after another, each followed by END (-1). A symbol >= 0 is a nonterminal's
             number; a symbol <= -2 is terminal number `-2 - symbol`.
         first_rule: int32[nonterminals + 1]; the bodies of nonterminal A begin at
             `rule_starts[first_rule[A]:first_rule[A + 1]]`.
-        rule_starts: int32, positions in `symbols`.
-        terminals: the terminals' regexes; equal ones are one.
+        rule_starts: int32; positions in `symbols`.
+        terminals: the terminals' regexes; equal ones stand once.
         names: the nonterminals' names, for messages.
         start: number of the start nonterminal.
         accepts_empty: whether the empty text is in the language.
         lazy: the keys of lazy nonterminals; their numbers follow those of the others.
-        source: makes their bodies.
+        source: makes the bodies of lazy nonterminals.
         describer: describes their symbols in messages; None if nothing does.
-        lookaheads: sets of characters that must not come next; see `engine/lookaheads.py`.
-        before: int32, for each position the number (from 1) of the look-ahead that holds where the dot stands there,
-            0 for none; empty where there are none.
-        text_units: how many units long the texts are that terminals hold as tables or suffix automata, where these are
-            long: what memory the grammar takes.
+        lookaheads: sets of characters that must not come next; see `lookaheads.py`.
+        before: int32 by position; the number (from 1) of the look-ahead that holds where the dot stands there, 0 for
+            none. Empty where the grammar has no look-aheads.
+        text_units: total length of the long texts that terminals hold as tables or suffix automata, in their units. An
+            estimate of the grammar's memory.
 
-    Invariants: no body is empty; no terminal matches the empty text, or nothing at all; every nonterminal is reached
-    from `start`, has a body, and (unless endless rules were kept) derives some text. The language of `start` here
-    is without the empty text, which `accepts_empty` tells. A grammar whose language is empty, or only the empty
-    text, has one nonterminal without bodies.
+    Invariants: no body is empty. No terminal matches the empty text, and each matches some text. Every nonterminal is
+    reached from `start`, has a body, and (unless endless rules were kept) derives some text. The bodies do not derive
+    the empty text; `accepts_empty` has it. A grammar whose language is empty, or has only the empty text, has one
+    nonterminal without bodies.
     """
 
     symbols: array[int]
@@ -182,10 +199,10 @@ class GrammarTables:
 
 
 def terminal_symbol(number: int) -> int:
-    """The symbol that stands for terminal `number`."""
+    """Return the symbol of terminal `number`."""
     return -2 - number
 
 
 def terminal_number(symbol: int) -> int:
-    """The terminal that a symbol <= -2 stands for."""
+    """Return the number of the terminal whose symbol is `symbol`, which is <= -2."""
     return -2 - symbol

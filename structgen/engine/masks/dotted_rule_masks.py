@@ -188,8 +188,8 @@ class DottedRuleMasks:
             if at == ROOT:
                 climb.is_whole = True
                 continue
-            for waiting in range(sets._group_first[at], sets._group_last[at]):
-                following, above = sets._wait_position[waiting] + 1, sets._wait_group[waiting]
+            for waiting in range(sets.groups.first[at], sets.groups.last[at]):
+                following, above = sets.groups.wait_position[waiting] + 1, sets.groups.wait_group[waiting]
                 if rules.symbols[following] != END or rules.before[following]:
                     climb.positions.append(following)
                     climb.groups.append(above)

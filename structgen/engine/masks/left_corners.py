@@ -136,7 +136,7 @@ class LeftCorners:
     def _prepare(self, nonterminal: int) -> None:
         """Make the bodies of a nonterminal, and note that they are to be compared, when it is first met."""
         if self._rules.first_rule[nonterminal] < 0:
-            self._sets.expand(nonterminal)
+            self._rules.expand(nonterminal)
         if nonterminal not in self._met:
             self._met.add(nonterminal)
             self._uncompared.append(nonterminal)

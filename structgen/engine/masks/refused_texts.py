@@ -56,7 +56,7 @@ class RefusedTexts:
         if not nodes:
             return
         trie = remainders.trie
-        text = self._sets.text[set_id]
+        text = self._sets.table.text[set_id]
         refused = self._terminals.scratch.refused_tokens
         refused.begin()
         for node in nodes:
@@ -77,8 +77,8 @@ class RefusedTexts:
     def _may_refuse(self, set_id: int, state: int) -> bool:
         """Return whether a text may be refused to some item in `state`."""
         sets = self._sets
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] == state and sets.group_captures[sets.scan_group[scan]] & (FRESH | REFUSING):
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[scan] == state and sets.groups.captures[sets.scans.group[scan]] & (FRESH | REFUSING):
                 return True
         return False
 
@@ -87,15 +87,15 @@ class RefusedTexts:
         sets = self._sets
         some = every = _NO_NODES
         is_first = True
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] != state:
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[scan] != state:
                 continue
-            group = sets.scan_group[scan]
+            group = sets.scans.group[scan]
             nodes = _NO_NODES
             if self._may_end_too_soon(set_id, scan, state):
                 nodes = set()
                 self._find_ends(remainders, state, nodes)
-            elif sets.group_captures[group] & REFUSING:
+            elif sets.groups.captures[group] & REFUSING:
                 always, others = sets.refusals(set_id, group)
                 if always or others:
                     nodes = set(self._nodes_of(remainders, always)) if always else set()
@@ -108,15 +108,15 @@ class RefusedTexts:
     def _may_end_too_soon(self, set_id: int, scan: int, state: int) -> bool:
         """Return whether tokens that end the terminal of a scannable item may depend on what was captured before."""
         sets = self._sets
-        captures = sets.group_captures[sets.scan_group[scan]]
-        if sets.text[set_id] == NEEDS_CHECK:
+        captures = sets.groups.captures[sets.scans.group[scan]]
+        if sets.table.text[set_id] == NEEDS_CHECK:
             return captures & REFUSING != 0
-        if sets.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
+        if sets.table.text[set_id] != AFTER or not captures & (FRESH | REFUSING):
             return False
         if captures & REFUSING:
             return True
-        for other in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[other] == state and sets.rules.goes_on_endless(sets.scan_position[other] + 1):
+        for other in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[other] == state and sets.rules.goes_on_endless(sets.scans.position[other] + 1):
                 return False  # whatever this item may not become, the other one may
         return True
 

@@ -112,7 +112,7 @@ class SetWalk(TrieWalk):
         if not target:
             return SKIP
         trie = self.trie
-        is_suspect = self._sets.text[target] == NEEDS_CHECK
+        is_suspect = self._sets.table.text[target] == NEEDS_CHECK
         for index in range(trie.token_start[node], trie.token_start[node + 1]):
             if trie.has_counts and not self._remainders.means(index):
                 continue
@@ -215,12 +215,12 @@ class SetMasks:
     def _shared(self, set_id: int) -> SetMask | None:
         """Return the mask of the same items whatever their text, where this text makes no difference."""
         sets = self._sets
-        if sets.text[set_id] < EMPTY_TEXT:
+        if sets.table.text[set_id] < EMPTY_TEXT:
             return None
         sets.close(set_id)
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            group = sets.scan_group[scan]
-            if not sets.group_captures[group] & REFUSING or sets.begins_here(set_id, group):
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            group = sets.scans.group[scan]
+            if not sets.groups.captures[group] & REFUSING or sets.begins_here(set_id, group):
                 continue
             always, others = sets.refusals(set_id, group)
             if always or others:
@@ -257,8 +257,8 @@ class SetMasks:
         by_dotted_rule = sets.rules.are_by_place
         marks = self._scratch.seen_states
         of_round = marks.begin()
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            state = sets.scan_state[scan]
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            state = sets.scans.state[scan]
             if not marks.meet(state, of_round):
                 continue
             if has_lookaheads and sets.is_stuck(set_id, state):
@@ -273,7 +273,7 @@ class SetMasks:
                 continue
             for index in range(terminal.first_remainders, terminal.last_remainders):
                 self._follow(store.remainders[index], sets.after(set_id, state))
-            if sets.captures[set_id]:
+            if sets.table.captures[set_id]:
                 self._refused_texts.remove(store.whole, set_id, state, first_found, first_range)
 
     def _check_suspects(self, set_id: int) -> None:
@@ -360,9 +360,9 @@ class SetMasks:
         """Add the tokens of remainders that may follow the terminals in `state`; see `dotted_rule_masks.py`."""
         sets = self._sets
         agenda = self._agenda
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            if sets.scan_state[scan] == state:
-                self._add_rest(sets.scan_position[scan] + 1, 0, remainders, sets.scan_group[scan])
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[scan] == state:
+                self._add_rest(sets.scans.position[scan] + 1, 0, remainders, sets.scans.group[scan])
         while agenda:
             group = agenda.pop()
             ahead = agenda.pop()
@@ -435,8 +435,8 @@ class SetMasks:
                 return
             self._met.add(pair)
         sets.close(set_id)
-        first = sets.first_scan[set_id]
-        last = sets.last_scan[set_id]
+        first = sets.table.first_scan[set_id]
+        last = sets.table.last_scan[set_id]
         has_lookaheads = sets.rules.lookaheads.shift > 0
         self._followed += 1
         marks = self._scratch.states_after
@@ -445,7 +445,7 @@ class SetMasks:
             self._walk.find(remainders, set_id)
             return
         for scan in range(first, last):
-            state = sets.scan_state[scan]
+            state = sets.scans.state[scan]
             if not marks.meet(state, of_round):
                 continue
             if has_lookaheads and sets.is_stuck(set_id, state):
@@ -459,13 +459,13 @@ class SetMasks:
                 self._add_all(table)
             for index in range(table.first_remainders, table.last_remainders):
                 self._follow(store.remainders[index], sets.after(set_id, state))
-            if sets.captures[set_id]:
+            if sets.table.captures[set_id]:
                 self._refused_texts.remove(remainders, set_id, state, first_found, first_range)
 
     def _is_suspect(self, set_id: int, scan: int) -> bool:
         """Return whether the tokens that go on with a scannable item may depend on what was captured just before."""
         sets = self._sets
-        text = sets.text[set_id]
-        if text != AFTER or not sets.group_captures[sets.scan_group[scan]] & FRESH:
+        text = sets.table.text[set_id]
+        if text != AFTER or not sets.groups.captures[sets.scans.group[scan]] & FRESH:
             return text == NEEDS_CHECK
-        return not sets.rules.goes_on_endless(sets.scan_position[scan])
+        return not sets.rules.goes_on_endless(sets.scans.position[scan])

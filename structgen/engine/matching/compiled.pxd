@@ -10,7 +10,7 @@ cdef class SharedTables:
     cdef readonly object lock
     cdef readonly object limits
     cdef readonly long long mask_bytes
-    cdef dict _others               # by fingerprint: terminal masks of other vocabularies
+    cdef dict _others               # by vocabulary: terminal masks of other vocabularies
 
     cpdef TerminalMasks terminals_of(self, vocabulary)
     cpdef bint is_full(self) noexcept

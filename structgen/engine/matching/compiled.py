@@ -1,16 +1,26 @@
-"""A grammar made ready for one vocabulary, and the tables that grammars of one vocabulary share."""
+"""Compiled grammars: the item sets and masks of a grammar for one vocabulary, and the tables that grammars share.
+
+    CompiledGrammar                     one grammar
+      sets, masks                         its Earley sets, and the masks made of them
+      shared -> SharedTables              one for a vocabulary and its limits
+                  automata                  of terminals: equal terminals of all grammars have equal states
+                  terminals                 which tokens a terminal allows, by automaton state
+
+The tables grow with use and are bounded by `Limits`. Past a bound they are dropped and begun anew: a new *epoch* of the
+grammar. A matcher that was on its way then finds its set again, by copying it or by reading its text again.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Protocol
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.rules import Rules
-from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.regex.tree import Regex
@@ -18,23 +28,30 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-if TYPE_CHECKING:
-    from structgen.engine.matching.matcher import Matcher
-
-__all__ = ["CompiledGrammar", "SharedTables"]
+__all__ = ["CompiledGrammar", "EpochCache", "SharedTables"]
 
 
-SHARED_STATES = 262_144  # for so many there is room at first, which takes memory as it is used
+SHARED_STATES = 262_144  # room for automaton states at first; memory is taken as it is used
+MAX_KEPT_LIMITS = 4  # number of different `Limits` that a vocabulary has shared tables for at a time
 
 
 class SharedTables:
     """Automata and terminal masks that all grammars compiled for one vocabulary share.
 
-    They only grow. When they have grown past half of a limit, grammars compiled from then on share new ones, and the
-    old ones go when the last grammar that uses them goes.
+    They only grow. Once they have grown past half of a limit, grammars compiled from then on get new ones. The old ones
+    are freed with the last grammar that uses them.
+
+    Args:
+        vocabulary: the tokens.
+        limits: bounds of the tables.
+        lock: the lock below.
 
     Attributes:
-        lock: held by whoever reads or extends the tables, or the sets of a grammar that uses them.
+        automata: the automata of all terminals.
+        terminals: the masks of all terminals.
+        lock: held while the tables, or the sets of a grammar that uses them, are read or extended.
+        limits: bounds of the tables.
+        mask_bytes: bound of the masks' memory, in bytes.
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, lock: threading.RLock) -> None:
@@ -46,7 +63,7 @@ class SharedTables:
         self._others: dict[Vocabulary, TerminalMasks] = {}
 
     def terminals_of(self, vocabulary: Vocabulary) -> TerminalMasks:
-        """Terminal masks of another vocabulary, over the same automata."""
+        """Return the terminal masks of another vocabulary, over the same automata."""
         found = self._others.get(vocabulary)
         if found is None:
             found = self._others[vocabulary] = TerminalMasks(vocabulary, self.automata)
@@ -54,12 +71,12 @@ class SharedTables:
 
     @property
     def bytes_used(self) -> int:
-        """About how much memory masks and the texts of substrings take."""
+        """Estimated memory of the masks and the texts of substrings, in bytes."""
         return self._masks_bytes() + self.automata.payloads.suffix_bytes()
 
     @property
     def is_worn(self) -> bool:
-        """Whether a new grammar had better begin afresh."""
+        """Whether the tables have grown so large that a new grammar should begin with new ones."""
         automata = self.automata
         return (
             automata.count + automata.pairs > self.limits.automaton_states // 2
@@ -67,7 +84,7 @@ class SharedTables:
         )
 
     def is_full(self) -> bool:
-        """Whether the masks have grown past their limit."""
+        """Return whether the masks have grown past their limit."""
         if self._others:
             return self._masks_bytes() > self.mask_bytes
         return self.terminals.store.bytes_used > self.mask_bytes
@@ -77,13 +94,12 @@ class SharedTables:
 
 
 class SharedState:
-    """What hangs on a vocabulary for the grammars compiled for it; it goes when the vocabulary goes.
+    """The shared tables of one vocabulary, by limits. It is stored on the vocabulary and freed with it.
 
-    (Kept on the vocabulary, not in a weak dictionary beside it: the tables refer to the vocabulary, and would keep it
-    alive there for ever.)
+    (A weak dictionary of vocabularies would not do: the tables refer to the vocabulary, and would keep it alive.)
 
     Attributes:
-        lock: one for all tables of the vocabulary: a mask costs microseconds.
+        lock: one lock for all tables of the vocabulary. A mask takes microseconds, so threads rarely wait.
     """
 
     _making = threading.Lock()
@@ -94,52 +110,66 @@ class SharedState:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> SharedState:
-        """The state of a vocabulary, made when first asked for."""
+        """Return the state of a vocabulary; make it at the first call."""
         with cls._making:
             if not isinstance(vocabulary.shared, SharedState):
                 vocabulary.shared = SharedState()
             return vocabulary.shared
 
     def tables(self, vocabulary: Vocabulary, limits: Limits) -> SharedTables:
-        """The tables that a grammar compiled now should use."""
+        """Return the tables that a grammar compiled now should use."""
         with self.lock:
             tables = self._tables.get(limits)
             if tables is None or tables.is_worn:
-                if len(self._tables) >= KEPT_LIMITS:
+                if len(self._tables) >= MAX_KEPT_LIMITS:
                     self._tables.clear()
                 tables = self._tables[limits] = SharedTables(vocabulary, limits, self.lock)
             return tables
 
     def is_empty(self, vocabulary: Vocabulary, limits: Limits) -> Callable[[Regex], bool]:
-        """Whether a regex matches nothing, found out in the automata that the grammar will use."""
+        """Return a function that decides whether a regex matches nothing, in the automata that the grammar will use."""
 
         def found(regex: Regex) -> bool:
             with self.lock:
                 try:
                     return self.tables(vocabulary, limits).automata.is_empty(regex)
                 except LimitExceededError:
-                    return AutomatonStore(limits).is_empty(regex)  # it may fit where nothing else is
+                    return AutomatonStore(limits).is_empty(regex)  # it may fit into empty tables
 
         return found
 
 
-KEPT_LIMITS = 4  # so many different `Limits` have shared tables at a time
+class EpochCache(Protocol):
+    """A cache of another package for the sets of one epoch of a grammar: dropped when the epoch ends."""
+
+    epoch: int
 
 
 class CompiledGrammar:
-    """A grammar made ready for one vocabulary. Shared by any number of matchers and threads.
+    """A grammar compiled for one vocabulary. Shared by any number of matchers and threads.
+
+    Args:
+        tables: the grammar in normal form.
+        vocabulary: the tokens.
+        eager: the text ends at the first token after which it can (as KBNF defines it). Otherwise it ends where the
+            model chooses an end token.
+        limits: bounds of its tables, and of those that it shares.
 
     Attributes:
         tables: the grammar in normal form.
-        vocabulary: the vocabulary.
-        eager: the text ends at the first token after which it can (what KBNF means), rather than where the model
-            chooses an end token.
-        limits: the bounds it works under.
-        epoch: counts how often the sets were dropped and begun anew; a matcher of an older epoch finds its place anew.
-        previous: the sets of the epoch before, from which places can still be adopted; None where the automata were
-            dropped too.
-        proper: what `structgen.tokenization` found out about the sets of this epoch.
-        origin: tells the rules that terminals come from, where the tables' names say less; for messages.
+        vocabulary: the tokens.
+        spellings: the bytes of each token.
+        eager: see above.
+        limits: the bounds.
+        lock: held while sets, masks or shared tables are read or extended.
+        shared: the automata and terminal masks.
+        sets: the Earley sets of this epoch.
+        masks: the masks of these sets.
+        epoch: number of times that the sets were begun anew. A matcher of an older epoch has to find its set again.
+        previous: the sets of the epoch before, from which matchers can copy theirs; None where the automata were
+            dropped, too.
+        proper: the cache of `structgen.tokenization` for the sets of this epoch.
+        origin: returns the rules that terminals come from, where the tables' names say less. For messages.
     """
 
     def __init__(
@@ -152,17 +182,18 @@ class CompiledGrammar:
     ) -> None:
         self.tables = tables
         self.vocabulary = vocabulary
-        self.spellings = vocabulary.spellings  # here, too: each token is looked up
+        self.spellings = vocabulary.spellings  # a copy, as each token is looked up
         self.eager = eager
         self.limits = limits
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
         self.previous: ItemSetStore | None = None
-        self.proper: Any = None
-        self.origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
+        self.proper: EpochCache | None = None
+        self.origin: Origins | None = None
         self._begin()
 
     def _begin(self) -> None:
+        """Begin an epoch with new sets, in the tables that the vocabulary has now."""
         shared = SharedState.of(self.vocabulary).tables(self.vocabulary, self.limits)
         with self.lock:
             try:
@@ -170,13 +201,15 @@ class CompiledGrammar:
             except LimitExceededError as error:
                 if error.limit != "automaton_states":
                     raise
-                shared = SharedTables(self.vocabulary, self.limits, self.lock)  # it may fit where nothing else is
+                shared = SharedTables(self.vocabulary, self.limits, self.lock)  # it may fit into empty tables
                 sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
-            self._take(shared, sets, None)
+            self._begin_epoch(shared, sets, None)
 
-    def _take(self, shared: SharedTables, sets: ItemSetStore, previous: ItemSetStore | None) -> None:
-        """Goes on with other tables in a new epoch, which matchers look at before they read without the lock: so it is
-        first, and nothing that makes an object comes between (the garbage collector may let other threads run).
+    def _begin_epoch(self, shared: SharedTables, sets: ItemSetStore, previous: ItemSetStore | None) -> None:
+        """Begin a new epoch with other tables.
+
+        Matchers compare the epoch before they read without the lock. So it is set first, and nothing after that makes
+        an object: the garbage collector may let other threads run.
         """
         masks = SetMasks(sets, shared.terminals)
         self.epoch += 1
@@ -189,23 +222,18 @@ class CompiledGrammar:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
 
     def renew(self) -> None:
-        """Drops automata, lazy rules, sets and masks; matchers find their place again by themselves."""
+        """Drop automata, lazy rules, sets and masks. Matchers find their sets again by themselves."""
         self._begin()
 
     def renew_sets(self) -> None:
-        """Drops the sets and their masks only. Those of one epoch are kept, for matchers to take their place along."""
+        """Drop the sets and their masks only. The sets stay for one more epoch, so that matchers can copy theirs."""
         with self.lock:
-            self._take(self.shared, self._new_sets(self.sets.rules), self.sets)
+            self._begin_epoch(self.shared, self._new_sets(self.sets.rules), self.sets)
 
     def prepare(self) -> None:
-        """Makes the mask before the first token, within the bounds of a mask: whoever compiles while a model reads its
-        prompt need not wait for it then.
+        """Make the mask before the first token ahead of time, for example while a model reads its prompt.
+
+        Nothing happens where a limit is passed: the call that asks for the mask raises the error.
         """
-        with self.lock, contextlib.suppress(LimitExceededError):  # whoever asks for the mask is told
+        with self.lock, contextlib.suppress(LimitExceededError):
             self.masks.get(self.sets.start_set)
-
-    def matcher(self) -> Matcher:
-        """A new matcher, before the first token."""
-        from structgen.engine.matching.matcher import Matcher
-
-        return Matcher(self)

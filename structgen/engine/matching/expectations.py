@@ -1,46 +1,49 @@
-"""What may stand at a place of a text, in words: for messages, when they are asked for.
+"""Words for what may come next in a text, found from its Earley set. For messages.
 
-Nothing is kept for it. An item of an Earley set knows its position in the rules, and so its rule: in a grammar that
-was written down the rule has a name, and the `Describer` of others is asked what the symbol is, and where that was
-said. What has begun already, and what nobody has words for, is told by the automaton of its terminal.
+For each scannable item of the set:
+
+1. Its dotted rule leads to its rule. A rule that was written down has a name. For other rules, the grammar's
+   `Describer` says in words what the symbol is, and at which location of the schema it was asked for.
+2. A terminal that has begun, or that has no words, is described by its automaton: the bytes that must come, all of its
+   texts, or the set of bytes that may come first.
+
+Items that are the same thing become one: `a key: "name" or "age"`. Nothing is computed or kept while masks are made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.grammar.tables import Capture, Lookahead, Symbol, terminal_number
+from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.grammar.tables import Capture, GrammarTables, Lookahead, Origins, Symbol, terminal_number
 from structgen.engine.regex.tree import Literal, LiteralSet
-
-if TYPE_CHECKING:
-    from structgen.engine.matching.compiled import CompiledGrammar
 
 __all__ = ["THE_END", "ExpectationFinder", "Expected", "joined", "shown"]
 
-MAX_SHOWN = 8  # texts of one kind
-LONGEST_SHOWN = 60  # bytes of one text
-MAX_ITEMS = 2_000  # of a set are looked at
-LINKS = 1_000  # of a chain of rules, each of which waits for the one before
-MAX_BYTES = 20
-MAX_RULES = 3
+MAX_SHOWN = 8  # number of texts of one kind
+MAX_TEXT_BYTES = 60  # of one text that is shown
+MAX_ITEMS = 2_000  # number of items of a set that are described
+MAX_LINKS = 1_000  # length of a chain of rules, each of which waits for the one before
+MAX_BYTES = 20  # number of different bytes that are listed
+MAX_RULES = 3  # number of rules that are named
 IN_ANY_CASE = " in any case"
-MAX_STATES = 200  # in a search for an example
+MAX_STATES = 200  # number of automaton states that a search for an example visits
 SPACES = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 WHITE_SPACE = "white space"
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Something that may stand at a place of a text.
+    """Something that may come next in a text.
 
     Attributes:
-        words: what it is: `","`, `a key: "name" or "age"`, `an integer from 0 to 120`, `the end`.
-        place: the rule of the grammar, or the place in the schema (a JSON pointer behind `#`), that asks for it; may be
+        words: a description: `","`, `a key: "name" or "age"`, `an integer from 0 to 120`, `the end`.
+        place: the rule of the grammar, or the location in the schema (`#` and a JSON pointer), that asks for it; may be
             empty.
-        example: bytes that may be written there, as short as possible; none for the end.
+        example: a shortest text that may be written there, in bytes; empty for the end.
     """
 
     words: str
@@ -54,104 +57,113 @@ class Expected:
 THE_END = Expected("the end", "")
 
 
-class _Told(NamedTuple):
-    """What a scannable item stands for: `texts` may be listed with those of others that are the same `what`."""
+class _Description(NamedTuple):
+    """The description of one scannable item: `text` may be listed with the texts of other items of the same `what`."""
 
     what: str
     text: str
-    place: str
+    location: str
     example: bytes
 
 
 class ExpectationFinder:
-    """What the sets of a compiled grammar lead to. Made for one question, or a few: it keeps what it looked up."""
+    """Describes what may follow an item set of a grammar.
 
-    def __init__(self, compiled: CompiledGrammar) -> None:
-        self._sets = compiled.sets
-        self._rules = compiled.sets.rules
-        self._automata: AutomatonStore = compiled.sets.automata
-        self._describer = compiled.tables.describer
-        self._tables = compiled.tables
-        self._names = compiled.tables.names
-        self._origin = compiled.origin
+    It is made for one question, or a few, and keeps the bodies that it has looked up.
+
+    Args:
+        sets: the item sets of the grammar.
+        tables: the grammar in normal form.
+        origin: returns the rules that terminals come from, where the tables' names say less.
+    """
+
+    def __init__(self, sets: ItemSetStore, tables: GrammarTables, origin: Origins | None) -> None:
+        self.sets = sets
+        self._rules = sets.rules
+        self._automata: AutomatonStore = sets.automata
+        self._describer = tables.describer
+        self._tables = tables
+        self._names = tables.names
+        self._origin = origin
         self._bodies: dict[int, list[Sequence[Symbol | Lookahead]]] = {}
 
     def expected(self, set_id: int) -> tuple[Expected, ...]:
-        """What may stand behind a set.
+        """Describe what may come after a set.
 
         Raises:
-            LimitExceededError: automaton_states, or what the grammar's source raises.
+            LimitExceededError: automaton_states, or a limit of the grammar's source.
         """
-        sets = self._sets
+        sets = self.sets
         sets.close(set_id)
-        told: dict[_Told, None] = {}
-        first, last = sets.first_scan[set_id], sets.last_scan[set_id]
+        told: dict[_Description, None] = {}
+        first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
         for scan in range(first, min(last, first + MAX_ITEMS)):
-            told[self._told(sets.scan_position[scan], sets.scan_state[scan], sets.scan_group[scan])] = None
+            told[self._describe(sets.scans.position[scan], sets.scans.state[scan], sets.scans.group[scan])] = None
         found = _grouped(told)
         if len(found) > 1:
             found = [one for one in found if one.words != WHITE_SPACE]
-        if sets.accepting[set_id]:
+        if sets.table.accepting[set_id]:
             found.append(THE_END)
         return tuple(found)
 
     def open_rules(self, set_id: int) -> tuple[str, ...]:
-        """The rules, or places in the schema, that are under way behind a set, the outermost first.
+        """Return the rules, or locations in the schema, that are open after a set, the outermost first.
 
-        Where there are several ways to read the text so far, those of the one with the most, of the first few.
+        Where the text so far can be read in several ways, these are the rules of the deepest of the first few ways.
         """
-        sets = self._sets
+        sets = self.sets
         sets.close(set_id)
-        first, last = sets.first_scan[set_id], sets.last_scan[set_id]
+        first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
         found: list[str] = []
         for scan in range(first, min(last, first + MAX_SHOWN)):
-            chain = self._chain(sets.scan_position[scan], sets.scan_group[scan])
+            chain = self._chain(sets.scans.position[scan], sets.scans.group[scan])
             found = chain if len(chain) > len(found) else found
         return tuple(reversed(found))
 
     def _chain(self, position: int, group: int) -> list[str]:
-        """The places of an item and of what waits for it, the innermost first."""
-        origin = self._origin_of(position, self._own_place(position) or "")
+        """Return the rules of an item and of the items that wait for it, the innermost first."""
+        origin = self._origin_of(position, self._own_location(position) or "")
         found = [origin] if origin else []
-        for _ in range(LINKS):
-            place = self._own_place(position)
-            if place and (not found or found[-1] != place):
-                found.append(place)
-            waiting = self._sets.waiting(group)
+        for _ in range(MAX_LINKS):
+            location = self._own_location(position)
+            if location and (not found or found[-1] != location):
+                found.append(location)
+            waiting = self.sets.waiting(group)
             if not waiting:
                 break
             position, group = waiting[0]
         return found
 
     def is_accepted(self, set_id: int, byte: int) -> bool:
-        """Whether a terminal may go on by a byte that the set refuses: it would end a text that must not come again."""
-        sets, automata = self._sets, self._automata
-        items = range(sets.first_scan[set_id], sets.last_scan[set_id])
-        return bool(sets.captures[set_id]) and any(automata.next(sets.scan_state[item], byte) for item in items)
+        """Return whether a terminal allows a byte that the set refuses, as it would end a text that must be new."""
+        sets, automata = self.sets, self._automata
+        items = range(sets.table.first_scan[set_id], sets.table.last_scan[set_id])
+        return bool(sets.table.captures[set_id]) and any(automata.next(sets.scans.state[item], byte) for item in items)
 
     # -- one item ---------------------------------------------------------------------------------------------------
 
-    def _told(self, position: int, state: int, group: int) -> _Told:
-        place = self._place(position, group)
-        place = self._origin_of(position, place) or place
+    def _describe(self, position: int, state: int, group: int) -> _Description:
+        """Describe one scannable item."""
+        location = self._location(position, group)
+        location = self._origin_of(position, location) or location
         what, text = self._words(position, group)
         example = self._automata.shortest_text(state, MAX_STATES) or b""
         if self._is_white_space(state):
-            return _Told(WHITE_SPACE, "", "", example)
+            return _Description(WHITE_SPACE, "", "", example)
         if state == self._rules.start_state[position] and (what or text):
-            return _Told(what, text, place, example)
+            return _Description(what, text, location, example)
         forced, is_free = self._forced(state)
         if forced:
             purpose = f", for {what}" if what and not text else ""
-            return _Told("", shown(forced) + (IN_ANY_CASE if is_free else "") + purpose, place, example)
+            return _Description("", shown(forced) + (IN_ANY_CASE if is_free else "") + purpose, location, example)
         if what and not text:
             some = self._automata.first_bytes(state)
             detail = f" ({class_words(some)})" if some.bit_count() <= MAX_BYTES else ""
-            return _Told(f"more of {what}{detail}", "", place, example)
-        return _Told(*self._by_automaton(state), place, example)
+            return _Description(f"more of {what}{detail}", "", location, example)
+        return _Description(*self._by_automaton(state), location, example)
 
     def _words(self, position: int, group: int) -> tuple[str, str]:
-        """What the describer says of a terminal; nothing where it was written down."""
+        """Return the words that the grammar's source has for a terminal; none in rules that were written down."""
         for _ in range(2):
             rule = self._rules.rule_at(position)
             head = self._rules.head_of(rule) if rule >= 0 else -1
@@ -159,14 +171,14 @@ class ExpectationFinder:
             if key is not None and self._describer is not None:
                 body, at = self._body(head, rule, position)
                 return self._describer.words(key, body, at)
-            waiting = self._sets.waiting(group)
+            waiting = self.sets.waiting(group)
             if head < len(self._names) or not waiting:
                 break
             position, group = waiting[0]  # a captured terminal has a nonterminal of its own
         return "", ""
 
-    def _origin_of(self, position: int, place: str) -> str:
-        """The rules that a terminal comes from, where the one that it is in now is none of them."""
+    def _origin_of(self, position: int, location: str) -> str:
+        """Return the rules that a terminal was written in, if normalization has moved it to another one."""
         symbols = self._tables.symbols
         if self._origin is None or position >= len(symbols) or symbols[position] > -2:
             return ""
@@ -174,24 +186,25 @@ class ExpectationFinder:
         known = self._origin()
         texts = [Literal(text) for text in regex.texts] if isinstance(regex, LiteralSet) else [regex]
         names = [name for name in known.get(texts[0], ()) if all(name in known.get(text, ()) for text in texts)]
-        return "" if place in names or len(names) > MAX_RULES else joined(names)
+        return "" if location in names or len(names) > MAX_RULES else joined(names)
 
-    def _place(self, position: int, group: int) -> str:
-        """The rule, or the place in the schema, that a position belongs to; that of what waits for it, if it has none
-        of its own.
+    def _location(self, position: int, group: int) -> str:
+        """Return the rule, or the location in the schema, of a dotted rule.
+
+        Where it has none, it is that of the item that waits for it.
         """
-        for _ in range(LINKS):
-            place = self._own_place(position)
-            if place is not None:
-                return place
-            waiting = self._sets.waiting(group)
+        for _ in range(MAX_LINKS):
+            location = self._own_location(position)
+            if location is not None:
+                return location
+            waiting = self.sets.waiting(group)
             if not waiting:
                 break
             position, group = waiting[0]
         return ""
 
-    def _own_place(self, position: int) -> str | None:
-        """The same, where it does not depend on what waits for it."""
+    def _own_location(self, position: int) -> str | None:
+        """Return the rule, or the location in the schema, of a dotted rule itself; None where it has none."""
         rule = self._rules.rule_at(position)
         head = self._rules.head_of(rule) if rule >= 0 else -1
         key = self._rules.key_of(head) if head >= 0 else None
@@ -201,7 +214,7 @@ class ExpectationFinder:
         return self._names[head] if 0 <= head < len(self._names) else None
 
     def _body(self, head: int, rule: int, position: int) -> tuple[Sequence[Symbol | Lookahead], int]:
-        """The body of a rule as its source made it, and which of its parts stands at a position."""
+        """Return the body of a rule as its source made it, and the index of its part after the dot."""
         bodies = self._bodies.get(head)
         if bodies is None:
             bodies = self._bodies[head] = self._rules.bodies_of(head)
@@ -216,14 +229,14 @@ class ExpectationFinder:
     # -- automata ---------------------------------------------------------------------------------------------------
 
     def _is_white_space(self, state: int) -> bool:
-        """Whether nothing but white space can come, within a terminal that allows some."""
+        """Return whether a terminal may end here, and only white space may come within it."""
         some = self._automata.first_bytes(state)
         return bool(self._automata.table.accepting[state]) and some != 0 and not some & ~SPACES
 
     def _forced(self, state: int) -> tuple[bytes, bool]:
-        """The bytes that must come next within a terminal, up to the case of letters; and whether that is free."""
+        """Return the bytes that must come next within a terminal, and whether the case of letters is free."""
         automata, out, is_free = self._automata, bytearray(), False
-        while len(out) <= LONGEST_SHOWN and (not automata.table.accepting[state] or not out):
+        while len(out) <= MAX_TEXT_BYTES and (not automata.table.accepting[state] or not out):
             some = automata.first_bytes(state)
             byte = some.bit_length() - 1
             target = automata.next(state, byte) if some else 0
@@ -238,7 +251,7 @@ class ExpectationFinder:
         return bytes(out), is_free
 
     def _by_automaton(self, state: int) -> tuple[str, str]:
-        """Words for what a terminal goes on with, and its text."""
+        """Return words for the rest of a terminal, or its text where there is only one."""
         texts = self._texts(state)
         if texts is not None:
             return ("", shown(texts[0])) if len(texts) == 1 else (joined(map(shown, texts)), "")
@@ -251,17 +264,17 @@ class ExpectationFinder:
         return f"{class_words(some)}{such_as}", ""
 
     def _texts(self, state: int) -> list[bytes] | None:
-        """All texts of a terminal from a state; None where they are more than a few, or long."""
+        """Return all texts of a terminal from a state; None if there are more than a few, or if they are long."""
         found: list[bytes] = []
         work = [(state, b"")]
-        for _ in range(MAX_SHOWN * LONGEST_SHOWN):
+        for _ in range(MAX_SHOWN * MAX_TEXT_BYTES):
             if not work:
                 return sorted(found)
             state, text = work.pop()
             if self._automata.table.accepting[state]:
                 found.append(text)
             some = self._automata.first_bytes(state)
-            if len(found) > MAX_SHOWN or len(text) >= LONGEST_SHOWN or len(work) + some.bit_count() > MAX_SHOWN:
+            if len(found) > MAX_SHOWN or len(text) >= MAX_TEXT_BYTES or len(work) + some.bit_count() > MAX_SHOWN:
                 return None
             work.extend(
                 (self._automata.next(state, byte), text + bytes([byte])) for byte in range(256) if some >> byte & 1
@@ -269,23 +282,23 @@ class ExpectationFinder:
         return None
 
 
-def _grouped(told: Iterable[_Told]) -> list[Expected]:
-    """Items that are the same thing become one, with all their texts."""
-    groups: dict[tuple[str, str], list[_Told]] = {}
+def _grouped(told: Iterable[_Description]) -> list[Expected]:
+    """Merge items that are the same thing into one, with all their texts."""
+    groups: dict[tuple[str, str], list[_Description]] = {}
     for one in told:
-        key = (one.what, one.place) if one.what else (one.text, one.place)
+        key = (one.what, one.location) if one.what else (one.text, one.location)
         groups.setdefault(key, []).append(one)
     found: list[Expected] = []
-    for (name, place), members in groups.items():
+    for (name, location), members in groups.items():
         texts = list(dict.fromkeys(one.text for one in members if one.text)) if members[0].what else []
         words = f"{name}: {joined(texts)}" if texts else name
         example = min((one.example for one in members), key=len)
-        found.append(Expected(words, place, example))
+        found.append(Expected(words, location, example))
     return found
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Some texts in one: `a, b or c`; of many the first few, and how many more there are."""
+    """Join texts: `a, b or c`. Of many, list the first few and the number of the others."""
     listed = list(texts)
     if len(listed) > MAX_SHOWN:
         return f"{', '.join(listed[:MAX_SHOWN])} or {len(listed) - MAX_SHOWN} more"
@@ -293,23 +306,23 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def shown(data: bytes) -> str:
-    r"""A text for messages: in quotes, or in back quotes where it has quotes itself.
+    r"""Return a text for messages: in quotes, or in back quotes where it contains quotes.
 
     >>> print(shown(b","), shown(b'"name"'), shown(b"\xff\n"))
     "," `"name"` "\xff\n"
     """
-    text = printable(data if len(data) <= LONGEST_SHOWN else data[:LONGEST_SHOWN] + "…".encode())
+    text = printable(data if len(data) <= MAX_TEXT_BYTES else data[:MAX_TEXT_BYTES] + "…".encode())
     return f"`{text}`" if '"' in text else f'"{text}"'
 
 
 def printable(data: bytes) -> str:
-    """A text in which nothing is hidden: control characters, and bytes that are no UTF-8, are escaped."""
+    """Return a text with control characters, and bytes that are not UTF-8, escaped."""
     text = data.decode(errors="backslashreplace")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def class_words(some: int) -> str:
-    """Words for a set of bytes, given as bits.
+    """Return words for a set of bytes, which is given as bits.
 
     >>> class_words(sum(1 << byte for byte in b"0123456789-"))
     '"-" or "0" to "9"'

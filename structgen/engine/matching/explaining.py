@@ -1,47 +1,51 @@
-"""Why a token may come next, or may not: `Matcher.explain`."""
+"""Explains why a token may come next, or why not (`Matcher.explain`).
+
+The token's bytes are followed from the current Earley set to the first one that is refused. `expectations.py` then says
+what was expected there:
+
+    token 1 ("toffee") is refused at its byte 1, "o", after "one t". Expected there: "ea" (drink).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from structgen.engine.matching.expectations import THE_END, ExpectationFinder, Expected, shown
-
-if TYPE_CHECKING:
-    from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Explanation", "Reason", "explain"]
 
 Reason = Literal["allowed", "grammar", "taken", "ended", "unfinished", "tokenizer", "no text", "no token"]
-"""Why a token is what it is:
+"""The reason why a token is allowed or refused:
 
 allowed     it may come next
 grammar     its bytes leave the grammar
-taken       they end a text that must not come again, such as the key of an object
+taken       its bytes end a text that must not come again, such as a key of an object
 ended       the text has ended, and only an end token may follow
-unfinished  an end token, where the text may not end
-tokenizer   the grammar allows it, and the tokenizer would split the text otherwise (`tokenization="proper"`)
-no text     a token that stands for no text
-no token    an id that the vocabulary does not have
+unfinished  it is an end token, and the text may not end here
+tokenizer   the grammar allows it, but the tokenizer would split the text in another way (`tokenization="proper"`)
+no text     it stands for no text
+no token    the vocabulary has no such id
 """
 
-_BEHIND = 40  # bytes of the text so far that are shown
-_MAX_EXPECTED = 12
+_MAX_BEFORE_BYTES = 40  # of the text so far that is shown
+_MAX_EXPECTED = 12  # number of alternatives that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Whether a token may come next, and why. As text it says so in words.
+    """The reason why a token may come next, or why not. `str` gives it in words.
 
     Attributes:
         token_id: the token.
-        text: the bytes that it stands for; None where it stands for none.
-        allowed: whether it may come next: the same as its bit in the mask.
-        reason: why; see `Reason`.
-        position: the byte of the token at which it is refused; None where that is not for one of its bytes.
+        text: its bytes; None where it stands for no text.
+        allowed: whether it may come next, like its bit in the mask.
+        reason: the kind of reason; see `Reason`.
+        position: the index of its byte that is refused; None where no single byte is.
         behind: the text before that byte, from the beginning.
-        expected: what could have stood there.
-        instead: for the reason "tokenizer": how the tokenizer writes the end of the text with this token's, where it
+        expected: what is allowed in its place.
+        instead: for the reason "tokenizer": the tokens that the tokenizer would write at the end of the text, where it
             can be asked.
     """
 
@@ -56,7 +60,7 @@ class Explanation:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules of the grammar, or the places in the schema, that refused it."""
+        """Rules of the grammar, or locations in the schema, that refused it."""
         return tuple(dict.fromkeys(one.place for one in self.expected if one.place))
 
     def __str__(self) -> str:
@@ -64,7 +68,11 @@ class Explanation:
         return f"{name} {self._why()}{self._alternatives()}"
 
     def _why(self) -> str:
-        behind = shown(b"\xe2\x80\xa6" * (len(self.behind) > _BEHIND) + self.behind[-_BEHIND:]) if self.behind else ""
+        behind = (
+            shown(b"\xe2\x80\xa6" * (len(self.behind) > _MAX_BEFORE_BYTES) + self.behind[-_MAX_BEFORE_BYTES:])
+            if self.behind
+            else ""
+        )
         where = f"after {behind}" if behind else "at the beginning"
         if self.reason in ("grammar", "taken"):
             byte = shown((self.text or b"")[self.position : (self.position or 0) + 1])
@@ -91,13 +99,20 @@ class Explanation:
 
 
 def explain(
-    compiled: CompiledGrammar, set_id: int, read: bytes, token_id: int, *, has_ended: bool = False
+    finder: ExpectationFinder,
+    vocabulary: Vocabulary,
+    set_id: int,
+    read: bytes,
+    token_id: int,
+    *,
+    has_ended: bool = False,
 ) -> Explanation:
-    """Why a token may come next, or not, behind a set.
+    """Explain why a token may come next after an item set, or may not.
 
     Args:
-        compiled: the grammar; its lock is held.
-        set_id: one of its sets.
+        finder: finds what the grammar expects; the grammar's lock is held.
+        vocabulary: the tokens.
+        set_id: one of the grammar's sets.
         read: the text so far, for the message.
         token_id: any number.
         has_ended: whether only end tokens may come.
@@ -105,26 +120,24 @@ def explain(
     Raises:
         LimitExceededError: automaton_states, item_sets, or what the grammar's source raises.
     """
-    vocabulary = compiled.vocabulary
+    sets = finder.sets
     if not 0 <= token_id < vocabulary.size:
         return Explanation(token_id, None, False, "no token")
     text = vocabulary.token_bytes(token_id)
     if token_id in vocabulary.eos_token_ids:
-        if has_ended or compiled.sets.accepting[set_id]:
+        if has_ended or sets.table.accepting[set_id]:
             return Explanation(token_id, None, True, "allowed")
-        expected = ExpectationFinder(compiled).expected(set_id)
-        return Explanation(token_id, None, False, "unfinished", None, read, expected)
+        return Explanation(token_id, None, False, "unfinished", None, read, finder.expected(set_id))
     if text is None:
         return Explanation(token_id, None, False, "no text")
     if has_ended:
         return Explanation(token_id, text, False, "ended", 0, read, (THE_END,))
-    place = set_id
+    reached = set_id
     for position, byte in enumerate(text):
-        after = compiled.sets.goto(place, byte)
+        after = sets.goto(reached, byte)
         if not after:
-            outlook = ExpectationFinder(compiled)
-            expected = outlook.expected(place)
-            reason: Reason = "taken" if outlook.is_accepted(place, byte) else "grammar"
+            expected = finder.expected(reached)
+            reason: Reason = "taken" if finder.is_accepted(reached, byte) else "grammar"
             return Explanation(token_id, text, False, reason, position, read + text[:position], expected)
-        place = after
+        reached = after
     return Explanation(token_id, text, True, "allowed", None, read + text)

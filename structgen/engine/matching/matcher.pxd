@@ -31,7 +31,7 @@ cdef class Matcher:
     cdef int _write(self, unsigned int[::1] words) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef int _begin(self) except -1
-    @cython.locals(sets=ItemSetStore, place=int, byte=int)
+    @cython.locals(sets=ItemSetStore, set_id=int, byte=int)
     cdef int _follow_forced(self, bytearray out) except -1
     cdef bint _may_end(self) noexcept
     cdef bint _has_ended(self) noexcept
@@ -43,17 +43,17 @@ cdef class Matcher:
     cdef int _move(self, bytes text) except -1
     @cython.locals(ends=bint)
     cdef int _advance(self, bytes text) except -1
-    @cython.locals(sets=ItemSetStore, place=int, index=int)
+    @cython.locals(sets=ItemSetStore, set_id=int, index=int)
     cdef bint _follow_known(self, bytes text) noexcept
-    @cython.locals(sets=ItemSetStore, place=int, index=int)
+    @cython.locals(sets=ItemSetStore, set_id=int, index=int)
     cdef int _follow(self, bytes text) except -1
     cdef int _copy_to(self, Matcher twin) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef int _renew_after(self, error) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef void _refresh(self) except *
-    cdef int _take_place(self, int place) except -1
-    @cython.locals(compiled=CompiledGrammar, place=int, index=int, text=bytes)
+    cdef int _continue_at(self, int set_id) except -1
+    @cython.locals(compiled=CompiledGrammar, set_id=int, index=int, text=bytes)
     cdef int _read_again(self) except -1
 
 

@@ -1,4 +1,16 @@
-"""One sequence on its way through a grammar."""
+"""Matchers: follow one sequence through a compiled grammar, and give the mask of the next token.
+
+A matcher holds the number of an Earley set, and for each accepted token the set before it. So a mask is a look-up,
+accepting a token is one look-up for each byte, rolling back and forking copy numbers.
+
+    text read   set   next token   mask
+    ""          1     "a"          masks.fill(1)
+    "a"         2     "bb"         masks.fill(2)
+    "abb"       3
+
+Sets, masks and steps belong to the compiled grammar, and all its matchers share them under its lock. What was found
+before is read without the lock; see IS_COMPILED.
+"""
 
 from __future__ import annotations
 
@@ -13,32 +25,33 @@ from structgen.engine.vocabulary.bitmask import as_rows, as_words, tokens_of
 from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
 
 if TYPE_CHECKING:
-    from structgen.engine.matching.expectations import Expected
+    from structgen.engine.matching.expectations import ExpectationFinder, Expected
     from structgen.engine.matching.explaining import Explanation
 
 __all__ = ["Matcher", "fill_next_token_bitmask"]
 
 T = TypeVar("T")
 
-STALE = -1  # a set before an earlier token that was dropped
+STALE = -1  # in place of a set before an earlier token, which was dropped
 NOT_ENDED = -1
 NO_MASK = object()
-FORCED_BYTES = 65_536  # at most so many at once: a grammar may force bytes without end
+MAX_FORCED_BYTES = 65_536  # returned by one call; a grammar may force bytes without end
 FULL = 0xFFFFFFFF
-# Compiled, what was found before is read without the lock, which takes longer than that: no other thread can run from
-# where the epoch is looked at until the last read, as no object is made there. An epoch's tables only grow. Whoever
-# replaces an array that is read here keeps the old one until the new one is in place: freeing it may let others run.
+# Compiled, what was found before is read without the lock, as taking the lock costs more than the read. This is safe:
+# no object is made between the comparison of the epoch and the last read, so no other thread can run; the tables of one
+# epoch only grow; and code that replaces an array that is read here keeps the old one until the new one is stored, as
+# freeing it may let other threads run.
 IS_COMPILED = not __file__.endswith(".py")
 
 
 class Matcher:
-    """Follows one sequence of tokens: which may come next, and whether the text may stop.
+    """The state of one sequence of tokens: which tokens may come next, and whether the text may stop.
 
     A matcher belongs to one thread at a time; any number of matchers may share a compiled grammar.
 
     Args:
         compiled: the grammar.
-        prefix: bytes that come before its text, and have to be written, too.
+        prefix: bytes that have to be written before a text of the grammar.
 
     Example:
         >>> vocabulary = Vocabulary.from_bytes({0: b"yes", 1: b"no", 2: b"</s>"}, eos_token_ids=[2])
@@ -53,11 +66,11 @@ class Matcher:
     def __init__(self, compiled: CompiledGrammar, prefix: bytes = b"") -> None:
         self._compiled = compiled
         self._prefix = prefix
-        # By accepted token (or call of accept_bytes): the set before it, and its bytes. Two lists, as a tuple for each
-        # token would set Python's garbage collector going more often than all else does.
+        # For each accepted token (or call of accept_bytes): the set before it, and its bytes. Two lists, as one tuple
+        # for each token would run Python's garbage collector more often than everything else does.
         self._sets_before: list[int] = []
         self._texts: list[bytes] = []
-        self._ended_by = NOT_ENDED  # the number of the token after which only end tokens may come
+        self._ended_by = NOT_ENDED  # index of the token after which only end tokens may come
         self._mask_object: Any = NO_MASK
         self._mask_words: Any = None
         self._mask_rows = 0
@@ -65,7 +78,7 @@ class Matcher:
         self._begin()
 
     def _begin(self) -> None:
-        """Goes to before the first token."""
+        """Move to the set before the first token."""
         compiled = self._compiled
         if self._prefix:
             self._epoch = STALE
@@ -78,16 +91,16 @@ class Matcher:
     # -- what may come next -----------------------------------------------------------------------------------------
 
     def fill_next_token_bitmask(self, mask: Any, row: int = 0) -> None:
-        """Writes which tokens may come next into one row of a mask.
+        """Write which tokens may come next into one row of a mask.
 
         Args:
             mask: uint32 or int32 [rows, ceil(V / 32)], numpy or torch on the CPU; token t is bit t % 32 of word
                 t // 32. See `structgen.allocate_token_bitmask`.
-            row: which row; the others are left alone.
+            row: the row to write; the others stay as they are.
 
         Raises:
             VocabularyError: the mask has another shape or type.
-            ValueError: it has no such row.
+            ValueError: the mask has no such row.
             LimitExceededError: a bound of `Limits` was passed.
         """
         if mask is not self._mask_object:
@@ -99,7 +112,7 @@ class Matcher:
         self._fill(self._mask_words[row])
 
     def _fill(self, words: Any) -> None:
-        """Writes which tokens may come next into uint32[words]."""
+        """Write which tokens may come next into uint32[words]."""
         compiled = self._compiled
         is_of_epoch = IS_COMPILED and self._epoch == compiled.epoch and not compiled.shared.is_full()
         if is_of_epoch and (self._has_ended() or compiled.masks.knows(self._set)):
@@ -114,7 +127,7 @@ class Matcher:
                     self._write(words)
 
     def _write(self, words: Any) -> None:
-        """The same, where the place is of this epoch."""
+        """Write the mask, where the set is one of this epoch."""
         compiled = self._compiled
         if self._has_ended():
             words[:] = compiled.masks.empty
@@ -126,7 +139,7 @@ class Matcher:
                 words[token >> 5] |= one << (token & 31)
 
     def allowed_token_ids(self) -> list[int]:
-        """The tokens that may come next, in ascending order."""
+        """Return the tokens that may come next, in ascending order."""
         vocabulary = self._compiled.vocabulary
         mask = np.zeros((1, (vocabulary.size + 31) // 32), dtype=np.uint32)
         self.fill_next_token_bitmask(mask)
@@ -134,7 +147,7 @@ class Matcher:
         return tokens
 
     def allows_bytes(self, data: bytes) -> bool:
-        """Whether the text may go on with some bytes; the state stays as it is.
+        """Return whether the text may go on with some bytes. The state stays as it is.
 
         Raises:
             LimitExceededError: a bound of `Limits` was passed.
@@ -144,7 +157,7 @@ class Matcher:
         return self._ask(lambda: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
-        """The bytes that must come next, whatever the model thinks: up to where there is a choice, or an end."""
+        """Return the bytes that must come next: up to the first choice, or to where the text may end."""
         compiled = self._compiled
         if self._has_ended():
             return b""
@@ -156,20 +169,20 @@ class Matcher:
             except LimitExceededError as error:
                 self._renew_after(error)
                 out.clear()
-                with contextlib.suppress(LimitExceededError):  # those that fit, then
+                with contextlib.suppress(LimitExceededError):  # then those that fit
                     self._follow_forced(out)
             return bytes(out)
 
     def _follow_forced(self, out: bytearray) -> None:
-        """Appends what must come next."""
+        """Append the bytes that must come next."""
         sets = self._compiled.sets
-        place = self._set
-        while len(out) < FORCED_BYTES and not sets.accepting[place]:
-            sets.close(place)
-            byte = sets.only_byte[place]
+        set_id = self._set
+        while len(out) < MAX_FORCED_BYTES and not sets.table.accepting[set_id]:
+            sets.close(set_id)
+            byte = sets.table.only_byte[set_id]
             if byte < 0 or byte > 255:
                 break
-            place = sets.goto(place, byte)
+            set_id = sets.goto(set_id, byte)
             out.append(byte)
 
     @property
@@ -177,24 +190,24 @@ class Matcher:
         """Whether the text so far is a whole text of the language."""
         with self._compiled.lock:
             self._refresh()
-            return bool(self._compiled.sets.accepting[self._set])
+            return bool(self._compiled.sets.table.accepting[self._set])
 
     @property
     def is_terminated(self) -> bool:
-        """Whether nothing but an end token can follow."""
+        """Whether only an end token can follow."""
         if self._has_ended():
             return True
         compiled = self._compiled
         with compiled.lock:
             self._refresh()
-            if not compiled.sets.accepting[self._set]:
+            if not compiled.sets.table.accepting[self._set]:
                 return False
             compiled.sets.close(self._set)
-            return bool(compiled.sets.only_byte[self._set] == 256)
+            return bool(compiled.sets.table.only_byte[self._set] == 256)
 
     def _may_end(self) -> bool:
-        # Where the end is eager, the first token ends an accepted text; only the empty text is not ended by one.
-        return self._has_ended() or bool(self._compiled.sets.accepting[self._set])
+        # With an eager end a token ends the text as soon as it is accepted; only the empty text has no such token.
+        return self._has_ended() or bool(self._compiled.sets.table.accepting[self._set])
 
     def _has_ended(self) -> bool:
         return self._ended_by >= 0
@@ -202,10 +215,9 @@ class Matcher:
     # -- why --------------------------------------------------------------------------------------------------------
 
     def explain(self, token_id: int) -> Explanation:
-        r"""Whether a token may come next, and if not, why not: at which byte it leaves the grammar, what could have
-        stood there instead, and which rules ask for that.
+        r"""Explain why a token may come next, or why not: the byte that is refused, and what was expected there.
 
-        It is for people: it takes some tenths of a millisecond, and nothing is kept for it.
+        It is meant for people: it takes some tenths of a millisecond, and nothing is kept for it.
 
         Example:
             >>> vocabulary = Vocabulary.from_bytes({0: b"tea", 1: b"toffee", 2: b"</s>"}, eos_token_ids=[2])
@@ -221,10 +233,11 @@ class Matcher:
         from structgen.engine.matching.explaining import explain  # for messages only
 
         text, has_ended = b"".join(self._texts), self._has_ended()
-        return self._ask(lambda: explain(self._compiled, self._set, text, token_id, has_ended=has_ended))
+        vocabulary = self._compiled.vocabulary
+        return self._ask(lambda: explain(self._finder(), vocabulary, self._set, text, token_id, has_ended=has_ended))
 
     def expected(self) -> tuple[Expected, ...]:
-        """What may come next, in words; see `structgen.engine.matching.expectations.Expected`.
+        """Describe in words what may come next; see `structgen.engine.matching.expectations.Expected`.
 
         Example:
             >>> schema = {"properties": {"age": {"type": "integer", "minimum": 0}}, "required": ["age"]}
@@ -234,24 +247,29 @@ class Matcher:
             >>> print(*matcher.expected())
             an integer from 0 up (#/properties/age)
         """
-        from structgen.engine.matching.expectations import THE_END, ExpectationFinder
+        from structgen.engine.matching.expectations import THE_END
 
         if self._has_ended():
             return (THE_END,)
-        return self._ask(lambda: ExpectationFinder(self._compiled).expected(self._set))
+        return self._ask(lambda: self._finder().expected(self._set))
 
     def open_rules(self) -> tuple[str, ...]:
-        """The rules of the grammar, or the places in the schema, that are under way, the outermost first."""
-        from structgen.engine.matching.expectations import ExpectationFinder
-
+        """Return the rules of the grammar, or the locations in the schema, that are open, the outermost first."""
         if self._has_ended():
             return ()
-        return self._ask(lambda: ExpectationFinder(self._compiled).open_rules(self._set))
+        return self._ask(lambda: self._finder().open_rules(self._set))
+
+    def _finder(self) -> ExpectationFinder:
+        """Return a finder of expectations in the sets of this epoch."""
+        from structgen.engine.matching.expectations import ExpectationFinder  # for messages only
+
+        compiled = self._compiled
+        return ExpectationFinder(compiled.sets, compiled.tables, compiled.origin)
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
     def accept_token(self, token_id: int) -> None:
-        """Moves on by one token.
+        """Accept one token: move past it.
 
         Raises:
             TokenRejectedError: the grammar does not allow it here; the state is unchanged.
@@ -268,7 +286,7 @@ class Matcher:
             raise self._rejected(token_id, "the grammar does not allow it here")
 
     def _accept_end(self, token_id: int) -> None:
-        """Moves on by a token that stands for no text."""
+        """Accept a token without text: an end token, where the text may end."""
         compiled = self._compiled
         if token_id not in compiled.vocabulary.eos_token_ids:
             raise self._rejected(token_id, "it stands for no text")
@@ -283,7 +301,7 @@ class Matcher:
         self._texts.append(b"")
 
     def accept_bytes(self, data: bytes) -> None:
-        """Moves on by some bytes; one step for `rollback`.
+        """Accept some bytes: move past them. They count as one token for `rollback`.
 
         Raises:
             TokenRejectedError: the grammar does not allow them here; the state is unchanged.
@@ -298,7 +316,7 @@ class Matcher:
             )
 
     def _move(self, text: bytes) -> int:
-        """Follows the bytes; moves only if all are allowed. Returns how many are."""
+        """Follow the bytes, and move if all are allowed; return how many are."""
         compiled = self._compiled
         if IS_COMPILED and self._epoch == compiled.epoch and self._follow_known(text):
             self._advance(text)
@@ -316,8 +334,8 @@ class Matcher:
         return accepted
 
     def _advance(self, text: bytes) -> None:
-        """Moves to the set that was reached by some bytes."""
-        ends = self._compiled.eager and text and self._compiled.sets.accepting[self._reached]
+        """Move to the set that the bytes have reached."""
+        ends = self._compiled.eager and text and self._compiled.sets.table.accepting[self._reached]
         if ends and not self._has_ended() and (not self._prefix or self._has_begun(text)):
             self._ended_by = len(self._texts)
         self._sets_before.append(self._set)
@@ -325,29 +343,29 @@ class Matcher:
         self._set = self._reached
 
     def _has_begun(self, text: bytes) -> bool:
-        """Whether the text goes beyond the prefix with some more bytes."""
+        """Return whether the text is longer than the prefix with these bytes."""
         return sum(map(len, self._texts)) + len(text) > len(self._prefix)
 
     def _follow_known(self, text: bytes) -> bool:
-        """Whether all of the bytes are allowed by steps that were taken before; leaves the last set in `_reached`."""
+        """Return whether steps computed before allow all of the bytes; leave the last set in `_reached`."""
         sets = self._compiled.sets
-        place = self._set
+        set_id = self._set
         for index in range(len(text)):
-            place = sets.known_step(place, text[index])
-            if place <= 0:
+            set_id = sets.known_step(set_id, text[index])
+            if set_id <= 0:
                 return False
-        self._reached = place
+        self._reached = set_id
         return True
 
     def _follow(self, text: bytes) -> int:
-        """How many of the bytes are allowed; leaves the set after them in `_reached`."""
+        """Return how many of the bytes are allowed; leave the set after them in `_reached`."""
         sets = self._compiled.sets
-        place = self._set
+        set_id = self._set
         for index in range(len(text)):
-            place = sets.goto(place, text[index])
-            if not place:
+            set_id = sets.goto(set_id, text[index])
+            if not set_id:
                 return index
-        self._reached = place
+        self._reached = set_id
         return len(text)
 
     def _rejected(self, token_id: int, why: str) -> TokenRejectedError:
@@ -362,13 +380,13 @@ class Matcher:
     # -- going back, and copies -------------------------------------------------------------------------------------
 
     def rollback(self, count: int) -> None:
-        """Takes back the last `count` tokens (and calls of `accept_bytes`).
+        """Roll back the last `count` tokens (and calls of `accept_bytes`).
 
         Raises:
-            ValueError: fewer were accepted.
+            ValueError: fewer tokens were accepted.
         """
         if not 0 <= count <= len(self._texts):
-            raise ValueError(f"cannot take back {count} of {len(self._texts)} accepted tokens")
+            raise ValueError(f"cannot roll back {count} of {len(self._texts)} accepted tokens")
         if count:
             kept = len(self._texts) - count
             self._set = self._sets_before[kept]
@@ -376,16 +394,16 @@ class Matcher:
             if self._ended_by >= kept:
                 self._ended_by = NOT_ENDED
             if self._set == STALE:
-                self._epoch = STALE  # `_refresh` reads the text again
+                self._epoch = STALE  # so that `_refresh` reads the text again
 
     def fork(self) -> Matcher:
-        """An independent copy at the same place."""
+        """Return an independent copy in the same state."""
         twin = Matcher(self._compiled)
         self._copy_to(twin)
         return twin
 
     def _copy_to(self, twin: Matcher) -> None:
-        """Puts another matcher to the same place."""
+        """Give another matcher the same state."""
         with self._compiled.lock:
             self._refresh()
             twin._prefix = self._prefix
@@ -396,17 +414,19 @@ class Matcher:
             twin._texts = self._texts.copy()
 
     def reset(self) -> None:
-        """Goes back to before the first token."""
+        """Go back to the beginning of the text."""
         self._sets_before.clear()
         self._texts.clear()
         self._ended_by = NOT_ENDED
         self._begin()
 
-    # -- finding the place again ------------------------------------------------------------------------------------
+    # -- finding the set again --------------------------------------------------------------------------------------
 
     def _ask(self, question: Callable[[], T]) -> T:
-        """The answer to a question about the place, under the lock. It is asked again where a limit was passed on what
-        is kept. What is asked for each token does the same by itself: a call of a function takes as long as the rest.
+        """Return the answer to a question about the current set, under the lock.
+
+        Where a limit of the tables was passed, they are begun anew, and the question is asked once more. The methods
+        that are called for each token do the same without this function, as a call takes as long as their work.
         """
         with self._compiled.lock:
             self._refresh()
@@ -417,12 +437,12 @@ class Matcher:
                 return question()
 
     def _renew_after(self, error: LimitExceededError) -> None:
-        """Begins the grammar's tables anew where the limit that was passed is on what is kept."""
+        """Begin the grammar's tables anew if the limit that was passed bounds them; else raise the error again."""
         compiled = self._compiled
         if error.limit == "item_sets":
             dropped = compiled.sets
             compiled.renew_sets()
-            self._take_place(compiled.sets.adopt(dropped, self._set))
+            self._continue_at(compiled.sets.adopt(dropped, self._set))
         elif error.limit in ("automaton_states", "grammar_symbols"):
             compiled.renew()
             self._read_again()
@@ -430,62 +450,62 @@ class Matcher:
             raise error
 
     def _refresh(self) -> None:
-        """Finds the place again where the sets were begun anew since the last call, or have to be now."""
+        """Find the set again if the sets were begun anew; begin the tables anew if they are full."""
         compiled = self._compiled
         if compiled.shared.is_full():
             compiled.renew()
         if self._epoch == compiled.epoch:
             return
         if self._epoch == compiled.epoch - 1 and compiled.previous is not None:
-            self._take_place(compiled.sets.adopt(compiled.previous, self._set))
+            self._continue_at(compiled.sets.adopt(compiled.previous, self._set))
             return
         try:
             self._read_again()
         except LimitExceededError as error:
             if error.limit not in ("automaton_states", "grammar_symbols"):
                 raise
-            compiled.renew()  # other texts may have taken the room
+            compiled.renew()  # other texts may have filled the tables
             self._read_again()
 
-    def _take_place(self, place: int) -> None:
-        """Goes on at a set of the sets begun anew; the sets before earlier tokens are gone."""
-        self._set = place
+    def _continue_at(self, set_id: int) -> None:
+        """Go on from a set of the new epoch. The sets before earlier tokens are gone."""
+        self._set = set_id
         self._sets_before = [STALE] * len(self._texts)
         self._epoch = self._compiled.epoch
 
     def _read_again(self) -> None:
-        """Reads the text from its beginning."""
+        """Read the text again from its beginning, in the sets of this epoch."""
         compiled = self._compiled
-        place = compiled.sets.start_behind(self._prefix)
+        set_id = compiled.sets.start_with_prefix(self._prefix)
         sets_before: list[int] = []
         for text in self._texts:
-            sets_before.append(place)
+            sets_before.append(set_id)
             for index in range(len(text)):
                 try:
-                    place = compiled.sets.goto(place, text[index])
+                    set_id = compiled.sets.goto(set_id, text[index])
                 except LimitExceededError as error:
                     if error.limit != "item_sets":
                         raise
                     dropped = compiled.sets
                     compiled.renew_sets()
-                    place = compiled.sets.goto(compiled.sets.adopt(dropped, place), text[index])
+                    set_id = compiled.sets.goto(compiled.sets.adopt(dropped, set_id), text[index])
                     sets_before = [STALE] * len(sets_before)
-        self._set = place
+        self._set = set_id
         self._sets_before = sets_before
         self._epoch = compiled.epoch
 
 
 def fill_next_token_bitmask(matchers: Sequence[Matcher | None], mask: Any) -> None:
-    """Writes which tokens may come next in every sequence of a batch.
+    """Write which tokens may come next in every sequence of a batch.
 
     Args:
-        matchers: one for each row, each of its own grammar, all of one vocabulary. None is a sequence without a
-            grammar: its row allows everything. A text that has ended allows nothing but its end tokens.
+        matchers: one for each row. Their grammars may differ; their vocabulary is the same. None stands for a sequence
+            without a grammar: its row allows every token. A text that has ended allows only end tokens.
         mask: uint32 or int32 [rows, ceil(V / 32)], numpy or torch on the CPU. See `structgen.allocate_token_bitmask`.
 
     Raises:
         VocabularyError: the mask has another shape or type.
-        LimitExceededError: a bound of `Limits` was passed; the rows above are written.
+        LimitExceededError: a bound of `Limits` was passed; the rows before it are written.
 
     Example:
         >>> vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b", 2: b"</s>"}, eos_token_ids=[2])
@@ -498,12 +518,12 @@ def fill_next_token_bitmask(matchers: Sequence[Matcher | None], mask: Any) -> No
     """
     words = as_rows(mask)
     if len(matchers) != words.shape[0]:
-        raise VocabularyError(f"{len(matchers)} matchers and {words.shape[0]} rows of masks")
+        raise VocabularyError(f"got {len(matchers)} matchers for {words.shape[0]} rows of the mask")
     for row in range(len(matchers)):
         matcher = matchers[row]
         if matcher is None:
             words[row, :] = FULL
             continue
         if matcher._compiled.masks.empty.shape[0] != words.shape[1]:
-            as_words(mask, matcher._compiled.vocabulary.size)  # says what does not fit
+            as_words(mask, matcher._compiled.vocabulary.size)  # raises the error that names the right shape
         matcher._fill(words[row])

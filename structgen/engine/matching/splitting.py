@@ -1,4 +1,12 @@
-"""Which part of a text belongs to which of several grammars in a row."""
+"""Splits a text into one piece for each of several grammars in a row.
+
+    parts   b"a = "   [0-9]+   b", "   [a-z]+
+    text    a = 12, xyz
+    pieces  b"a = "   b"12"    b", "   b"xyz"
+
+From left to right, it computes the positions where each part may end; from right to left, the positions where each part
+may start so that the rest fits. Then each part takes the last end that leaves the rest possible.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +21,13 @@ Part = bytes | CompiledGrammar
 
 
 def split(data: bytes, parts: Sequence[Part]) -> list[bytes] | None:
-    """Divides a text into one piece for each part; None where it cannot be.
+    """Split a text into one piece for each part; return None where that is impossible.
 
     Where there are several ways, the first part gets the longest piece that leaves the rest possible, then the second,
-    and so on: what POSIX calls leftmost-longest.
+    and so on. POSIX calls that rule leftmost-longest.
 
-    Cost: linear in the text times the Earley sets that are alive at a time, which for regular parts are bounded.
+    Cost: the length of the text times the number of Earley sets that are alive at a time, which is bounded for regular
+    parts.
 
     Args:
         data: the text.
@@ -42,7 +51,7 @@ def split(data: bytes, parts: Sequence[Part]) -> list[bytes] | None:
 
 
 def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
-    """Where texts of a part may end that begin at some place."""
+    """Return the positions where texts of a part may end that start at one of `starts`."""
     if isinstance(part, bytes):
         return {start + len(part) for start in starts if data.startswith(part, start)}
     ends: set[int] = set()
@@ -55,17 +64,17 @@ def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
         for at in range(min(starts), len(data) + 1):
             if at in starts:
                 alive.add(sets.start_set)
-            if any(sets.accepting[place] for place in alive):
+            if any(sets.table.accepting[set_id] for set_id in alive):
                 ends.add(at)
             if at == len(data) or (at >= last and not alive):
                 break
             byte = data[at]
-            alive = {target for place in alive if (target := sets.goto(place, byte))}
+            alive = {target for set_id in alive if (target := sets.goto(set_id, byte))}
     return ends
 
 
 def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[int]:
-    """From which of some places a text of a part leads to a goal."""
+    """Return those of `starts` from which a text of a part leads to one of `goals`."""
     if isinstance(part, bytes):
         return {start for start in starts if start + len(part) in goals and data.startswith(part, start)}
     good: set[int] = set()
@@ -74,13 +83,15 @@ def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[i
     last, end = max(starts), max(goals)
     with part.lock:
         sets = _fresh_sets(part)
-        begun: dict[int, list[int]] = {}  # by set: where texts began that are in it now, and have met no goal yet
+        begun: dict[
+            int, list[int]
+        ] = {}  # by set: start positions of the texts that are in it, without those that have met a goal
         for at in range(min(starts), end + 1):
             if at in starts:
                 begun.setdefault(sets.start_set, []).append(at)
             if at in goals:
-                for place in [place for place in begun if sets.accepting[place]]:
-                    good.update(begun.pop(place))
+                for set_id in [set_id for set_id in begun if sets.table.accepting[set_id]]:
+                    good.update(begun.pop(set_id))
             if at == end or (at >= last and not begun):
                 break
             begun = _after(sets, begun, data[at])
@@ -88,19 +99,20 @@ def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[i
 
 
 def _after(sets: ItemSetStore, begun: dict[int, list[int]], byte: int) -> dict[int, list[int]]:
+    """Return the start positions by set after one more byte."""
     following: dict[int, list[int]] = {}
-    for place, places in begun.items():
-        target = sets.goto(place, byte)
+    for set_id, starts in begun.items():
+        target = sets.goto(set_id, byte)
         if target:
             other = following.get(target, [])
-            longer, shorter = (other, places) if len(other) > len(places) else (places, other)
+            longer, shorter = (other, starts) if len(other) > len(starts) else (starts, other)
             longer.extend(shorter)
             following[target] = longer
     return following
 
 
 def _fresh_sets(part: CompiledGrammar) -> ItemSetStore:
-    """The sets of a grammar, with room for another text."""
+    """Return the sets of a grammar, begun anew where they leave little room for another text."""
     if part.sets.set_count > part.limits.item_sets // 2:
         part.renew_sets()
     return part.sets

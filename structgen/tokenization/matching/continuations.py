@@ -85,8 +85,8 @@ class Continuations:
         sets = self._sets
         sets.close(set_id)
         found = 0
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            found |= self._leading_from(sets.scan_state[scan])
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            found |= self._leading_from(sets.scans.state[scan])
         return found
 
     def bytes_within(self, at: int) -> int:
@@ -105,7 +105,7 @@ class Continuations:
     def may_follow(self, set_id: int, byte: int) -> bool:
         """Whether one of the next bytes is not refused."""
         sets = self._sets
-        return not sets.captures[set_id] or sets.goto(set_id, byte) > 0
+        return not sets.table.captures[set_id] or sets.goto(set_id, byte) > 0
 
     def endings(self, at: int, state: int, kind: int) -> Endings:
         """How a pre-token can go on to its end; see `Endings`.
@@ -137,9 +137,11 @@ class Continuations:
                 break
             if kind != IN_SET and automata.table.accepting[at]:
                 endings.are_all = False  # other terminals may follow
-            elif kind == IN_SET and self._sets.accepting[at] and not partial and scanner.may_end(state):
+            elif kind == IN_SET and self._sets.table.accepting[at] and not partial and scanner.may_end(state):
                 endings.add(tokenization.spell(text))
-            if self._compiled.eager and (self._sets.accepting[at] if kind == IN_SET else automata.table.accepting[at]):
+            if self._compiled.eager and (
+                self._sets.table.accepting[at] if kind == IN_SET else automata.table.accepting[at]
+            ):
                 continue
             following = self.next_bytes(at) if kind == IN_SET else self._leading_from(at)
             cutting = 0 if partial else following & self._cutting_bytes(state, text)
@@ -183,7 +185,7 @@ class Continuations:
             return some != 0
         if kind == IN_CAPTURE:
             return bool(some & self.bytes_within(at))
-        if not self._sets.captures[at]:
+        if not self._sets.table.captures[at]:
             return some != 0
         one = 1
         while some:

@@ -94,10 +94,12 @@ class ProperMasks:
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
         """Those of a grammar, made when first asked for."""
-        known: ProperMasks | None = compiled.proper
-        if known is None or known.epoch != compiled.epoch or known.tokenization is not tokenization:
-            known = compiled.proper = cls(compiled, tokenization)
-        return known
+        known = compiled.proper
+        if isinstance(known, cls) and known.epoch == compiled.epoch and known.tokenization is tokenization:
+            return known
+        made = cls(compiled, tokenization)
+        compiled.proper = made
+        return made
 
     def narrow(self, words: Any, set_id: int, place: TokenizerState) -> None:
         """Takes away the tokens that are not proper, or lead nowhere.
@@ -304,8 +306,8 @@ class ProperMasks:
         cutting = 0 if partial else self._cutting(state, word, token)
         if added:
             cutting = cutting & self.tokenization.added.leaving(added)
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            at = self._ahead.follow_within(sets.scan_state[scan], self._spellings[token])
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            at = self._ahead.follow_within(sets.scans.state[scan], self._spellings[token])
             if not at or not automata.has_next(at):
                 continue
             if partial:
@@ -318,10 +320,10 @@ class ProperMasks:
     def _judge_within(self, set_id: int, state: int, word: int, token: int) -> int:
         """Whether a proper way leads on within the terminals that the set is in, as far as their automata tell it."""
         sets, automata, text = self._sets, self._sets.automata, self._spellings[token]
-        kind = IN_CAPTURE if sets.captures[set_id] else IN_TERMINAL
+        kind = IN_CAPTURE if sets.table.captures[set_id] else IN_TERMINAL
         verdict = BAD
-        for scan in range(sets.first_scan[set_id], sets.last_scan[set_id]):
-            at = sets.scan_state[scan]
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            at = sets.scans.state[scan]
             for index in range(len(text)):
                 at = automata.next(at, text[index])
                 if not at:
@@ -410,7 +412,7 @@ class ProperMasks:
 
     def _is_good_behind_bridge(self, set_id: int, state: int, token: int) -> bool:
         """Whether one of some short tokens may follow, in the same pre-token or another, behind which that is so."""
-        if self._compiled.eager and self._sets.accepting[set_id]:
+        if self._compiled.eager and self._sets.table.accepting[set_id]:
             return False
         scanner = self._scanner
         following = self._ahead.next_bytes(set_id)
@@ -450,7 +452,7 @@ class ProperMasks:
         branch = Branch(state, OTHER)
         undecided, _ = self._undecided_of(set_id, branch, TokenizerState((branch,)))
         row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
-        if self._compiled.eager and self._sets.accepting[set_id]:
+        if self._compiled.eager and self._sets.table.accepting[set_id]:
             return row
         self._compiled.masks.fill(set_id, row)
         row &= np.asarray(self.tokenization.rows(state, 0).joins)
@@ -458,18 +460,18 @@ class ProperMasks:
         return row
 
     def _may_stop(self, set_id: int, state: int) -> bool:
-        return bool(self._sets.accepting[set_id]) and self._scanner.may_end(state)
+        return bool(self._sets.table.accepting[set_id]) and self._scanner.may_end(state)
 
     def _may_be_left(self, set_id: int, cutting: int) -> bool:
         """Whether one of some bytes, as bits of a number, may come next."""
-        if self._compiled.eager and self._sets.accepting[set_id]:
+        if self._compiled.eager and self._sets.table.accepting[set_id]:
             return False  # nothing follows
         return self._ahead.are_taken(set_id, self._ahead.next_bytes(set_id) & cutting, IN_SET)
 
     def _may_cut(self, set_id: int, state: int) -> bool:
         if self._may_be_left(set_id, self._scanner.cutting_bytes(state)):
             return True
-        if self._compiled.eager and self._sets.accepting[set_id]:
+        if self._compiled.eager and self._sets.table.accepting[set_id]:
             return False
         following = self._ahead.next_bytes(set_id)
         cuts = self._scanner.cuts
@@ -528,7 +530,7 @@ class ProperMasks:
         """Whether a proper way leads to an end from here, as far as that is seen at once."""
         if place.partial:
             return False
-        if place.added and self._sets.accepting[set_id] and self.tokenization.may_end(place):
+        if place.added and self._sets.table.accepting[set_id] and self.tokenization.may_end(place):
             return True
         for branch in place.branches:
             if place.added:
@@ -544,7 +546,7 @@ class ProperMasks:
 
     def _ways(self, set_id: int, place: TokenizerState) -> Iterator[tuple[int, TokenizerState]]:
         """Where the tokens that may follow lead."""
-        if self._compiled.eager and self._sets.accepting[set_id]:
+        if self._compiled.eager and self._sets.table.accepting[set_id]:
             return
         base = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         self._compiled.masks.fill(set_id, base)

@@ -176,7 +176,7 @@ def test_bounds_count_characters_of_one_byte_each() -> None:
     texts = ["a", "y", *("x" + "é" * count + end for count in range(8) for end in ("", "z"))]
     vocabulary = Vocabulary.from_bytes({k: text.encode() for k, text in enumerate(texts)}, eos_token_ids=[99])
     body = ast.Sequence((ast.RegexTerminal(regex), ast.Literal(b";")))
-    matcher = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), vocabulary).matcher()
+    matcher = Matcher(CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), vocabulary))
     accepted = [token for token in range(len(texts)) if accepts(matcher, token)]
     assert matcher.allowed_token_ids() == accepted
 
@@ -196,7 +196,7 @@ def test_a_text_of_two_characters_counts_as_two() -> None:
 def test_one_walk_serves_all_bounds() -> None:
     body = ast.Sequence((ast.Literal(b'"'), ast.RegexTerminal(words(40))))
     compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), BYTES)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     visited = []
     for byte in b'"' + b"ab-c" * 9 + b"abcd":
         matcher.accept_token(byte)

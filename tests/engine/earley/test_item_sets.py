@@ -1,4 +1,4 @@
-"""The Earley engine against a naive recognizer, and the promises of design: flat cost, shared sets."""
+"""Earley sets: the allowed tokens against a naive recognizer, and bounds on the number of sets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from support.grammars import random_grammar
 from support.naive import NaiveRecognizer
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
@@ -32,7 +33,7 @@ def test_allowed_tokens_are_those_of_the_naive_recognizer(seed: int) -> None:
     naive = NaiveRecognizer(grammar)
     compiled = CompiledGrammar(normalize(grammar, keep_endless=True), VOCABULARY)
     for _ in range(3):
-        matcher = compiled.matcher()
+        matcher = Matcher(compiled)
         text = b""
         for _ in range(6):
             allowed = matcher.allowed_token_ids()
@@ -58,7 +59,7 @@ def test_allowed_tokens_are_those_of_the_naive_recognizer(seed: int) -> None:
 )
 def test_repetition_needs_a_bounded_number_of_sets(grammar: str, unit: bytes) -> None:
     compiled = compiled_from(grammar)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     if grammar.startswith("start ::= '['"):
         matcher.accept_bytes(b"[")
     matcher.accept_bytes(unit * 50)
@@ -69,7 +70,7 @@ def test_repetition_needs_a_bounded_number_of_sets(grammar: str, unit: bytes) ->
 
 def test_nesting_makes_one_set_a_level() -> None:
     compiled = compiled_from("start ::= N; N ::= 'a' N 'b' | 'a' 'b';")
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     matcher.accept_bytes(b"a" * 1000)
     made = compiled.sets.set_count
     matcher.accept_bytes(b"b" * 1000)
@@ -80,11 +81,11 @@ def test_nesting_makes_one_set_a_level() -> None:
 
 def test_a_grammar_without_texts_allows_nothing() -> None:
     compiled = compiled_from("start ::= 'a' start;")
-    assert compiled.matcher().allowed_token_ids() == []
+    assert Matcher(compiled).allowed_token_ids() == []
 
 
 def test_a_cyclic_grammar_ends() -> None:
-    matcher = compiled_from("start ::= A; A ::= B | 'x'; B ::= A | A A;").matcher()
+    matcher = Matcher(compiled_from("start ::= A; A ::= B | 'x'; B ::= A | A A;"))
     matcher.accept_bytes(b"xxxx")
     assert matcher.is_accepting
 
@@ -93,5 +94,5 @@ def test_many_ways_through_a_long_token_are_not_taken_one_by_one() -> None:
     letters = bytes(range(ord("a"), ord("z") + 1))
     vocabulary = Vocabulary.from_bytes({0: b"x", 1: letters * 2, 2: letters * 2 + b"!"})
     compiled = compiled_from("start ::= #'[a-z]+' start | 'x';", vocabulary)
-    assert compiled.matcher().allowed_token_ids() == [0, 1]
+    assert Matcher(compiled).allowed_token_ids() == [0, 1]
     assert compiled.shared.terminals.nodes_visited + compiled.masks.nodes_visited < 1_000_000  # of 2**52 ways

@@ -1,4 +1,4 @@
-"""Lazy nonterminals and captures: lists of different items, made of rules that are named by what was seen before."""
+"""Lazy nonterminals and captures: lists of different items, with rules that are named by the items seen before."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from support.vocabularies import accepted_tokens
 
 from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Spelling, Symbol
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex.tree import Literal, Regex, difference, literal_set
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -46,7 +47,7 @@ WORDS = Vocabulary.from_bytes(
 
 
 class Different:
-    """Lists `[x,y,…]` whose items are all different: words of a regex, or lists of such words in parentheses.
+    """Source of lists `[x,y,…]` of different items: words of a regex, or such words in parentheses.
 
     A key is a kind and the texts seen: "items" at an item, "rest" after one; "pair" is `(word)`.
     """
@@ -112,7 +113,7 @@ def test_what_is_captured_may_be_made_of_many_terminals() -> None:
 
 
 def test_after_the_last_item_of_a_finite_kind_nothing_leads_on() -> None:
-    matcher = compiled("a|b").matcher()
+    matcher = Matcher(compiled("a|b"))
     matcher.accept_bytes(b"[a,")
     assert matcher.forced_bytes() == b"b"
     matcher.accept_bytes(b"b")
@@ -135,7 +136,7 @@ def test_after_the_last_item_of_a_finite_kind_nothing_leads_on() -> None:
 def test_masks_are_what_accept_takes(seed: int, pattern: str, kind: dict[str, bool]) -> None:
     rng = random.Random(seed)
     grammar = compiled(pattern, **kind)
-    matcher = grammar.matcher()
+    matcher = Matcher(grammar)
     for _ in range(12):
         allowed = matcher.allowed_token_ids()
         assert [t for t in allowed if t != 100] == accepted_tokens(matcher, len(TEXTS)), matcher
@@ -147,7 +148,7 @@ def test_masks_are_what_accept_takes(seed: int, pattern: str, kind: dict[str, bo
 
 def test_places_survive_that_sets_are_dropped() -> None:
     grammar = compiled("[ab]+", limits=Limits(item_sets=60), nested=True)
-    matcher, twin = grammar.matcher(), grammar.matcher()
+    matcher, twin = Matcher(grammar), Matcher(grammar)
     matcher.accept_bytes(b"[(a),(b)")
     twin.accept_bytes(b"[(ab")
     for word in range(40):
@@ -162,7 +163,7 @@ def test_places_survive_that_sets_are_dropped() -> None:
 
 def test_a_text_in_the_middle_survives_that_sets_are_dropped() -> None:
     grammar = compiled("[äö]+", limits=Limits(item_sets=60), nested=True)
-    matcher = grammar.matcher()
+    matcher = Matcher(grammar)
     text = f"[({'äöö' * 30}),({'äöö' * 30}".encode()
     for at in range(len(text)):
         matcher.accept_bytes(text[at : at + 1])
@@ -175,7 +176,7 @@ def test_a_text_in_the_middle_survives_that_sets_are_dropped() -> None:
 
 def test_places_survive_that_rules_are_dropped() -> None:
     grammar = compiled("[ab]+", limits=Limits(grammar_symbols=100))
-    kept = grammar.matcher()
+    kept = Matcher(grammar)
     kept.accept_bytes(b"[ab,")
     for number in range(30):
         word = f"{number:06b}".replace("0", "a").replace("1", "b").encode()
@@ -187,7 +188,7 @@ def test_places_survive_that_rules_are_dropped() -> None:
 
 
 class Without:
-    """Words of `[ab]+` in a row, each before a comma, none of them one of some words: these are refused where they end.
+    """Source of words of `[ab]+`, each before a comma. Some words are refused where they end.
 
     Attributes:
         asked: the beginnings for which it was asked what completes a refused word, by place.
@@ -236,7 +237,7 @@ class Without:
 def test_refused_words_are_asked_for_once_and_not_behind_a_beginning_of_none(seed: int) -> None:
     rng = random.Random(seed)
     source = Without(b"a", b"ab", b"bab")
-    matcher = CompiledGrammar(source.tables(), WORDS, limits=Limits()).matcher()
+    matcher = Matcher(CompiledGrammar(source.tables(), WORDS, limits=Limits()))
     for _ in range(20):
         allowed = [token for token in matcher.allowed_token_ids() if token != 100]
         assert allowed == accepted_tokens(matcher, len(TEXTS)), matcher
@@ -251,7 +252,7 @@ def test_refused_words_are_asked_for_once_and_not_behind_a_beginning_of_none(see
 
 @pytest.mark.slow
 def test_long_captures_keep_their_text() -> None:
-    matcher = compiled("[ab]+", limits=Limits(item_sets=1_000_000), nested=True, endless=True).matcher()
+    matcher = Matcher(compiled("[ab]+", limits=Limits(item_sets=1_000_000), nested=True, endless=True))
     rng = random.Random(0)
     words = ["".join(rng.choices("ab", k=20_000)) for _ in range(5)]
     matcher.accept_bytes(b"[" + ",".join(f"({word})" for word in words).encode())

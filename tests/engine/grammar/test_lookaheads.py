@@ -1,4 +1,4 @@
-"""Look-aheads: the engine against a naive recognizer, and that no mask leads into a dead end."""
+"""Look-aheads: allowed tokens against a naive recognizer; no mask leads into a dead end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from support.naive import NaiveRecognizer
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
@@ -37,14 +38,14 @@ def compiled_from(grammar: ast.Grammar) -> CompiledGrammar:
 
 
 def dead_ends(grammar: ast.Grammar) -> list[str]:
-    """The rules that may lead into a dead end."""
+    """Return the rules that may lead into a dead end."""
     terminals = TerminalTable(lambda regex: AutomatonStore().is_empty(regex))
     productions, _ = eliminate_nullables(flatten(grammar, terminals))
     return possible_dead_ends(remove_unproductive(without_refused(productions, terminals.is_empty)), terminals.is_empty)
 
 
 def with_lookaheads(grammar: ast.Grammar, rng: random.Random) -> ast.Grammar:
-    """Some of the terminals followed by look-aheads, and a few with one before them."""
+    """Add look-aheads after some of the terminals, and before a few."""
 
     def change(node: ast.Expression) -> ast.Expression:
         if not isinstance(node, (ast.Literal, ast.RegexTerminal)) or rng.random() < 0.4:
@@ -61,7 +62,7 @@ def texts(longest: int) -> list[bytes]:
 
 
 def cases() -> list[tuple[int, ast.Grammar, CompiledGrammar]]:
-    """Random grammars that are not refused, with some text."""
+    """Return random grammars that are accepted and have some text."""
     found = []
     for seed in range(1200):
         rng = random.Random(seed)
@@ -92,7 +93,7 @@ def test_the_texts_are_those_of_the_naive_recognizer(
     for text in texts(LONGEST):
         if text:
             place[text] = sets.goto(place[text[:-1]], text[-1]) if place[text[:-1]] else 0
-        accepted = bool(place[text] and sets.accepting[place[text]])
+        accepted = bool(place[text] and sets.table.accepting[place[text]])
         assert accepted == naive.run(text)[1], (text, grammar)
 
 
@@ -109,7 +110,7 @@ def test_masks_allow_what_leads_on_and_nothing_leads_into_a_dead_end(
     rng = random.Random(seed)
     has_dead_ends = bool(dead_ends(grammar))
     for _ in range(3):
-        matcher = compiled.matcher()
+        matcher = Matcher(compiled)
         place = sets.start_set
         for _ in range(4):
             allowed = [token for token in matcher.allowed_token_ids() if token < len(TOKENS)]
@@ -134,10 +135,10 @@ def follow(compiled: CompiledGrammar, place: int, data: bytes) -> int:
 
 
 def is_dead_end(compiled: CompiledGrammar, place: int) -> bool:
-    """Whether all ways from a set were gone, and none led to a whole text."""
+    """Return whether a search of all ways from a set has found no whole text."""
     found, border = {place}, {place}
     while border and len(found) < MAX_SETS:
-        if any(compiled.sets.accepting[source] for source in border):
+        if any(compiled.sets.table.accepting[source] for source in border):
             return False
         border = {
             target
@@ -162,13 +163,15 @@ def test_rules_that_lead_into_a_dead_end_are_told(text: str) -> None:
 
 def test_alternatives_without_a_text_are_dropped() -> None:
     compiled = compiled_from(parse("start ::= 'c' | 'x' 'a' !'b' 'b' | 'a' B; B ::= !'a' 'a' | 'b';"))
-    assert compiled.matcher().allowed_token_ids() == [0, 2, 3]
+    assert Matcher(compiled).allowed_token_ids() == [0, 2, 3]
     assert not dead_ends(parse("start ::= 'c' | 'x' 'a' !'b' 'b' | 'a' B; B ::= !'a' 'a' | 'b';"))
 
 
 def test_what_holds_is_gone_after_one_character() -> None:
     compiled = compiled_from(parse("start ::= A A; A ::= #'a+' !'a' 'b'?;"))
-    assert [t for t in texts(6) if (p := follow(compiled, compiled.sets.start_set, t)) and compiled.sets.accepting[p]]
+    assert [
+        t for t in texts(6) if (p := follow(compiled, compiled.sets.start_set, t)) and compiled.sets.table.accepting[p]
+    ]
     assert follow(compiled, compiled.sets.start_set, b"abab")
     assert not follow(compiled, compiled.sets.start_set, b"abb")
 
@@ -178,7 +181,7 @@ def test_characters_of_several_bytes_are_refused_as_a_whole() -> None:
     sets = compiled.sets
     start = sets.goto(sets.start_set, ord("a"))
     assert not follow(compiled, start, "é".encode())
-    assert sets.accepting[follow(compiled, start, "è".encode())]
+    assert sets.table.accepting[follow(compiled, start, "è".encode())]
 
 
 def test_more_lookaheads_than_there_are_bits_are_refused() -> None:

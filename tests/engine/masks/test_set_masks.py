@@ -20,6 +20,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.masks.tables import TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
@@ -167,7 +168,7 @@ def grammar_of(rng: random.Random) -> ast.Grammar:
 
 
 def check_walk(compiled: CompiledGrammar, rng: random.Random, length: int) -> None:
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     text = b""
     for _ in range(length):
         allowed = matcher.allowed_token_ids()
@@ -240,7 +241,7 @@ def test_a_mask_costs_a_walk_over_remainders_only() -> None:
     regex = rx.sequence(rx.Repeat(CHARACTERS[4], 0, 200), QUOTE)
     body = ast.Sequence((ast.Literal(b'"'), ast.RegexTerminal(regex), ast.Literal(b",")))
     compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), WIDE)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     matcher.accept_bytes(b'"aa')
     matcher.allowed_token_ids()
     shared, own = compiled.shared.terminals.nodes_visited, compiled.masks.nodes_visited

@@ -13,6 +13,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -246,7 +247,7 @@ def test_masks_where_tokens_are_as_long_as_what_is_looked_for(pattern: str, refu
 def test_walks_pass_by_what_stays_open(regex: rx.Regex) -> None:
     tables = normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
     compiled = CompiledGrammar(tables, WORDS)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     matcher.accept_token(TOKENS.index(b'"'))
     terminals = compiled.shared.terminals
     before = terminals.nodes_visited
@@ -277,7 +278,7 @@ def test_a_bounded_text_may_end_before_what_follows() -> None:
 def check_masks(body: ast.Expression, rng: random.Random) -> None:
     """Compare the masks along a text with what matchers accept."""
     tables = normalize(ast.Grammar((ast.Rule("start", body),)))
-    matcher = CompiledGrammar(tables, WORDS).matcher()
+    matcher = Matcher(CompiledGrammar(tables, WORDS))
     for _ in range(4):
         allowed = matcher.allowed_token_ids()
         assert allowed == accepted_tokens(matcher, WORDS.size)

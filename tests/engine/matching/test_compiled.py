@@ -1,4 +1,4 @@
-"""Compiled grammars: what they share, what they drop, and sets that are taken along into new stores."""
+"""Compiled grammars: shared tables, dropped tables, and sets that are copied into new stores."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from support.grammars import random_grammar
 from support.vocabularies import BYTES, EOS, SMALL, compiled_from
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.limits import Limits
@@ -28,18 +29,18 @@ def test_grammars_of_one_vocabulary_and_the_same_limits_share_their_tables() -> 
 
 def test_a_terminal_of_two_grammars_is_walked_once() -> None:
     vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"ab", 2: b'"', 3: b"walked once"})
-    compiled_from(GRAMMAR, vocabulary).matcher().allowed_token_ids()
+    Matcher(compiled_from(GRAMMAR, vocabulary)).allowed_token_ids()
     first = compiled_from("start ::= 'x' #'[ab]*' 'x';".replace("x", '"'), vocabulary)
-    first.matcher().allowed_token_ids()
+    Matcher(first).allowed_token_ids()
     visited = first.shared.terminals.nodes_visited
     second = compiled_from("start ::= 'x' #'[ab]*' 'x';".replace("x", '"'), vocabulary)
-    assert second.matcher().allowed_token_ids() == first.matcher().allowed_token_ids()
+    assert Matcher(second).allowed_token_ids() == Matcher(first).allowed_token_ids()
     assert second.shared.terminals.nodes_visited == visited
 
 
 def test_nothing_keeps_a_vocabulary_alive() -> None:
     vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"kept by nobody"})
-    compiled_from("start ::= 'a';", vocabulary).matcher().allowed_token_ids()
+    Matcher(compiled_from("start ::= 'a';", vocabulary)).allowed_token_ids()
     gone = weakref.ref(vocabulary)
     del vocabulary
     gc.collect()
@@ -49,7 +50,7 @@ def test_nothing_keeps_a_vocabulary_alive() -> None:
 def test_tables_worn_by_other_grammars_are_not_used_by_new_ones() -> None:
     limits = Limits(automaton_states=400)
     old = compiled_from("start ::= #'(a|b)*a(a|b){7}' '.';", BYTES, limits=limits)
-    matcher = old.matcher()
+    matcher = Matcher(old)
     rng = random.Random(0)
     while not old.shared.is_worn:
         matcher.accept_bytes(rng.choice((b"a", b"b")))
@@ -59,12 +60,12 @@ def test_tables_worn_by_other_grammars_are_not_used_by_new_ones() -> None:
 
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("seed", range(60))
-def test_a_place_taken_along_has_the_same_future(seed: int, eager: bool) -> None:
-    """Sets are dropped at every other token, on random grammars: ambiguous, cyclic, left- and right-recursive."""
+def test_a_copied_set_has_the_same_future(seed: int, eager: bool) -> None:
+    """Drop the sets at most tokens, on random grammars: ambiguous, cyclic, left- and right-recursive."""
     rng = random.Random(seed)
     tables = normalize(random_grammar(rng), keep_endless=eager)
     compiled, plain = (CompiledGrammar(tables, SMALL, eager=eager) for _ in range(2))
-    matcher, expected = compiled.matcher(), plain.matcher()
+    matcher, expected = Matcher(compiled), Matcher(plain)
     for step in range(10):
         allowed = expected.allowed_token_ids()
         assert matcher.allowed_token_ids() == allowed
@@ -85,9 +86,9 @@ def test_a_place_taken_along_has_the_same_future(seed: int, eager: bool) -> None
     assert compiled.sets.set_count <= 5000
 
 
-def test_a_place_is_found_again_after_any_number_of_renewals() -> None:
+def test_a_set_is_found_again_after_any_number_of_renewals() -> None:
     compiled = compiled_from(GRAMMAR)
-    matchers = [compiled.matcher() for _ in range(4)]
+    matchers = [Matcher(compiled) for _ in range(4)]
     for index, matcher in enumerate(matchers):
         matcher.accept_bytes(b'"ab')
         for _ in range(index):
@@ -101,6 +102,6 @@ def test_a_place_is_found_again_after_any_number_of_renewals() -> None:
 
 
 def compiled_at(text: str) -> list[int]:
-    matcher = compiled_from(GRAMMAR).matcher()
+    matcher = Matcher(compiled_from(GRAMMAR))
     matcher.accept_bytes(text.encode())
     return matcher.allowed_token_ids()

@@ -1,4 +1,4 @@
-"""`Matcher.explain`: it says what the mask says, finds the byte by brute force, and names rules and places."""
+"""`Matcher.explain` against the mask and a search by brute force; the rules and locations that it names."""
 
 import json
 import random
@@ -44,7 +44,7 @@ def allowed(matcher, size):
 
 
 def refused_at(matcher, text):
-    """By brute force: how many bytes can be fed one by one."""
+    """Return how many bytes a matcher accepts one by one."""
     twin = Matcher(matcher._compiled) if hasattr(matcher, "_compiled") else matcher.fork()
     for count in range(len(text) + 1):
         twin = matcher.fork()
@@ -56,8 +56,8 @@ def refused_at(matcher, text):
 
 
 def check_everywhere(compiled, vocabulary, rng, steps=8):
-    """A random walk, at each place of which every token is explained."""
-    matcher = compiled.matcher()
+    """Explain every token before each step of a random walk."""
+    matcher = Matcher(compiled)
     for _ in range(steps):
         bits = allowed(matcher, vocabulary.size)
         for token in range(-1, vocabulary.size + 1):
@@ -104,9 +104,9 @@ def test_it_agrees_with_the_mask_under_schemas(schema, options):
 
 @pytest.mark.parametrize("text", BY_HAND)
 def test_every_byte_that_may_come_is_expected(text):
-    """Whatever may come is some example's first byte, or of the kind of one: where nothing is expected nothing may."""
+    """Every byte that may come is the first one of an example, or of its kind; without expectations no byte may."""
     compiled = compiled_from(text, BYTES)
-    matcher, rng = compiled.matcher(), random.Random(text)
+    matcher, rng = Matcher(compiled), random.Random(text)
     for _ in range(6):
         bits = allowed(matcher, BYTES.size)
         found = matcher.expected()
@@ -186,8 +186,8 @@ def test_places_of_schemas_are_named(text, words):
     assert words in map(str, matcher.expected())
 
 
-def test_equal_subschemas_keep_their_places():
-    """`name` and `city` are one node, and their places are two."""
+def test_equal_subschemas_keep_their_locations():
+    """`name` and `city` are one node of the schema, and have two locations."""
     matcher = structgen.compile(PERSON, BYTES, property_order="any", whitespace="single").matcher()
     matcher.accept_bytes(b'{"city": ')
     assert matcher.expected()[0].place == "#/properties/city"
@@ -220,7 +220,7 @@ def explained_schema(schema, text, token):
 
 
 def test_tokens_without_text():
-    matcher = compiled_from("start ::= 'ab' 'c';", eager=True).matcher()
+    matcher = Matcher(compiled_from("start ::= 'ab' 'c';", eager=True))
     assert matcher.explain(SPECIAL).reason == "no text"
     assert matcher.explain(SIZE).reason == "no token"
     assert matcher.explain(-1).reason == "no token"
@@ -253,7 +253,7 @@ def test_it_goes_on_where_tables_are_renewed():
 
 
 def test_deep_texts_take_no_longer():
-    """Whose places are those of what waits for them, up to the root."""
+    """The location of a deep item is that of the items that wait for it, up to the root."""
     matcher = structgen.compile(True, BYTES).matcher()
     matcher.accept_bytes(b'[{"a":' * 1500)
     began = time.perf_counter()
@@ -279,12 +279,11 @@ def test_a_grammar_made_with_higher_limits_is_explained():
     assert '"b" (end)' in map(str, matcher.expected())
 
 
-def test_an_outlook_is_of_sets():
+def test_a_finder_tells_what_a_set_expects():
     compiled = compiled_from("start ::= 'a' | 'b';")
+    finder = ExpectationFinder(compiled.sets, compiled.tables, compiled.origin)
     with compiled.lock:
-        assert [str(one) for one in ExpectationFinder(compiled).expected(compiled.sets.start_set)] == [
-            '"a" or "b" (start)'
-        ]
+        assert list(map(str, finder.expected(compiled.sets.start_set))) == ['"a" or "b" (start)']
 
 
 def test_words():

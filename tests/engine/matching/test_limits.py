@@ -1,4 +1,4 @@
-"""Abuse: every limit, texts and grammars without measure, tables that are dropped and made anew, invalid input."""
+"""Limits: every one of them, huge texts and grammars, tables that are dropped and begun anew, invalid input."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import structgen
 from structgen import Grammar, Limits
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex.tree import Literal, Regex, choice, sequence, star
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -71,7 +72,7 @@ PASSED = {
 def test_a_limit_that_is_passed_is_named_and_nothing_else_breaks(limit: str) -> None:
     value, make = PASSED[limit]
     limits = Limits(**{limit: value})
-    kept = compiled_from(WORD, BYTES, limits=limits).matcher()
+    kept = Matcher(compiled_from(WORD, BYTES, limits=limits))
     kept.accept_bytes(b"ab")
     with pytest.raises(LimitExceededError) as caught:
         matcher = structgen.compile(make(limits), BYTES, limits=limits).matcher()
@@ -91,7 +92,7 @@ def test_every_limit_is_tested() -> None:
 
 def test_a_matcher_that_passes_a_limit_stays_where_it_was() -> None:
     grammar = "start ::= N; N ::= 'a' N 'b' | 'ab';"
-    matcher = compiled_from(grammar, BYTES, limits=Limits(item_sets=30)).matcher()
+    matcher = Matcher(compiled_from(grammar, BYTES, limits=Limits(item_sets=30)))
     matcher.accept_bytes(b"aaaa")
     for data in (b"a" * 60, b"b" * 5):
         with pytest.raises(StructgenError):
@@ -106,7 +107,7 @@ def test_a_matcher_that_passes_a_limit_stays_where_it_was() -> None:
 @pytest.mark.parametrize("depth", [10, 100, 1000])
 def test_texts_that_do_not_fit_beside_each_other_go_on_in_turn(depth: int) -> None:
     compiled = compiled_from("start ::= N; N ::= L N 'c' | 'd'; L ::= 'a' | 'b';", BYTES, limits=Limits(item_sets=50))
-    first, second = compiled.matcher(), compiled.matcher()
+    first, second = Matcher(compiled), Matcher(compiled)
     for step in range(depth):
         first.accept_bytes(b"a")
         second.accept_bytes(b"ab"[step % 2 :][:1])
@@ -150,7 +151,7 @@ def test_masks_stay_the_same_however_often_tables_are_made_anew(limits: Limits, 
     text = ("[" + ",".join(random_json(rng, 3) for _ in range(12)) + "]").encode()
     grammar = JSON + "N ::= 'x' #'(a|b)*a(a|b){4}';"
     small = compiled_from(grammar, BYTES, limits=limits)
-    matcher, plain = small.matcher(), compiled_from(grammar, BYTES).matcher()
+    matcher, plain = Matcher(small), Matcher(compiled_from(grammar, BYTES))
     for at in range(len(text)):
         assert matcher.allowed_token_ids() == plain.allowed_token_ids()
         assert matcher.is_accepting == plain.is_accepting
@@ -172,11 +173,11 @@ def test_masks_stay_the_same_however_often_tables_are_made_anew(limits: Limits, 
 
 
 def test_automata_that_grow_with_every_text_are_dropped_in_time() -> None:
-    """A regex with 2^12 states: every text makes some more of them; the limit holds, and every text is read."""
+    """A regex with 2^12 states, of which each text makes some: the limit holds, and every text is read."""
     grammar = "start ::= #'(a|b)*a(a|b){11}' '.';"
     compiled = compiled_from(grammar, BYTES, limits=Limits(automaton_states=600))
-    plain = compiled_from(grammar, BYTES).matcher()
-    matcher = compiled.matcher()
+    plain = Matcher(compiled_from(grammar, BYTES))
+    matcher = Matcher(compiled)
     rng = random.Random(0)
     for _ in range(60):
         matcher.reset()
@@ -195,7 +196,7 @@ def test_automata_that_grow_with_every_text_are_dropped_in_time() -> None:
 
 def test_a_text_that_needs_more_automaton_states_than_allowed_stays_where_it_was() -> None:
     compiled = compiled_from("start ::= #'(a|b)*a(a|b){11}' '.';", BYTES, limits=Limits(automaton_states=300))
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     rng = random.Random(0)
     accepted = 0
     with pytest.raises(LimitExceededError) as caught:
@@ -211,11 +212,11 @@ def test_a_text_that_needs_more_automaton_states_than_allowed_stays_where_it_was
 def test_forks_of_an_older_time_find_their_place() -> None:
     compiled = compiled_from(JSON, BYTES, limits=Limits(item_sets=120))
     plain = compiled_from(JSON, BYTES)
-    old, expected = compiled.matcher(), plain.matcher()
+    old, expected = Matcher(compiled), Matcher(plain)
     old.accept_bytes(b'{"a":[1,{"b":')
     expected.accept_bytes(b'{"a":[1,{"b":')
     twin = old.fork()
-    other = compiled.matcher()
+    other = Matcher(compiled)
     for depth in range(20):  # other sets each time, until there is no room
         other.reset()
         for data in (b"[",) * depth + (b'{"a":',) * (20 - depth):
@@ -225,7 +226,7 @@ def test_forks_of_an_older_time_find_their_place() -> None:
     twin.accept_bytes(b"[]}]}")
     assert twin.is_accepting and not old.is_accepting
     old.rollback(1)
-    assert old.allowed_token_ids() == compiled_from(JSON, BYTES).matcher().allowed_token_ids()
+    assert old.allowed_token_ids() == Matcher(compiled_from(JSON, BYTES)).allowed_token_ids()
 
 
 # -- nesting without measure -----------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ DEEP = 100_000
 
 
 def test_a_text_of_100_000_nested_brackets() -> None:
-    matcher = compiled_from(JSON, BYTES, limits=Limits(item_sets=10 * DEEP)).matcher()
+    matcher = Matcher(compiled_from(JSON, BYTES, limits=Limits(item_sets=10 * DEEP)))
     matcher.accept_bytes(b"[" * DEEP)
     assert ord("]") in matcher.allowed_token_ids()
     matcher.accept_bytes(b"]" * DEEP)
@@ -244,7 +245,7 @@ def test_a_text_of_100_000_nested_brackets() -> None:
 
 
 def test_a_text_nested_deeper_than_the_limit_is_refused_and_can_be_taken_back() -> None:
-    matcher = compiled_from(JSON, BYTES, limits=Limits(item_sets=5_000)).matcher()
+    matcher = Matcher(compiled_from(JSON, BYTES, limits=Limits(item_sets=5_000)))
     for _ in range(1_000):
         matcher.accept_bytes(b"[")
     with pytest.raises(LimitExceededError) as caught:
@@ -302,7 +303,7 @@ def test_a_chain_of_20_000_rules() -> None:
 
 
 def work(compiled: CompiledGrammar) -> dict[str, int]:
-    """Counters of all work done for a grammar so far."""
+    """Return the counters of all work done for a grammar so far."""
     return {
         "terminal nodes": compiled.shared.terminals.nodes_visited,
         "set nodes": compiled.masks.nodes_visited,
@@ -313,14 +314,14 @@ def work(compiled: CompiledGrammar) -> dict[str, int]:
 
 
 def own_vocabulary(number: int) -> Vocabulary:
-    """A vocabulary of its own for each test, so that nothing is shared: only the size differs."""
+    """Return a vocabulary for one test only, so that no tables are shared: only its size differs."""
     return Vocabulary.from_bytes({token: SMALL.token_bytes(token) or b"~" for token in range(19)}, size=200 + number)
 
 
 def work_of_a_string(body: ast.Expression, number: int) -> dict[str, int]:
     grammar = ast.Grammar((ast.Rule("start", ast.Sequence((ast.Literal(b'"'), body, ast.Literal(b'"')))),))
     compiled = CompiledGrammar(normalize(grammar), own_vocabulary(number))
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     matcher.accept_bytes(b'"')
     for _ in range(50):
         matcher.allowed_token_ids()
@@ -348,7 +349,7 @@ def test_the_bound_of_a_repeated_rule_costs_its_logarithm() -> None:
 
 def work_of_a_list(body: ast.Expression, number: int) -> dict[str, int]:
     compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), own_vocabulary(number))
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     for _ in range(50):
         matcher.allowed_token_ids()
         matcher.accept_bytes(b"abb")
@@ -381,7 +382,7 @@ def test_max_length_of_a_schema_costs_nothing() -> None:
 )
 def test_a_list_of_10_000_items_needs_no_more_than_one_of_50(grammar: str, opening: bytes, item: bytes) -> None:
     compiled = compiled_from(grammar, BYTES)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     matcher.accept_bytes(opening)
     for _ in range(50):
         matcher.accept_bytes(item)
@@ -476,7 +477,7 @@ def test_random_rubbish_as_a_grammar_never_does_harm(seed: int) -> None:
     for _ in range(20):
         text = "".join(rng.choice(pieces) for _ in range(rng.randint(1, 25)))
         try:
-            matcher = compiled_from(text + ("" if rng.random() < 0.5 else ";"), SMALL).matcher()
+            matcher = Matcher(compiled_from(text + ("" if rng.random() < 0.5 else ";"), SMALL))
         except StructgenError:
             continue
         for token in matcher.allowed_token_ids()[:3]:
@@ -488,7 +489,7 @@ def test_random_rubbish_as_a_grammar_never_does_harm(seed: int) -> None:
 
 
 def repeated_letters(count: int) -> Regex:
-    """Strings of one letter each: whether one of them is made of what another repeats is asked of all pairs."""
+    """Return strings of one letter each, of which all pairs are compared."""
     return choice(*[sequence(star(Literal(bytes([97 + number]))), Literal(b'"')) for number in range(count)])
 
 
@@ -512,7 +513,7 @@ def test_what_is_remembered_of_pairs_of_exits_and_states_counts_as_masks_do() ->
     compiled = compiled_from(
         "start ::= #'a{1,3}' 'b';", Vocabulary.from_bytes({0: b"a", 1: b"ab", 2: b""}, eos_token_ids=[2])
     )
-    compiled.matcher().allowed_token_ids()
+    Matcher(compiled).allowed_token_ids()
     terminals, automata = compiled.shared.terminals, compiled.shared.automata
     states = [automata.add(Literal(b"no token %d" % number)) for number in range(100)]
     used = []

@@ -1,4 +1,4 @@
-"""One sequence on its way: masks, accepting, going back, copies, forced bytes, and many threads."""
+"""Matchers: masks, accepting, rolling back, copies, forced bytes, and many threads."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from support.vocabularies import (
 
 from structgen.engine.matching import matcher as matcher_module
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
@@ -41,7 +42,7 @@ LIST = "start ::= '\"' [I {',' I}] '\"'; I ::= #'[ab]+c?' | 'é';"
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.int32])
 def test_a_mask_is_written_into_its_row_only(dtype: type) -> None:
-    matcher = compiled_from("start ::= 'a' 'b' | 'ba';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b' | 'ba';"))
     mask = np.full((3, WORDS), 7, dtype=dtype)
     matcher.fill_next_token_bitmask(mask, 1)
     assert token_ids(mask[1]) == [0, 1, 3, 4, DUPLICATE]
@@ -50,7 +51,7 @@ def test_a_mask_is_written_into_its_row_only(dtype: type) -> None:
 
 def test_a_mask_of_torch() -> None:
     torch = pytest.importorskip("torch")
-    matcher = compiled_from("start ::= 'a' 'b' | 'ba';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b' | 'ba';"))
     mask = torch.full((2, WORDS), -1, dtype=torch.int32)
     matcher.fill_next_token_bitmask(mask, 1)
     assert token_ids(mask[1].numpy()) == [0, 1, 3, 4, DUPLICATE]
@@ -58,7 +59,7 @@ def test_a_mask_of_torch() -> None:
 
 
 def test_one_matcher_may_fill_masks_of_different_owners_in_turn() -> None:
-    matcher = compiled_from("start ::= 'a';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a';"))
     first, second = allocate_token_bitmask(1, SIZE), allocate_token_bitmask(2, SIZE)
     for mask, row in ((first, 0), (second, 1), (first, 0), (second, 0)):
         mask[row] = 0
@@ -68,13 +69,13 @@ def test_one_matcher_may_fill_masks_of_different_owners_in_turn() -> None:
 
 def test_a_mask_of_one_dimension_is_one_row() -> None:
     mask = np.zeros(WORDS, dtype=np.uint32)
-    compiled_from("start ::= 'a';").matcher().fill_next_token_bitmask(mask)
+    Matcher(compiled_from("start ::= 'a';")).fill_next_token_bitmask(mask)
     assert token_ids(mask) == [0]
 
 
 def test_rows_of_a_wider_array_can_be_filled() -> None:
     wide = np.zeros((2, 2 * WORDS), dtype=np.uint32)
-    compiled_from("start ::= 'a';").matcher().fill_next_token_bitmask(wide[:, :WORDS], 1)
+    Matcher(compiled_from("start ::= 'a';")).fill_next_token_bitmask(wide[:, :WORDS], 1)
     assert token_ids(wide[1, :WORDS]) == [0]
     assert not wide[0].any() and not wide[1, WORDS:].any()
 
@@ -94,19 +95,19 @@ def test_rows_of_a_wider_array_can_be_filled() -> None:
 )
 def test_a_mask_of_another_shape_or_type_is_refused(mask: object) -> None:
     with pytest.raises(VocabularyError):
-        compiled_from("start ::= 'a';").matcher().fill_next_token_bitmask(mask)
+        Matcher(compiled_from("start ::= 'a';")).fill_next_token_bitmask(mask)
 
 
 def test_a_mask_that_cannot_be_written_is_refused() -> None:
     mask = np.zeros((1, WORDS), dtype=np.uint32)
     mask.flags.writeable = False
     with pytest.raises(VocabularyError):
-        compiled_from("start ::= 'a';").matcher().fill_next_token_bitmask(mask)
+        Matcher(compiled_from("start ::= 'a';")).fill_next_token_bitmask(mask)
 
 
 @pytest.mark.parametrize("row", [-1, 2, 1000])
 def test_a_row_that_is_not_there_is_refused(row: int) -> None:
-    matcher = compiled_from("start ::= 'a';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a';"))
     with pytest.raises(ValueError, match="row"):
         matcher.fill_next_token_bitmask(np.zeros((2, WORDS), dtype=np.uint32), row)
 
@@ -116,7 +117,7 @@ def test_a_row_that_is_not_there_is_refused(row: int) -> None:
 def test_mask_and_accept_never_disagree(seed: int, eager: bool) -> None:
     rng = random.Random(seed)
     tables = normalize(random_grammar(rng), keep_endless=eager)
-    matcher = CompiledGrammar(tables, SMALL, eager=eager).matcher()
+    matcher = Matcher(CompiledGrammar(tables, SMALL, eager=eager))
     for _ in range(8):
         allowed = matcher.allowed_token_ids()
         assert allowed == accepted_tokens(matcher, SIZE + 40)
@@ -127,7 +128,7 @@ def test_mask_and_accept_never_disagree(seed: int, eager: bool) -> None:
 
 def test_bits_past_the_vocabulary_are_never_set() -> None:
     mask = np.full((1, WORDS), 0xFFFFFFFF, dtype=np.uint32)
-    compiled_from("start ::= #'(.|\\n)*';").matcher().fill_next_token_bitmask(mask)
+    Matcher(compiled_from("start ::= #'(.|\\n)*';")).fill_next_token_bitmask(mask)
     assert max(token_ids(mask[0])) == DUPLICATE
 
 
@@ -136,7 +137,7 @@ def test_bits_past_the_vocabulary_are_never_set() -> None:
 
 @pytest.mark.parametrize("token", [-1, SPECIAL, 44, SIZE - 1, SIZE, 10**9, -(10**9)])
 def test_tokens_that_stand_for_no_text_are_rejected(token: int) -> None:
-    matcher = compiled_from("start ::= #'(.|\\n)*';").matcher()
+    matcher = Matcher(compiled_from("start ::= #'(.|\\n)*';"))
     with pytest.raises(TokenRejectedError) as caught:
         matcher.accept_token(token)
     assert (caught.value.token_id, caught.value.position) == (token, 0)
@@ -144,14 +145,14 @@ def test_tokens_that_stand_for_no_text_are_rejected(token: int) -> None:
 
 
 def test_tokens_of_the_same_bytes_are_allowed_together() -> None:
-    matcher = compiled_from("start ::= 'ab';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'ab';"))
     assert {3, DUPLICATE} <= set(matcher.allowed_token_ids())
     matcher.accept_token(DUPLICATE)
     assert matcher.is_accepting
 
 
 def test_end_tokens_come_where_the_text_may_stop_and_nowhere_else() -> None:
-    matcher = compiled_from("start ::= 'a' 'b'?;").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b'?;"))
     assert not set(EOS) & set(matcher.allowed_token_ids())
     with pytest.raises(TokenRejectedError):
         matcher.accept_token(EOS[0])
@@ -166,7 +167,7 @@ def test_end_tokens_come_where_the_text_may_stop_and_nowhere_else() -> None:
 
 
 def test_a_complete_text_is_terminated() -> None:
-    matcher = compiled_from("start ::= 'a' 'b';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b';"))
     matcher.accept_token(3)
     assert matcher.is_accepting and matcher.is_terminated
     assert matcher.allowed_token_ids() == list(EOS)
@@ -174,7 +175,7 @@ def test_a_complete_text_is_terminated() -> None:
 
 def test_a_vocabulary_without_end_tokens() -> None:
     vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b"})
-    matcher = compiled_from("start ::= 'a' 'b';", vocabulary).matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b';", vocabulary))
     matcher.accept_token(0)
     assert matcher.allowed_token_ids() == [1]
     matcher.accept_token(1)
@@ -183,17 +184,17 @@ def test_a_vocabulary_without_end_tokens() -> None:
 
 @pytest.mark.parametrize("eager", [False, True])
 def test_the_empty_text_may_be_ended_at_once(eager: bool) -> None:
-    matcher = compiled_from("start ::= 'a'?;", eager=eager).matcher()
+    matcher = Matcher(compiled_from("start ::= 'a'?;", eager=eager))
     assert matcher.is_accepting and not matcher.is_terminated
     assert matcher.allowed_token_ids() == [0, *EOS]
-    only_empty = compiled_from("start ::= '';", eager=eager).matcher()
+    only_empty = Matcher(compiled_from("start ::= '';", eager=eager))
     assert only_empty.is_terminated
     assert only_empty.allowed_token_ids() == list(EOS)
 
 
 def test_an_eager_text_ends_with_the_first_token_after_which_it_can() -> None:
     compiled = compiled_from("start ::= 'a' 'b'?;", eager=True)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     assert matcher.allowed_token_ids() == [0, 3, DUPLICATE]  # `ab` as one token
     matcher.accept_token(0)
     assert matcher.is_terminated
@@ -212,7 +213,7 @@ def test_an_eager_text_ends_with_the_first_token_after_which_it_can() -> None:
 def test_rejected_tokens_leave_the_matcher_as_it_was(seed: int) -> None:
     rng = random.Random(seed)
     compiled = CompiledGrammar(normalize(random_grammar(rng)), SMALL)
-    matcher, untouched = compiled.matcher(), compiled.matcher()
+    matcher, untouched = Matcher(compiled), Matcher(compiled)
     for step in range(6):
         allowed = untouched.allowed_token_ids()
         for token in set(range(-2, SIZE + 2)) - set(allowed):
@@ -230,7 +231,7 @@ def test_rejected_tokens_leave_the_matcher_as_it_was(seed: int) -> None:
 
 
 def test_rejected_bytes_tell_where_and_change_nothing() -> None:
-    matcher = compiled_from("start ::= 'abc' 'abc';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'abc' 'abc';"))
     matcher.accept_bytes(b"ab")
     with pytest.raises(TokenRejectedError) as caught:
         matcher.accept_bytes(b"cabb")
@@ -244,7 +245,7 @@ def test_rejected_bytes_tell_where_and_change_nothing() -> None:
 
 @pytest.mark.parametrize("eager", [False, True])
 def test_no_bytes_are_accepted_anywhere(eager: bool) -> None:
-    matcher = compiled_from("start ::= 'a'? 'b'?;", eager=eager).matcher()
+    matcher = Matcher(compiled_from("start ::= 'a'? 'b'?;", eager=eager))
     matcher.accept_bytes(b"")
     assert 0 in matcher.allowed_token_ids()
     matcher.accept_bytes(b"ab")
@@ -258,7 +259,7 @@ def test_no_bytes_are_accepted_anywhere(eager: bool) -> None:
 def test_bytes_and_tokens_lead_to_the_same_place(seed: int) -> None:
     rng = random.Random(seed)
     compiled = CompiledGrammar(normalize(random_grammar(rng)), SMALL)
-    by_token, by_byte = compiled.matcher(), compiled.matcher()
+    by_token, by_byte = Matcher(compiled), Matcher(compiled)
     for _ in range(6):
         allowed = [token for token in by_token.allowed_token_ids() if token not in EOS]
         if not allowed:
@@ -274,7 +275,7 @@ def test_bytes_and_tokens_lead_to_the_same_place(seed: int) -> None:
 
 
 def observed(matcher: object) -> tuple[object, ...]:
-    """Everything that can be seen of a matcher."""
+    """Return everything that can be observed of a matcher."""
     return matcher.allowed_token_ids(), matcher.is_accepting, matcher.is_terminated, matcher.forced_bytes()
 
 
@@ -283,7 +284,7 @@ def observed(matcher: object) -> tuple[object, ...]:
 def test_rolling_back_is_exact(seed: int, eager: bool) -> None:
     rng = random.Random(seed)
     compiled = CompiledGrammar(normalize(random_grammar(rng), keep_endless=eager), SMALL, eager=eager)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     seen = [observed(matcher)]
     for _ in range(40):
         allowed = matcher.allowed_token_ids()
@@ -299,7 +300,7 @@ def test_rolling_back_is_exact(seed: int, eager: bool) -> None:
 
 @pytest.mark.parametrize("eager", [False, True])
 def test_rolling_back_over_the_end(eager: bool) -> None:
-    matcher = compiled_from("start ::= 'a' 'b' 'c'?;", eager=eager).matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b' 'c'?;", eager=eager))
     matcher.accept_token(0)
     before = observed(matcher)
     matcher.accept_token(1)
@@ -316,7 +317,7 @@ def test_rolling_back_over_the_end(eager: bool) -> None:
 
 @pytest.mark.parametrize("count", [-1, 2, 10**6])
 def test_more_than_was_accepted_cannot_be_taken_back(count: int) -> None:
-    matcher = compiled_from("start ::= 'a' 'b';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b';"))
     matcher.accept_token(0)
     with pytest.raises(ValueError, match="take back"):
         matcher.rollback(count)
@@ -324,7 +325,7 @@ def test_more_than_was_accepted_cannot_be_taken_back(count: int) -> None:
 
 
 def test_a_fork_goes_its_own_way() -> None:
-    matcher = compiled_from(LIST).matcher()
+    matcher = Matcher(compiled_from(LIST))
     matcher.accept_bytes(b'"a')
     before = observed(matcher)
     twin = matcher.fork()
@@ -336,12 +337,12 @@ def test_a_fork_goes_its_own_way() -> None:
     twin.rollback(2)
     assert observed(twin) == before
     twin.rollback(1)
-    assert observed(twin) == observed(compiled_from(LIST).matcher())
+    assert observed(twin) == observed(Matcher(compiled_from(LIST)))
 
 
 @pytest.mark.parametrize("eager", [False, True])
 def test_reset_goes_back_to_the_beginning(eager: bool) -> None:
-    matcher = compiled_from("start ::= 'a' 'b'?;", eager=eager).matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b'?;", eager=eager))
     before = observed(matcher)
     matcher.accept_token(0)
     matcher.accept_token(EOS[0] if eager else 1)
@@ -351,11 +352,11 @@ def test_reset_goes_back_to_the_beginning(eager: bool) -> None:
         matcher.rollback(1)
 
 
-def test_a_draft_is_verified_taken_back_and_replaced() -> None:
-    """Speculative decoding: a draft model's tokens are accepted as far as they go; those the model refuses go back."""
+def test_a_draft_is_verified_rolled_back_and_replaced() -> None:
+    """Speculative decoding: accept the tokens of a draft model, then roll back those that the large model refuses."""
     compiled = compiled_from(LIST)
     rng = random.Random(0)
-    matcher, plain = compiled.matcher(), compiled.matcher()
+    matcher, plain = Matcher(compiled), Matcher(compiled)
     for _ in range(60):
         draft = []
         for _ in range(rng.randint(1, 5)):
@@ -376,7 +377,7 @@ def test_a_draft_is_verified_taken_back_and_replaced() -> None:
 
 
 def forced_by_search(naive: NaiveRecognizer, text: bytes, most: int) -> bytes:
-    """Follows the only continuation, as long as there is one and the text may not stop."""
+    """Follow the only continuation while there is one and the text may not stop."""
     forced = b""
     while len(forced) < most and not naive.run(text + forced)[1]:
         following = [bytes([byte]) for byte in (*b"abc.", *"é".encode()) if naive.run(text + forced + bytes([byte]))[0]]
@@ -391,7 +392,7 @@ def test_forced_bytes_are_the_only_continuation(seed: int) -> None:
     rng = random.Random(seed)
     grammar = random_grammar(rng)
     naive = NaiveRecognizer(grammar)
-    matcher = CompiledGrammar(normalize(grammar, keep_endless=True), SMALL).matcher()
+    matcher = Matcher(CompiledGrammar(normalize(grammar, keep_endless=True), SMALL))
     text = b""
     for _ in range(5):
         forced = matcher.forced_bytes()
@@ -418,7 +419,7 @@ def test_forced_bytes_are_the_only_continuation(seed: int) -> None:
     ],
 )
 def test_forced_bytes_end_at_a_choice_and_where_the_text_may_stop(grammar: str, text: bytes, forced: bytes) -> None:
-    matcher = compiled_from(grammar, BYTES).matcher()
+    matcher = Matcher(compiled_from(grammar, BYTES))
     matcher.accept_bytes(text)
     assert matcher.forced_bytes() == forced
     matcher.accept_bytes(forced)
@@ -426,14 +427,14 @@ def test_forced_bytes_end_at_a_choice_and_where_the_text_may_stop(grammar: str, 
 
 
 def test_forced_bytes_of_a_text_that_ended() -> None:
-    matcher = compiled_from("start ::= 'a' 'b'?;", eager=True).matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' 'b'?;", eager=True))
     matcher.accept_token(0)
     assert matcher.forced_bytes() == b""
 
 
 @pytest.mark.parametrize("grammar", ["start ::= 'ab' start;", "start ::= 'a' start 'b';"])
 def test_bytes_forced_without_end_are_bounded(grammar: str) -> None:
-    forced = compiled_from(grammar, eager=True).matcher().forced_bytes()
+    forced = Matcher(compiled_from(grammar, eager=True)).forced_bytes()
     assert 1000 <= len(forced) <= 100_000
     assert set(forced) <= set(b"ab")
 
@@ -442,9 +443,9 @@ def test_bytes_forced_without_end_are_bounded(grammar: str) -> None:
 
 
 def walk(compiled: CompiledGrammar, seed: int) -> list[list[int]]:
-    """All masks of some random texts."""
+    """Return all masks of some random texts."""
     rng = random.Random(seed)
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     mask = allocate_token_bitmask(1, compiled.vocabulary.size)
     masks = []
     for _ in range(60):
@@ -480,10 +481,10 @@ def test_grammars_compiled_at_the_same_time_do_not_disturb_each_other() -> None:
 
 
 def test_a_renewal_is_seen_whole_by_other_threads() -> None:
-    """The garbage collector may let another thread run wherever an object is made, in the middle of a renewal too."""
+    """The garbage collector may let another thread run wherever an object is made, also during a renewal."""
     vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b", 2: b"c", 3: b"d", 4: b"</s>"}, eos_token_ids=[4])
     compiled = compiled_from("start ::= #'(?:a|b){3,400}c';", vocabulary)
-    begun = compiled.matcher()
+    begun = Matcher(compiled)
     begun.accept_bytes(b"a" * 40)
     begun.allowed_token_ids()
     seen: list[list[int]] = []
@@ -491,7 +492,7 @@ def test_a_renewal_is_seen_whole_by_other_threads() -> None:
 
     def read() -> None:
         while not renewed.is_set():
-            matcher = compiled.matcher()
+            matcher = Matcher(compiled)
             matcher.accept_bytes(b"aaab")
             seen.append(matcher.allowed_token_ids())
 
@@ -529,7 +530,7 @@ def test_steps_that_are_known_are_read_while_their_table_grows() -> None:
     going_on = threading.Event()
 
     def read() -> None:
-        reader = compiled.matcher()
+        reader = Matcher(compiled)
         while not going_on.is_set():
             for _ in range(50):
                 reader.accept_token(1)
@@ -538,7 +539,7 @@ def test_steps_that_are_known_are_read_while_their_table_grows() -> None:
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
-    matcher = compiled.matcher()
+    matcher = Matcher(compiled)
     for _ in range(12_000):
         for token in range(1, 26):
             matcher.accept_token(token)

@@ -1,4 +1,4 @@
-"""Grammars in a row: their texts, and which part of a text is whose, against all ways to cut it."""
+"""Grammars in a row: their texts, and the pieces of a text against all ways to cut it."""
 
 import itertools
 import re
@@ -29,7 +29,7 @@ LONGEST = 5
 
 
 def texts_of(rules):
-    """All short texts of a grammar."""
+    """Return all short texts of a grammar."""
     return language(structgen.Grammar.kbnf(rules, eager=False), ALPHABET, LONGEST)
 
 
@@ -38,7 +38,7 @@ COMPILED = {rules: compiled_from(rules, BYTES) for rules in RULES}
 
 
 def longest_first(text, parts):
-    """The pieces by trying every cut: the first part as long as possible, then the second."""
+    """Return the pieces found by trying every cut: the first part as long as possible, then the second."""
     if not parts:
         return [] if not text else None
     for end in range(len(text), -1, -1):
@@ -55,7 +55,7 @@ parts_of_texts = st.lists(st.sampled_from([*RULES, "a", "b", "ca"]), min_size=1,
 
 @given(parts_of_texts, st.text(ALPHABET, max_size=LONGEST))
 def test_pieces_are_the_longest_from_the_left(parts, text):
-    """Also where the text does not fit: then there are none."""
+    """Where the text does not fit, there are no pieces."""
     engines = [COMPILED.get(part, part.encode()) for part in parts]
     pieces = split(text.encode(), engines)
     expected = longest_first(text, parts)
@@ -64,7 +64,7 @@ def test_pieces_are_the_longest_from_the_left(parts, text):
 
 @given(parts_of_texts)
 def test_concatenations_have_the_texts_of_their_parts(parts):
-    """Whatever of them may be empty."""
+    """Any of the parts may be empty."""
     tables = [normalize(parse(part)) if part in RULES else part.encode() for part in parts]
     compiled = CompiledGrammar(concatenation(tables), BYTES)
     for size in range(4):
@@ -97,7 +97,7 @@ def test_repetitions_against_a_regex(least, most):
 
 
 def test_long_texts_of_ambiguous_parts_are_read_in_linear_time():
-    """Every place of the text is a possible border; where they were tried one by one, this would take an hour."""
+    """Every position of the text is a possible border; trying them one by one would take an hour."""
     part = compiled_from("start ::= #'[ab]*';", BYTES)
     text = b"ab" * 20_000
     assert split(text, [part, part, part]) == [text, b"", b""]
@@ -105,7 +105,7 @@ def test_long_texts_of_ambiguous_parts_are_read_in_linear_time():
 
 
 def test_sets_do_not_pile_up():
-    """A grammar whose texts nest has sets without end; many readings have room all the same."""
+    """A grammar with nested texts has sets without end; reading many texts stays within the limit."""
     limits = structgen.Limits(item_sets=200)
     part = compiled_from("start ::= 'a' start 'b' | 'c';", BYTES, limits=limits)
     for depth in range(1, 90):

@@ -11,6 +11,7 @@ from support.vocabularies import BYTES, EOS, SIZE, SMALL, compiled_from, token_i
 
 from structgen import LimitExceededError, Limits, VocabularyError, allocate_token_bitmask, fill_next_token_bitmask
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.kbnf.ast import Grammar
 from structgen.kbnf.normal_form.passes import normalize
 
@@ -27,7 +28,7 @@ def test_every_row_is_what_its_matcher_alone_gives(seed: int) -> None:
     """Compare rows in the middle of texts, and after their ends."""
     choose = random.Random(seed)
     grammars = [compiled(random_grammar(random.Random(100 * seed + number))) for number in range(5)]
-    matchers = [choose.choice(grammars).matcher() if choose.random() < 0.9 else None for _ in range(9)]
+    matchers = [Matcher(choose.choice(grammars)) if choose.random() < 0.9 else None for _ in range(9)]
     mask = allocate_token_bitmask(len(matchers), SIZE)
     for _ in range(6):
         fill_next_token_bitmask(matchers, mask)
@@ -39,7 +40,7 @@ def test_every_row_is_what_its_matcher_alone_gives(seed: int) -> None:
 
 
 def test_a_matcher_may_stand_in_several_rows() -> None:
-    matcher = compiled_from("start ::= 'a';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a';"))
     mask = allocate_token_bitmask(3, SIZE)
     fill_next_token_bitmask([matcher, None, matcher], mask)
     assert token_ids(mask[0]) == token_ids(mask[2]) == matcher.allowed_token_ids()
@@ -47,7 +48,7 @@ def test_a_matcher_may_stand_in_several_rows() -> None:
 
 
 def test_a_text_that_has_ended_allows_its_end_tokens() -> None:
-    ended, open_ = (compiled_from("start ::= 'a';").matcher() for _ in range(2))
+    ended, open_ = (Matcher(compiled_from("start ::= 'a';")) for _ in range(2))
     ended.accept_token(0)
     ended.accept_token(EOS[0])
     mask = allocate_token_bitmask(2, SIZE)
@@ -59,7 +60,7 @@ def test_a_text_that_has_ended_allows_its_end_tokens() -> None:
 @pytest.mark.parametrize("dtype", [np.uint32, np.int32])
 def test_rows_of_a_wider_array(dtype: type) -> None:
     wide = np.full((4, WORDS + 2), 7, dtype=dtype)
-    matcher = compiled_from("start ::= 'a' | 'b';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a' | 'b';"))
     fill_next_token_bitmask([matcher, None], wide[::2, 1:-1])
     assert token_ids(wide[0, 1:-1].copy()) == matcher.allowed_token_ids()
     assert (wide[2, 1:-1] == np.array(0xFFFFFFFF).astype(dtype)).all()
@@ -69,7 +70,7 @@ def test_rows_of_a_wider_array(dtype: type) -> None:
 
 def test_a_mask_of_torch() -> None:
     torch = pytest.importorskip("torch")
-    matcher = compiled_from("start ::= 'a';").matcher()
+    matcher = Matcher(compiled_from("start ::= 'a';"))
     mask = torch.zeros((2, WORDS), dtype=torch.int32)
     fill_next_token_bitmask((None, matcher), mask)
     assert mask[0].tolist() == [-1] * WORDS
@@ -95,18 +96,18 @@ def test_no_rows_and_no_grammars() -> None:
 )
 def test_masks_that_do_not_fit(rows: int, mask: object, message: str) -> None:
     with pytest.raises(VocabularyError, match=message):
-        fill_next_token_bitmask([compiled_from("start ::= 'a';").matcher()] * rows, mask)
+        fill_next_token_bitmask([Matcher(compiled_from("start ::= 'a';"))] * rows, mask)
 
 
 def test_rows_of_another_vocabulary_are_refused() -> None:
-    matchers = [compiled_from("start ::= 'a';", vocabulary).matcher() for vocabulary in (BYTES, SMALL)]
+    matchers = [Matcher(compiled_from("start ::= 'a';", vocabulary)) for vocabulary in (BYTES, SMALL)]
     with pytest.raises(VocabularyError, match=f"does not fit a vocabulary of {SIZE} tokens"):
         fill_next_token_bitmask(matchers, allocate_token_bitmask(2, BYTES.size))
 
 
 def test_a_limit_that_is_passed_leaves_the_rows_above_written() -> None:
-    fits = compiled_from("start ::= 'a';").matcher()
-    passes = compiled_from("start ::= #'(a|b)*a(a|b){12}';", limits=Limits(automaton_states=30)).matcher()
+    fits = Matcher(compiled_from("start ::= 'a';"))
+    passes = Matcher(compiled_from("start ::= #'(a|b)*a(a|b){12}';", limits=Limits(automaton_states=30)))
     mask = allocate_token_bitmask(2, SIZE)
     with pytest.raises(LimitExceededError, match="automaton_states"):
         for _ in range(60):
