@@ -4,7 +4,7 @@ from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.rules.lazy_rules cimport LazyRules
 from structgen.schema.rules.states cimport ObjectState, OtherKeys, Property
 
-cdef int _STATES_SEARCHED
+cdef int _MAX_STATES_SEARCHED
 
 
 # Of sets in the schema's order only: in any order a state has a bit for each property.

@@ -20,13 +20,13 @@ from structgen.schema.rules.states import MANY_KEYS, ObjectState, OtherKeys, Pro
 
 __all__ = ["ObjectStates", "Pair", "Written", "index_of", "seen_of", "shortened", "whole"]
 
-_STATES_SEARCHED = 50_000
+_MAX_STATES_SEARCHED = 50_000
 _NONE: frozenset[Any] = frozenset()  # one for all states: there are many
 _NO_CASES: tuple[Case, ...] = ()
 
 Written = ObjectState | int
-"""A state; if only its place matters, that alone. Rules are named by states, and Python's garbage collector does not go
-through numbers."""
+"""A state, or its index alone where nothing else matters. Rules have states in their keys, and Python's garbage
+collector does not visit integers."""
 
 
 _ANY_KEY = (OtherKeys(0, ALL_STRINGS[0], ((_NONE, ANY),), MANY_KEYS),)
@@ -53,12 +53,13 @@ def seen_of(written: Written) -> frozenset[str]:
 
 
 class Pair(NamedTuple):
-    """A pair that may come next.
+    """A pair of key and value that may come next.
 
     Attributes:
-        key: its key; None for any key of the class that was not seen.
-        node: what its value is in, but for `values`.
-        state: after it.
+        key: its key; None for any key of a class that was not written yet.
+        node: the node of its value.
+        values: values of the node that it must not have.
+        state: the state after it.
     """
 
     key: str | None
@@ -108,7 +109,7 @@ class ObjectStates:
         self._alive: dict[ObjectState, bool] = {}
 
     def _written_properties(self, part: ObjectSet, needed: frozenset[str], is_full: bool) -> tuple[Property, ...]:
-        """The properties that may be written; `is_full`: only the required ones."""
+        """Return the properties that may be written; with `is_full`, only the required ones."""
         found: list[Property] = []
         for key, node in self.names.items():
             is_required = key in needed
@@ -118,7 +119,7 @@ class ObjectStates:
         return tuple(found)
 
     def _missing_by_place(self) -> tuple[int, ...]:
-        """In the schema's order: how many required properties stand at a place and after it."""
+        """Return the number of required properties at each index and after it, in the schema's order."""
         left = 0
         for entry in self.properties:
             left += entry.is_required
@@ -144,7 +145,7 @@ class ObjectStates:
         return tuple(found)
 
     def _unnamed_count(self, keys: StringSet) -> int:
-        """How many of some keys have no property."""
+        """Return the number of keys of a set without a property, up to `MANY_KEYS`."""
         many = MANY_KEYS + len(self.names)
         if keys.count(many) == many:
             return MANY_KEYS
@@ -154,18 +155,18 @@ class ObjectStates:
     # --- what was written --------------------------------------------------------------------------------------------
 
     def is_free(self, written: Written) -> bool:
-        """Whether nothing depends on what was written, but that keys must differ."""
+        """Return whether what follows does not depend on what was written, except that keys must differ."""
         return self.is_plain and (isinstance(written, int) or not written.avoid)
 
     def has_keys(self, seen: frozenset[str]) -> bool:
-        """Whether there are keys without a property that were not seen."""
+        """Return whether the object may have another key without a property."""
         for found in self.classes:  # noqa: SIM110  (no generator where it is compiled)
             if found.is_endless or found.left(seen) > 0:
                 return True
         return False
 
     def is_forced(self, written: Written) -> bool:
-        """Whether nothing but the next property can follow, and its value decides nothing."""
+        """Return whether only the next property can follow, and nothing depends on its value."""
         if self.any_order:
             return False
         place = index_of(written)
@@ -176,7 +177,7 @@ class ObjectStates:
         return not written.avoid and written.given == self.asked
 
     def _missing(self, state: ObjectState) -> int:
-        """How many required properties are still to be written."""
+        """Return the number of required properties that are not written yet."""
         if self.any_order:
             return (self._required & ~state.place).bit_count()
         return self.required_from[state.place]
@@ -188,7 +189,7 @@ class ObjectStates:
         return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
 
     def lives(self, state: ObjectState, writes: bool = False) -> bool:
-        """Whether an object can still be written; with `writes`, one that has another pair."""
+        """Return whether the object can be ended from a state; with `writes`, after at least one more pair."""
         if not state.avoid and state.given == self.asked:
             return self._fits(state, writes)
         if not writes and self.is_closable(state):
@@ -196,7 +197,7 @@ class ObjectStates:
         return any(self._can_end(pair.state) for pair in self._pairs(state))
 
     def _fits(self, state: ObjectState, writes: bool) -> bool:
-        """Where nothing but counts and required properties matters."""
+        """Return the same by counts and required properties alone."""
         need = self._missing(state) or int(writes)
         if self.counts:
             need = max(need, self.low - state.written)
@@ -213,7 +214,7 @@ class ObjectStates:
         return need <= left + sum(found.size if found.is_endless else found.left(state.seen) for found in self.classes)
 
     def _can_end(self, state: ObjectState) -> bool:
-        """Whether an object can be ended from a state: a search, remembered."""
+        """Search the following states for one where the object can be closed. Answers are kept."""
         found = self._alive.get(state)
         if found is not None:
             return found
@@ -222,15 +223,15 @@ class ObjectStates:
         end: ObjectState | None = None
         while waiting and end is None:
             here = waiting.pop()
-            simple = not here.avoid and here.given == self.asked
-            if self._alive.get(here) or self.is_closable(here) or (simple and self._fits(here, False)):
+            is_simple = not here.avoid and here.given == self.asked
+            if self._alive.get(here) or self.is_closable(here) or (is_simple and self._fits(here, False)):
                 end = here
-            elif here not in self._alive and not simple:
+            elif here not in self._alive and not is_simple:
                 for pair in self._pairs(here):
                     if pair.state not in came_from:
                         came_from[pair.state] = here
                         waiting.append(pair.state)
-            if len(came_from) > _STATES_SEARCHED:
+            if len(came_from) > _MAX_STATES_SEARCHED:
                 raise LimitExceededError("schema_nodes", self._lazy.space.limits.schema_nodes)
         if end is None:
             self._alive.update(dict.fromkeys(came_from, False))
@@ -242,7 +243,7 @@ class ObjectStates:
         return True
 
     def _pairs(self, state: ObjectState) -> Iterator[Pair]:
-        """All pairs that may come next, whether or not the object can be ended after them."""
+        """Yield all pairs that may come next, even if the object cannot be ended after them."""
         if self.high is not None and state.written >= self.high:
             return
         here = state
@@ -262,7 +263,7 @@ class ObjectStates:
                 yield from self.unnamed(found, here, key)
 
     def skipped(self, state: ObjectState) -> ObjectState:
-        """The state after passing by a property."""
+        """Return the state after skipping an optional property."""
         key = self.properties[state.place].key
         avoid = frozenset(other for other in state.avoid if key not in members(other)) if state.avoid else state.avoid
         return ObjectState(state.place + 1, state.written, state.given, state.seen, avoid)
@@ -285,7 +286,14 @@ class ObjectStates:
         yield from self.valued(key, node, found.cases, after)
 
     def valued(self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState) -> Iterator[Pair]:
-        """A key's pairs, by what their values give and which objects to avoid go on so; `state` is after the key."""
+        """Yield the pairs of a key, by the parts of `somewhere` and the objects to avoid that their values agree with.
+
+        Args:
+            key: the key; None for any key of a class.
+            node: the node of its values, where all values are alike.
+            cases: else the cases of its values.
+            state: the state after the key.
+        """
         if node is not None and (not self.asked or state.given == self.asked):
             cases = ((_NONE, node),)
         for given, mine in cases:
@@ -309,14 +317,14 @@ class ObjectStates:
                 yield Pair(key, mine, values, self.normal(replace(after, avoid=_NONE)))
 
     def normal(self, state: ObjectState) -> ObjectState:
-        """Equal for states after which the same follows."""
+        """Return a state that is equal for all states with the same continuations."""
         if state.avoid or self.high is not None:
             return state
         written = min(state.written, self.low) if self.counts else 0
         return state if written == state.written else ObjectState(state.place, written, state.given, state.seen)
 
     def open_keys(self, found: OtherKeys, state: ObjectState) -> list[str]:
-        """Keys of a class that objects to avoid have, and were not written yet."""
+        """Return the keys of a class that objects to avoid have, and that are not written yet."""
         if not state.avoid:
             return []
         keys = {key for other in state.avoid for key in members(other)} - state.seen - self.names.keys()
