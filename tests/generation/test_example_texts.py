@@ -233,7 +233,7 @@ def test_formats_take_their_values_and_their_texts(schema, value, text):
         (Tree, object(), "Unable to serialize unknown type"),
         (Grammar.regex("[a-z]+"), "ab1", "'ab1' does not fit at byte 2; expected: "),
         (Grammar.regex("[a-z]{3}"), "ab", "^the end does not fit at byte 2"),
-        (Grammar.regex("[a-z]+"), 3, "3 is none"),
+        (Grammar.regex("[a-z]+"), 3, "the value of a grammar is a string, not 3"),
         (Grammar.choice({"yes": True}), False, "False is not one of the choices"),
         (structgen.json_lines(int), 3, "JSON Lines are written for a list"),
         (structgen.json_lines(int), [1, "a"], '"a". does not fit at byte 2'),
