@@ -34,7 +34,6 @@ __all__ = [
     "has_text",
     "repetition",
     "with_terminals",
-    "without_text",
 ]
 
 _Bodies = Sequence[Sequence[Symbol | Lookahead]]
@@ -56,12 +55,6 @@ def repetition(item: GrammarTables, separator: bytes, least: int, most: int | No
 def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
     """A grammar with other terminals, each in the place of one. A body with one that matches nothing is dropped."""
     return composed(_WithTerminals(tables, change), tables.accepts_empty)
-
-
-def without_text(accepts_empty: bool) -> GrammarTables:
-    """A grammar without a text, but for the empty one."""
-    nothing = array("i")
-    return GrammarTables(nothing, array("i", [0, 0]), nothing, (), ("start",), 0, accepts_empty)
 
 
 def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:

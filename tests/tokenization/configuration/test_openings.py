@@ -174,7 +174,7 @@ def test_a_sequence_is_proper_if_the_tokenizer_makes_it_behind_the_prompt(make, 
     rng = random.Random(6)
     vocabulary = vocabulary_of(make)
     tokenization = ProperTokenization.of(vocabulary)
-    first = tokenization.behind_prompt([tokenizer_of(make).token_to_id(prompt)])
+    first = tokenization.after_prompt([tokenizer_of(make).token_to_id(prompt)])
     tokens = [token for token, text in enumerate(vocabulary.spellings) if text]
     outcomes = set()
     for _ in range(1500):
@@ -204,10 +204,10 @@ LANGUAGES = [
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize(("make", "prompt"), CASES)
 @pytest.mark.parametrize("pattern", LANGUAGES)
-@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+@pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_proper_tokenizations(make, prompt, pattern, few, monkeypatch):
     vocabulary = vocabulary_of(make)
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "max_single_checks", few)
     expected = set()
     for text in texts_of(pattern):
         for each in (text, text[1:]):

@@ -259,10 +259,10 @@ def test_a_sequence_is_proper_if_the_tokenizer_makes_it(make):
 
 @pytest.mark.uncompiled_one_in(5)
 @pytest.mark.parametrize(("make", "pattern"), LANGUAGES)
-@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+@pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, few, monkeypatch):
     vocabulary = vocabulary_of(make)
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "max_single_checks", few)
     ids_of_texts = [(text, encoded(make, text)) for text in texts_of(pattern)]
     expected = {tuple(ids) for text, ids in ids_of_texts if is_made(make, ids) and spelled(make, ids) == text.encode()}
     constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")

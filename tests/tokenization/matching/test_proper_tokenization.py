@@ -115,10 +115,10 @@ LANGUAGES = [
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
-@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+@pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, texts, few, monkeypatch):
     vocabulary = vocabulary_of(make)
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "max_single_checks", few)
     special = {"<|end|>", "<|im_end|>"}
     expected = set()
     for text in texts or texts_of(pattern):
@@ -243,7 +243,7 @@ def test_going_back_copying_and_beginning_anew(matcher):
 
 
 def test_bytes_are_no_tokens(matcher):
-    with pytest.raises(TokenRejectedError, match="takes tokens"):
+    with pytest.raises(TokenRejectedError, match="accepts tokens"):
         matcher.accept_bytes(b" W")
 
 
@@ -292,10 +292,10 @@ def _together(normalizers, Regex):
     strip, prepend, marking = normalizers.Strip(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")
     joining = normalizers.Replace(Regex("a+"), "a")
     return [
-        ([prepend, strip, marking], "'Strip' behind 'Prepend'"),
+        ([prepend, strip, marking], "'Strip' after 'Prepend'"),
         ([joining, prepend, marking], "beside 'Prepend'"),
-        ([marking, normalizers.Replace("ab", "a b")], "where spaces are no more"),
-        ([normalizers.Replace("ab", "a"), normalizers.Replace("c", "ab")], "behind a 'Replace' of 'ab'"),
+        ([marking, normalizers.Replace("ab", "a b")], "after spaces were replaced"),
+        ([normalizers.Replace("ab", "a"), normalizers.Replace("c", "ab")], "after a 'Replace' of 'ab'"),
         ([normalizers.Replace("ab", "A"), normalizers.Lowercase()], "which 'Lowercase' changes"),
         ([normalizers.NFD(), joining, normalizers.NFC()], "between others"),
         ([normalizers.Replace(Regex("(ab)+"), "ab")], "which may match 'ab'"),
@@ -359,8 +359,8 @@ def _refused():
         *((_with(pre_tokenizer=split(pattern)), what) for pattern, what in patterns.items()),
         (mixed, "'abc' and 'bc' overlap"),
         (respelled, "'a▁b' is normalized"),
-        (_with(pre_tokenizer=behind_bytes), "'Metaspace' behind 'ByteLevel'"),
-        (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' behind 'ByteLevel'"),
+        (_with(pre_tokenizer=behind_bytes), "'Metaspace' after 'ByteLevel'"),
+        (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' after 'ByteLevel'"),
         (words, "WordPiece"),
         (unigram, "Unigram"),
         *((_with(normalizer=normalizers.Sequence(parts)), what) for parts, what in _together(normalizers, Regex)),

@@ -88,7 +88,9 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed, makes, mon
         spelled = b"".join(vocabulary.token_bytes(token) or b"\xff" for token in ids)
         if spelled == text.encode() and not any(part in text for part in SPECIAL):
             expected.add(tuple(ids))
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", rng.choice([0, ProperTokenization.few]))
+    monkeypatch.setattr(
+        ProperTokenization.of(vocabulary), "max_single_checks", rng.choice([0, ProperTokenization.max_single_checks])
+    )
     found = sequences(structgen.compile(source, vocabulary, whitespace="compact", tokenization="proper"))
     assert found is not None
     assert len(found) == len(set(found))
@@ -135,7 +137,7 @@ def test_invented_encodings_without_cuts(seed):
         longest = rng.choice((3, 5, 9))
         texts = {"".join(rng.choices(alphabet, k=rng.randint(1, longest))) for _ in range(rng.randint(1, 12))}
         source = structgen.Grammar.regex("|".join(sorted(texts, key=lambda text: rng.random())))
-        ProperTokenization.of(vocabulary).few = rng.choice([0, ProperTokenization.few])
+        ProperTokenization.of(vocabulary).max_single_checks = rng.choice([0, ProperTokenization.max_single_checks])
         found = sequences(structgen.compile(source, vocabulary, tokenization="proper"))
         assert len(found) == len(set(found))
         expected = {text: tuple(tokenizer.encode(text, add_special_tokens=False).ids) for text in texts}

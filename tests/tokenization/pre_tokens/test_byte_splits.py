@@ -84,7 +84,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed):
     for _ in range(4):
         characters = rng.sample(CHARACTERS, rng.randint(1, 5))
         texts = {"".join(rng.choices(characters, k=rng.randint(1, 5))) for _ in range(rng.randint(1, 15))}
-        ProperTokenization.of(vocabulary).few = rng.choice([0, ProperTokenization.few])
+        ProperTokenization.of(vocabulary).max_single_checks = rng.choice([0, ProperTokenization.max_single_checks])
         constraint = structgen.compile(structgen.Grammar.choice(sorted(texts)), vocabulary, tokenization="proper")
         found = sequences(constraint.matcher(), ends)
         assert len(found) == len(set(found))

@@ -90,6 +90,7 @@ def leads_to_an_end(matcher, ends, rng):
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("seed", range(50))
 def test_pieces_that_make_a_special_token_together(seed):
+    """The other texts are left, without dead ends; or the grammar is refused, as it has positions without others."""
     rng = random.Random(seed)
     written = None
     while written is None:  # of some there are too many
@@ -101,11 +102,40 @@ def test_pieces_that_make_a_special_token_together(seed):
         with pytest.raises(VocabularyError, match=r"can(not)? spell"):
             structgen.compile(given, vocabulary, tokenization="proper")
         return
-    assert texts_of(structgen.compile(given, vocabulary, tokenization="proper")) == expected
+    try:
+        constraint = structgen.compile(given, vocabulary, tokenization="proper")
+    except VocabularyError as error:
+        assert "'<|end|>', which rules of the grammar make up together" in str(error)
+        assert expected != written
+        return
+    assert texts_of(constraint) == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_refused"),
+    [
+        ("start ::= '<|' name '|>'; name ::= 'end' | 'x';", False),  # after `<|`, the masks allow only `x`
+        ("start ::= '<' type '>'; type ::= #'[a-z|]+';", False),
+        ("start ::= 'a' mark | 'b'; mark ::= '<|' name; name ::= 'end|>';", True),  # after `a` there is no other text
+        ("start ::= 'abc def' mark | 'b'; mark ::= '<|' name; name ::= 'end|>';", True),  # one terminal in the tables
+        ("start ::= part 'd|>'; part ::= 'ab<|en' | 'x';", True),
+        ("start ::= '<|' 'en' 'd|>' | 'x' ;", False),  # at the start, nothing leads into it
+    ],
+)
+def test_rules_are_refused_where_only_a_special_token_can_follow(rules, is_refused):
+    given = structgen.Grammar.kbnf(rules)
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    if is_refused:
+        with pytest.raises(VocabularyError, match=r"'<\|end\|>', which rules of the grammar make up together"):
+            structgen.compile(given, vocabulary, tokenization="proper")
+        return
+    rng = random.Random(0)
+    for _ in range(5):
+        leads_to_an_end(structgen.compile(given, vocabulary, tokenization="proper").matcher(), {0}, rng)
 
 
 def test_a_special_tokens_beginning_is_no_sure_end():
-    # Behind `x` comes `<`, which would cut it off: but that leads to nothing else than the special token.
+    # `<` would end the token of two letters; but after these, it leads to nothing except the special token.
     vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
     pairs = [text.decode() for text in vocabulary.spellings if len(text) == 2 and text.isalpha()]
     assert pairs
@@ -263,7 +293,9 @@ def test_rules_that_make_together_what_the_tokenizer_changes(makes, pieces, lite
     try:
         constraint = structgen.compile(given, vocabulary, tokenization="proper")
     except VocabularyError as error:
-        assert not expected or "cannot spell" in str(error)  # a literal: these are refused wherever they stand
+        # Literals are refused wherever they stand; rules where they make up something that is changed.
+        assert not expected or "cannot spell" in str(error)
+        assert "together" not in str(error) or expected != written
         return
     assert texts_of(constraint) == expected
 
