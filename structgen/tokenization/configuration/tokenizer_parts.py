@@ -108,7 +108,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     pre_tokenizers = _flat(config["pre_tokenizer"], "pretokenizers")
     normalizing = read_normalizers(normalizers)
     has_metaspace = any(part["type"] == "Metaspace" for part in pre_tokenizers)
-    rewrites = [*normalizing.rewrites, *[Marking()] * has_metaspace]
+    rewrites: list[Callable[[str], str]] = [*normalizing.rewrites, *[Marking()] * has_metaspace]
     marks_spaces = any(isinstance(rewrite, Marking) for rewrite in rewrites)
     tokens = [token for token in config["added_tokens"] if token["content"]]
     _check_added(tokens, backend.normalizer, marks_spaces)
