@@ -234,7 +234,7 @@ def test_formats_take_their_values_and_their_texts(schema, value, text):
         (Grammar.regex("[a-z]+"), "ab1", "'ab1' does not fit at byte 2; expected: "),
         (Grammar.regex("[a-z]{3}"), "ab", "^the end does not fit at byte 2"),
         (Grammar.regex("[a-z]+"), 3, "3 is none"),
-        (Grammar.choice({"yes": True}), False, "False is none of the choices"),
+        (Grammar.choice({"yes": True}), False, "False is not one of the choices"),
         (structgen.json_lines(int), 3, "JSON Lines are of a list"),
         (structgen.json_lines(int), [1, "a"], '"a". does not fit at byte 2'),
         (PLACES, {"city": "Rome"}, "nothing is said of the hole 'count'"),
