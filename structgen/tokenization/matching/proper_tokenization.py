@@ -11,7 +11,7 @@ So after the token `win`, ` ter` may follow as the first token of another pre-to
 whether a token may follow:
 
     cuts        whether the pre-tokenizer cuts between the two (`Scanner`); often that depends on later characters, so
-                both are guessed, and each guess that is still possible is a `Branch`
+                all guesses that are still possible are followed together
     merges      within a pre-token, whether a merge crosses the border between the two (`MergeTable`)
     the rest    added tokens, normalizers, and words that are one token against the merges
 
