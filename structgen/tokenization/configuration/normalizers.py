@@ -235,7 +235,7 @@ def _unsupported(part: dict[str, Any], what: str) -> VocabularyError:
 
 
 class _Normal:
-    """Whether normalizers leave a text as it is.
+    """The texts that normalizers leave as they are.
 
     Args:
         made: the normalizers of `tokenizers`.

@@ -97,11 +97,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     Raises:
         VocabularyError: it is not a byte-pair encoding, or splits texts in a way that is not supported; named.
     """
-    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    if not hasattr(backend, "to_str") or not hasattr(backend, "pre_tokenizer"):
-        raise VocabularyError(
-            f"proper tokenization needs a fast tokenizer of Hugging Face, and this is a {type(tokenizer).__name__}"
-        )
+    backend = _backend(tokenizer)
     config = json.loads(backend.to_str())
     check_model(config["model"])
     normalizers = _flat(config["normalizer"], "normalizers")
@@ -142,6 +138,16 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         openings=openings,
         opened=splits.opened,
     )
+
+
+def _backend(tokenizer: Any) -> Any:
+    """Return the tokenizer of `tokenizers` in one of transformers, or a tokenizer of `tokenizers` itself."""
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not hasattr(backend, "to_str") or not hasattr(backend, "pre_tokenizer"):
+        raise VocabularyError(
+            f"proper tokenization needs a fast tokenizer of Hugging Face, and this is a {type(tokenizer).__name__}"
+        )
+    return backend
 
 
 def _flat(config: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:
@@ -289,7 +295,7 @@ def _tokens_of_characters(model: Model, marks_spaces: bool) -> _HasTokens | None
 
 
 class _HasTokens:
-    """Whether a character, as the normalizer leaves it, is spelled by tokens that are decoded to it."""
+    """The characters, as the normalizer leaves them, that are spelled by tokens which are decoded to them."""
 
     def __init__(self, model: Model, marks_spaces: bool) -> None:
         vocabulary = self._vocabulary = model.vocabulary

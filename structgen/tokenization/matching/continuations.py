@@ -129,6 +129,7 @@ class Continuations:
         return endings
 
     def _find_endings(self, at: int, scanner_state: int, kind: int) -> Endings:
+        """Find the endings that `endings` keeps. This is a hot loop."""
         scanner, tokenization, automata = self._scanner, self._tokenization, self._sets.automata
         endings = Endings()
         waiting = [(at, scanner_state, 0, b"")]

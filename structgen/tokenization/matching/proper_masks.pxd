@@ -55,6 +55,8 @@ cdef class ProperMasks:
     cdef tuple _undecided_of(self, int set_id, branch, state)
     @cython.locals(text=bytes, next_set=int, next_state=int, partial=int, scanner_state=int, word=int, verdict=int)
     cdef bint _leads_on(self, int set_id, branch, state, bint joined, int token, UndecidedTokens undecided) except -1
+    @cython.locals(verdict=int)
+    cdef int _verdict(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
     cdef bint _can_be_completed(self, int token) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
     cdef bint _is_good_within(self, int set_id, int scanner_state, int partial, int word, int token, added) except -1

@@ -282,29 +282,44 @@ class ProperMasks:
             undecided.proven.add(token)
             return True
         next_set = self._ahead.follow(set_id, text)
-        if partial:
-            if not added and word == OTHER and self._is_completed(next_set, next_state, partial, token):
-                return True
-            if not tokenization.can_continue(next_state, partial, token):
-                return False
-        elif added:
-            if self._may_come(next_set, self._cutting(next_state, word, token) & tokenization.added.leaving(added)):
-                return True
-        else:
-            if self._is_quickly_good(next_set, next_state, word, token):
-                return True
-            if word == OTHER and self._is_good_after_bridge(next_set, next_state, token):
-                return True
-            verdict = self._judge_within(set_id, next_state, word, token)
-            if verdict == UNKNOWN:
-                verdict = self._judge(self._ahead.endings(next_set, next_state, IN_SET), word, token)
-            if verdict != UNKNOWN:
-                return verdict == GOOD
-            if self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
-                return True
+        verdict = self._verdict(set_id, next_set, next_state, partial, word, token, added)
+        if verdict != UNKNOWN:
+            return verdict == GOOD
         tail = tokenization.tail(state, text)
         self._depends_on_tail = state.tail != "" and tail != tokenization.tail(replace(state, tail=""), text)
         return self._is_good(next_set, TokenizerState((Branch(next_state, word),), partial, token, added, tail))
+
+    def _verdict(
+        self, set_id: int, next_set: int, next_state: int, partial: int, word: int, token: int, added: frozenset[int]
+    ) -> int:
+        """Return GOOD, BAD or UNKNOWN: whether a proper way leads on, as far as that is known without a search.
+
+        Args:
+            set_id: the Earley set before the token.
+            next_set: the Earley set after it.
+            next_state: the state of the scanner after it.
+            partial: the scanner's number of the character that it leaves unfinished.
+            word: the node of the current pre-token in `WholeWords`.
+            token: the token.
+            added: the added tokens that the text is in the middle of after it.
+        """
+        if partial:
+            if not added and word == OTHER and self._is_completed(next_set, next_state, partial, token):
+                return GOOD
+            return UNKNOWN if self.tokenization.can_continue(next_state, partial, token) else BAD
+        if added:
+            cutting = self._cutting(next_state, word, token) & self.tokenization.added.leaving(added)
+            return GOOD if self._may_come(next_set, cutting) else UNKNOWN
+        if self._is_quickly_good(next_set, next_state, word, token):
+            return GOOD
+        if word == OTHER and self._is_good_after_bridge(next_set, next_state, token):
+            return GOOD
+        verdict = self._judge_within(set_id, next_state, word, token)
+        if verdict == UNKNOWN:
+            verdict = self._judge(self._ahead.endings(next_set, next_state, IN_SET), word, token)
+        if verdict == UNKNOWN and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
+            return GOOD
+        return verdict
 
     def _can_be_completed(self, token: int) -> bool:
         """Return whether some token may complete the character that a token leaves unfinished.

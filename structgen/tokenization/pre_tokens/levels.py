@@ -23,7 +23,7 @@ from structgen.tokenization.pre_tokens.split_guesses import FRESH, Guess, Split,
 __all__ = ["ByteSplits", "Levels", "OneLevel", "TwoLevels"]
 
 Members: TypeAlias = tuple[bool, ...]
-"""Whether a character is of each class of some splits."""
+"""The memberships of a character: for each class of some splits, whether it is of the class."""
 
 CONTINUATION = 0x80  # the least byte that continues a character
 SIX_BITS = 0x3F  # the bits of a continuing byte that belong to the character

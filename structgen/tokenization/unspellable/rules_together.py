@@ -112,7 +112,7 @@ def terminals_of(tables: GrammarTables) -> Iterator[rx.Regex]:
 
 
 class _Composed(ComposedRules):
-    """One grammar; reads bodies off its tables, and off those of the parts that it is composed of."""
+    """A composition of one grammar: its bodies are read off its tables, and off those of its parts."""
 
     def own_bodies(self, place: object) -> Sequence[Sequence[Symbol | Lookahead]]:
         """Return none: nothing stands around the grammar."""
