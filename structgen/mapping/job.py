@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pydantic_core
 
+from structgen.compilation.compiler import compile_input
 from structgen.compilation.constraint import Constraint
-from structgen.compilation.inputs import prepare
 from structgen.generation.settings import GeneratorOptions, Settings, split_options
 from structgen.limits import Limits
 from structgen.models.base import AnyModel
@@ -89,7 +89,7 @@ def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | Non
     if isinstance(schema, Constraint):
         key = schema.prepared.key
     else:
-        key = prepare(schema, SchemaOptions(**{"whitespace": "single", **reading}), limits or Limits()).key
+        key = compile_input(schema, SchemaOptions(**{"whitespace": "single", **reading}), limits or Limits()).key
     settings = Settings(**running)
     noted = {one.name: _noted(getattr(settings, one.name)) for one in fields(settings)}
     noted |= {"tokenization": tokenization, "field": field}

@@ -119,9 +119,7 @@ def test_answers_of_another_job_are_not_mixed(tiny_model, prompts, tmp_path):
     assert "out.job.json" in before
     with pytest.raises(ValueError, match=r"changed: the schema\. .*delete only .*out\.job\.json"):
         map_file(tiny_model, prompts, {"type": "boolean"}, out, **options)
-    with pytest.raises(
-        ValueError, match=r"changed: max_new_tokens \(100, was 200\), system \('x', was None"
-    ):
+    with pytest.raises(ValueError, match=r"changed: max_new_tokens \(100, was 200\), system \('x', was None"):
         map_file(tiny_model, prompts, Person, out, **options | {"max_new_tokens": 100, "system": "x"})
     with pytest.raises(ValueError, match="changed: examples"):
         map_file(tiny_model, prompts, Person, out, **options | {"examples": ()})
