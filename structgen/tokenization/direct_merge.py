@@ -1,16 +1,19 @@
-"""DirectMerge: a finite automaton over bytes, rewritten to one over the tokens that a byte-pair encoding makes of them.
+"""DirectMerge: rewrites an automaton over bytes to one over the tokens that a byte-pair encoding makes of its texts.
 
-The reference that the fast way (`merges.MergeTable`, `proper_masks.ProperMasks`) is checked against on small automata;
-nothing else imports it. It follows the definition of an encoding step by step, so there is little to get wrong, but it
-goes through the whole automaton for each merge, and states multiply.
+It is the reference that the fast method (`MergeTable`, `ProperMasks`) is tested against, on small automata; nothing
+else imports it. It follows the definition of an encoding step by step, so it is easy to get right. But it goes through
+the whole automaton for each merge, and states multiply.
 
 Source: V. Tran-Thien, "Fast, High-Fidelity LLM Decoding with Regex Constraints", 2024.
 
-One merge (a, b) -> c, on an automaton of which every path is what the merges before it make of a text: where
-p -a-> q -b-> r, the path of c goes p -c-> r, and a now leads from p to a copy of q without b. Nothing changes behind c,
-and what does not lead through a b stays. Taken alone, each merge then stands for replacing all its pairs, from left to
-right. The encoding itself takes the merge of the least rank that there is anywhere; this is the same only if no merge
-makes a part of one that came before it, which training never does.
+One merge (a, b) -> c, on an automaton whose paths are what the merges before it make of the texts:
+
+    p -a-> q -b-> r      becomes      p -c-> r
+                                      p -a-> q'       a copy of q without b
+
+States after c stay the same, and so do paths that do not lead through b. Each merge then stands for replacing all its
+pairs from left to right. The encoding itself takes the merge of the least rank that there is anywhere. Both are the
+same only if no merge makes a part of one that came before it; training never does that.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ class Automaton:
     transitions: Transitions
 
     def accepts(self, tokens: Iterable[int]) -> bool:
-        """Whether a sequence of tokens leads to an accepting state."""
+        """Return whether a sequence of tokens leads to an accepting state."""
         state = self.start
         for token in tokens:
             following = self.transitions.get(state, {}).get(token)
@@ -49,16 +52,16 @@ class Automaton:
 
 
 def direct_merge(automaton: Automaton, merges: Sequence[tuple[int, int, int]]) -> Automaton:
-    """The automaton of what a byte-pair encoding makes of the texts that an automaton accepts.
+    """Return the automaton of the tokens that a byte-pair encoding makes of the texts of an automaton.
 
     Args:
-        automaton: over the tokens that runs begin with (single bytes or characters).
-        merges: left part, right part and product, in the order of their ranks; that has to be an order they can be
-            learned in: no product is a part of an earlier merge, or of its own, or the product of two.
+        automaton: the automaton over symbols (single bytes or characters).
+        merges: left part, right part and product, in the order of their ranks. They must be learnable in this order: no
+            product is a part of an earlier merge, or of its own, or the product of two merges.
 
     Returns:
         An automaton that accepts exactly these sequences of tokens. All its states lie on a way from the start to an
-        accepting state, but for a start from which there is none.
+        accepting state; the start may be the only exception.
 
     Raises:
         ValueError: a merge is out of order.
@@ -75,18 +78,18 @@ def direct_merge(automaton: Automaton, merges: Sequence[tuple[int, int, int]]) -
     for state in targets | automaton.accepting | {automaton.start}:  # all names that are taken, used or not
         transitions.setdefault(state, {})
     accepting = set(automaton.accepting)
-    taken = {token for arrows in transitions.values() for token in arrows}
+    used = {token for arrows in transitions.values() for token in arrows}
     for left, right, product in merges:
-        taken |= {left, right}
-        if product in taken:
+        used |= {left, right}
+        if product in used:
             raise ValueError(f"the merge ({left}, {right}) makes {product}, which was there before it")
-        taken.add(product)
+        used.add(product)
         _merge(transitions, accepting, left, right, product)
     return _trimmed(automaton.start, accepting, transitions)
 
 
 def _merge(transitions: Transitions, accepting: set[int], left: int, right: int, product: int) -> None:
-    """Replaces a pair by its product on all paths, in place."""
+    """Replace a pair by its product on all paths, in place."""
     found = [
         (before, arrows[left], transitions[arrows[left]][right])
         for before, arrows in transitions.items()
@@ -98,9 +101,9 @@ def _merge(transitions: Transitions, accepting: set[int], left: int, right: int,
         copy = copies.setdefault(between, unused + len(copies))
         transitions[before][left] = copy
         transitions[before][product] = behind
-    # Of two equal symbols the product would be read one symbol too late: the first of "aaa" belongs to the pair.
+    # If both symbols are equal, the product must not begin at the second one: in "aaa", the first two are the pair.
     lost = {right, product} if left == right else {right}
-    # Only now, as a copy's own transitions may be among those that were changed.
+    # Copies are filled only now, as the transitions that they copy may be among those that were changed.
     for between, copy in copies.items():
         transitions[copy] = {token: target for token, target in transitions[between].items() if token not in lost}
         if between in accepting:
@@ -108,7 +111,7 @@ def _merge(transitions: Transitions, accepting: set[int], left: int, right: int,
 
 
 def _trimmed(start: int, accepting: set[int], transitions: Transitions) -> Automaton:
-    """The states that lie on a way from the start to an accepting one, numbered as they are reached."""
+    """Return the automaton without states that lie on no way to an accepting one, numbered as they are reached."""
     sources: dict[int, list[int]] = {start: []}
     reached = [start]
     for state in reached:  # grows meanwhile

@@ -52,7 +52,7 @@ def gpt2():
 
 
 def gpt_neox():
-    """Runs of spaces are added tokens, looked for behind the normalizer; also OLMo's and ModernBERT's."""
+    """Return a tokenizer with runs of spaces as added tokens, found after the normalizer (also OLMo, ModernBERT)."""
     tokenizer = _bpe([pre_tokenizers.ByteLevel(add_prefix_space=False)], normalizer=normalizers.NFC())
     runs = [AddedToken(" " * size, normalized=True) for size in (12, 4, 3, 2)]
     tokenizer.add_tokens([*runs, AddedToken("|||PHONE|||", normalized=True), AddedToken("<|pad|>", normalized=False)])
@@ -68,7 +68,7 @@ def _bytes_only():
 
 
 def llama3():
-    """With tokens that the merges do not make, as in the real one."""
+    """Return a tokenizer with tokens that the merges do not make, as in the real one."""
     return _with_words(_bpe([_split(LLAMA3), _bytes_only()], ignore_merges=True))
 
 
@@ -110,12 +110,12 @@ def contiguous():
 
 
 def gpt4o_converted():
-    """As transformers.js has it: what no match covers is removed, and that is nothing."""
+    """Return GPT-4o's tokenizer as in transformers.js: text between matches is removed, and there is none."""
     return _bpe([pre_tokenizers.Split(Regex(LLAMA3), "removed", invert=True), _bytes_only()])
 
 
 def punctuation_and_digits():
-    """Without "z", which is replaced, and characters that are made spaces or taken away."""
+    """Return a tokenizer that replaces "z", and makes some characters spaces or removes them."""
     normalizer = normalizers.Sequence([normalizers.Replace("z", "s"), normalizers.Nmt()])
     return _bpe(
         [pre_tokenizers.Punctuation("contiguous"), pre_tokenizers.Digits(), _bytes_only()], normalizer=normalizer
@@ -123,7 +123,7 @@ def punctuation_and_digits():
 
 
 def punctuation_merged():
-    """In pieces of at most three characters, without slashes."""
+    """Return a tokenizer with pieces of at most three characters, without slashes."""
     splits = [pre_tokenizers.Punctuation("merged_with_next"), pre_tokenizers.CharDelimiterSplit("/")]
     return _bpe([*splits, pre_tokenizers.FixedLength(3), _bytes_only()])
 
@@ -134,7 +134,7 @@ def inverted():
 
 
 def whitespace():
-    """Without white space, and so without texts that have any."""
+    """Return a tokenizer that removes white space, so it spells no text with white space."""
     return _bpe([pre_tokenizers.Whitespace(), _bytes_only()])
 
 
@@ -142,45 +142,45 @@ def bert_like():
     return _bpe([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.ByteLevel(add_prefix_space=False)])
 
 
-# -- behind ByteLevel, where bytes are characters of its map ----------------------------------------------------------
+# -- after ByteLevel, where bytes are characters of its alphabet -------------------------------------------------------
 
 
-def _behind_bytes(*splits, before=(), use_regex=True, size=460):
+def _after_bytes(*splits, before=(), use_regex=True, size=460):
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=use_regex)
     return _bpe([*before, byte_level, *splits], size=size, texts=[*TEXTS, *NUMERIC_BYTES])
 
 
 def falcon():
     splits = [pre_tokenizers.Digits(individual_digits=False), _split("[0-9][0-9][0-9]")]
-    return _behind_bytes(*splits, before=[pre_tokenizers.Punctuation("contiguous")])
+    return _after_bytes(*splits, before=[pre_tokenizers.Punctuation("contiguous")])
 
 
 def falcon3():
-    """With tokens that the merges do not make, some of which end or begin within a character."""
+    """Return a tokenizer with tokens that the merges do not make; some end or begin within a character."""
     splits = [pre_tokenizers.Digits(individual_digits=True), _split("[0-9][0-9][0-9]")]
-    tokenizer = _behind_bytes(*splits, before=[pre_tokenizers.Punctuation("contiguous")])
+    tokenizer = _after_bytes(*splits, before=[pre_tokenizers.Punctuation("contiguous")])
     return _with_words(tokenizer, "ĠÃ", "½Ģ", "ä¸Ńæĸĩä", "¼ł", "xÂ")
 
 
 def bytes_merged():
-    """Cut within and behind characters, by what is matched, and what is not."""
+    """Return a tokenizer that cuts within and after characters, by matches and between them."""
     splits = [_split("[Ãä]+|Ġ", "merged_with_next"), _split("[²³]", "merged_with_previous")]
-    return _behind_bytes(*splits, before=[_split("é|t")])
+    return _after_bytes(*splits, before=[_split("é|t")])
 
 
 def bytes_split_by_words():
-    """By regexes that look ahead, over what is left of characters; no text has the byte of an `×`."""
+    """Return a tokenizer with look-ahead over the bytes of characters; no text has the byte of an `×`."""
     lookahead = _split("[À-ÿ](?![À-ÿ])|[ĠĊ](?=[a-z])|ab?", "contiguous")
-    return _behind_bytes(pre_tokenizers.CharDelimiterSplit("×"), lookahead, pre_tokenizers.Punctuation("isolated"))
+    return _after_bytes(pre_tokenizers.CharDelimiterSplit("×"), lookahead, pre_tokenizers.Punctuation("isolated"))
 
 
 def bytes_in_threes():
-    return _behind_bytes(pre_tokenizers.Whitespace(), pre_tokenizers.FixedLength(3), use_regex=False)
+    return _after_bytes(pre_tokenizers.Whitespace(), pre_tokenizers.FixedLength(3), use_regex=False)
 
 
 def digits_of_bytes():
-    """That cut few tokens off."""
-    return _behind_bytes(pre_tokenizers.Digits(), use_regex=False)
+    """Return a tokenizer whose splits cut off few tokens."""
+    return _after_bytes(pre_tokenizers.Digits(), use_regex=False)
 
 
 OF_BYTES = [falcon, falcon3, bytes_merged, bytes_split_by_words, bytes_in_threes, digits_of_bytes]
@@ -198,21 +198,21 @@ def bytes_only():
 
 
 def bytes_only_nfc():
-    """With added tokens, and tokens that stand for whole texts only."""
+    """Return a tokenizer with added tokens, and tokens that stand for whole texts only."""
     tokenizer = _with_words(_trained_by_words(_bytes_only(), normalizer=normalizers.NFC()))
     tokenizer.add_tokens([AddedToken(text, normalized=False) for text in ("<tool>", "<tool_call>", "lliam")])
     return tokenizer
 
 
 def _trained_by_words(*splits, normalizer=None):
-    """Trained on words with the space before them, and used without pre-tokens."""
+    """Return a tokenizer that is trained on words with the space before them, and used without pre-tokens."""
     tokenizer = _bpe([_split(r" ?[^ ]+| +"), *splits], size=450, normalizer=normalizer)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(list(splits))
     return tokenizer
 
 
 def _sentencepiece(*, size=330, fallback=True, newline=True, added=()):
-    """As converters make it of SentencePiece's: any two tokens that make up a third are merged, the best one first."""
+    """Return a tokenizer as converters make it of SentencePiece's: any two tokens that make a third are merged."""
     trained = Tokenizer(models.BPE())
     trained.normalizer = normalizers.Replace(" ", "▁")
     trained.pre_tokenizer = pre_tokenizers.Split(Regex("▁"), "merged_with_next")
@@ -262,7 +262,7 @@ def without_fallback():
 
 
 def some_fallback():
-    """Without tokens for all bytes; and a text that is a token's name is that token."""
+    """Return a tokenizer that lacks some byte tokens; and a text that is a piece of a byte token is that token."""
     tokenizer = _sentencepiece()
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
     config = json.loads(tokenizer.to_str())
@@ -285,8 +285,8 @@ SPELLING_ALL = [make for make in MADE if make not in _NOT_SPELLING_ALL]
 
 
 @functools.cache
-def behind_a_prompt(make):
-    """What `make` makes, but for what it puts before the first word of a text: text is encoded as behind a prompt."""
+def after_a_prompt(make):
+    """Return the tokenizer that encodes texts as after a prompt: nothing is inserted before the first word."""
     config = json.loads(tokenizer_of(make).to_str())
     for part in (config["normalizer"] or {}).get("normalizers", []):
         if part["type"] == "Prepend":
@@ -303,18 +303,18 @@ def behind_a_prompt(make):
 
 @functools.cache
 def tokenizer_of(make):
-    """A tokenizer, made once."""
+    """Return a tokenizer, made once."""
     return make()
 
 
 def encoded(make, text):
-    """The ids of a text that stands behind a prompt."""
-    return behind_a_prompt(make).encode(text, add_special_tokens=False).ids
+    """Return the ids of a text after a prompt."""
+    return after_a_prompt(make).encode(text, add_special_tokens=False).ids
 
 
 @functools.cache
 def vocabulary_of(make):
-    """Its vocabulary."""
+    """Return the vocabulary of a tokenizer, made once."""
     import structgen
 
     tokenizer = tokenizer_of(make)
@@ -325,7 +325,7 @@ def vocabulary_of(make):
 
 
 def vocabulary_of_its_own(tokenizer, number):
-    """Those of the same tokens would be one: it has more ids by a number."""
+    """Return a vocabulary with more ids by a number: vocabularies of the same tokens would be one."""
     import structgen
 
     size = tokenizer.get_vocab_size() + number
@@ -334,8 +334,9 @@ def vocabulary_of_its_own(tokenizer, number):
 
 
 def random_walk(matcher, vocabulary, rng, most):
-    """Tokens drawn from the masks up to the end, or so many; soon those that close a string. Asserts that it is not
-    stuck.
+    """Return tokens drawn from the masks up to the end, or so many; assert that the walk is not stuck.
+
+    Soon, tokens that close a string are preferred.
     """
     ids = []
     while len(ids) < most:
@@ -351,14 +352,14 @@ def random_walk(matcher, vocabulary, rng, most):
 
 
 def sequences(matcher, ends):
-    """All token sequences that the masks allow to the end; asserts that none of them is stuck."""
+    """Return all token sequences that the masks allow to the end; assert that none is stuck."""
     found = reachable_texts.sequences(matcher, ends, 20_000)
     assert found is not None
     return found
 
 
 def texts_of(pattern):
-    """The texts of a finite language, walked through byte by byte."""
+    """Return the texts of a finite language, walked byte by byte."""
     import structgen
 
     vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])

@@ -1,4 +1,4 @@
-"""Charsmaps as SentencePiece writes them, of a few texts."""
+"""Charsmaps of a few texts, as SentencePiece writes them."""
 
 import struct
 
@@ -8,7 +8,7 @@ MOST = 1 << 16  # units
 
 
 def charsmap(replaced):
-    """The trie of some texts, and what becomes of each."""
+    """Return the charsmap that replaces some texts."""
     new, places = b"", {}
     for text, instead in replaced.items():
         places[text.encode()] = len(new)

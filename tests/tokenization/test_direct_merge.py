@@ -25,7 +25,7 @@ LONGEST = {2: 9, 3: 7}  # texts, by the size of the alphabet
 
 @dataclass(frozen=True)
 class Encoding:
-    """Tokens are numbered; the first ones are the symbols, `texts` says what each stands for."""
+    """A byte-pair encoding: tokens are numbers, the symbols first; `texts` are the texts of the tokens."""
 
     symbols: int
     texts: tuple[str, ...]
@@ -50,7 +50,7 @@ class Encoding:
         return MergeTable(len(self.texts), merges, np.array([len(text) for text in self.texts], dtype=np.int32))
 
     def tokenizer(self):
-        """The same, as the library `tokenizers` has it."""
+        """Return the same encoding as a tokenizer of `tokenizers`."""
         tokenizers = pytest.importorskip("tokenizers")
         vocabulary = {text: token for token, text in enumerate(self.texts)}
         merges = [(self.texts[left], self.texts[right]) for left, right, _ in self.merges]
@@ -62,7 +62,7 @@ class Encoding:
 
 
 def learned(rng: random.Random) -> Encoding:
-    """Merges in an order that they can be learned in, one for each product; many merge a token with itself."""
+    """Return merges in a learnable order, one for each product; many merge a token with itself."""
     symbols = rng.choice((2, 3))
     texts = list("abc"[:symbols])
     merges = []
@@ -76,7 +76,7 @@ def learned(rng: random.Random) -> Encoding:
 
 
 def unordered(rng: random.Random) -> Encoding:
-    """Merges in any order, several for some products, none for others."""
+    """Return merges in any order, several for some products, none for others."""
     symbols = rng.choice((1, 2, 2, 3))
     texts = list("abc"[:symbols])
     for _ in range(rng.randint(1, 10)):
@@ -90,7 +90,7 @@ def unordered(rng: random.Random) -> Encoding:
 
 
 def random_automaton(rng: random.Random, symbols: int) -> Automaton:
-    """Some of its states are named with gaps, dead, not reached, or left out where they have no transitions."""
+    """Return a random automaton, also with gaps in the names of states, and with dead, unreached or omitted states."""
     states = rng.sample(range(9), rng.randint(1, 6))
     share = rng.choice((0.6, 0.8, 1))
     transitions = {
@@ -101,7 +101,7 @@ def random_automaton(rng: random.Random, symbols: int) -> Automaton:
 
 
 def accepted(automaton: Automaton, encoding: Encoding, most_tokens: int, longest: int) -> set[tuple[int, ...]]:
-    """The sequences of tokens that an automaton accepts, with texts up to a length."""
+    """Return the sequences of tokens that an automaton accepts, with texts up to a length."""
     found = set()
     level = [(automaton.start, (), 0)]
     for _ in range(most_tokens + 1):
@@ -170,7 +170,7 @@ def test_leaves_the_given_automaton_alone():
 
 
 def test_an_accepting_state_that_nothing_leads_to_stays_apart():
-    """Its number is the first one that a new state might be given."""
+    """Check a state that is used only as a target: its number is the first that a new state might get."""
     merged = direct_merge(Automaton(0, frozenset({2, 3}), {0: {0: 1}, 1: {0: 2}}), [(0, 0, 1)])
     assert merged == Automaton(0, frozenset({1}), {0: {1: 1}, 1: {}})
 
@@ -220,7 +220,7 @@ def test_the_merge_table_agrees_pair_by_pair(seed, make):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_merge_table_agrees_with_the_automaton(seed):
-    """Not only pairs: a sequence is an encoding if no two neighbours in it conflict."""
+    """Check whole sequences: one is an encoding if no two neighbours in it conflict."""
     rng = random.Random(seed)
     encoding = learned(rng)
     table = encoding.table()

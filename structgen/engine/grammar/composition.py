@@ -40,7 +40,6 @@ __all__ = [
     "has_text",
     "repetition",
     "with_terminals",
-    "without_text",
 ]
 
 _Bodies = Sequence[Sequence[Symbol | Lookahead]]
@@ -69,12 +68,6 @@ def repetition(item: GrammarTables, separator: bytes, least: int, most: int | No
 def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
     """Return a grammar with each terminal replaced. A body with a terminal that matches nothing is dropped."""
     return composed(_WithTerminals(tables, change), tables.accepts_empty)
-
-
-def without_text(accepts_empty: bool) -> GrammarTables:
-    """Return a grammar without any text, except perhaps the empty one."""
-    nothing = array("i")
-    return GrammarTables(nothing, array("i", [0, 0]), nothing, (), ("start",), 0, accepts_empty)
 
 
 def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:

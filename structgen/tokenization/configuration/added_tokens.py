@@ -1,8 +1,13 @@
-"""Added tokens: texts that a tokenizer takes out before all else, each as one token.
+"""Added tokens: texts that a tokenizer takes out of a text before all else, each as one token.
 
-They are found from left to right, the longest first (the Aho-Corasick automaton of `tokenizers`, leftmost-longest). So
-a text in which one of them occurs is never spelled by other tokens; and where one of them stands, no longer one with
-the same beginning may stand there, nor one that began before.
+`tokenizers` finds them from left to right, the longest first (an Aho-Corasick automaton, leftmost-longest). So other
+tokens never spell a text in which an added token occurs:
+
+    added tokens `<tool>` and `<tool_call>`
+    text "<tool"     is in the middle of both: `>` must not come next, spelled by another token
+    text "<tool_"    is in the middle of `<tool_call>` only
+
+Where an added token stands, no longer one with the same beginning may stand, nor one that began earlier.
 """
 
 from __future__ import annotations
@@ -22,14 +27,16 @@ _NONE: frozenset[int] = frozenset()
 class AddedTokens:
     """The texts of added tokens as a trie; its nodes are numbers.
 
+    A set of nodes says which added tokens a text is in the middle of.
+
     Args:
         contents: by id, the text of each added token, special or not.
-        spelled: those that stand for this text. (Gemma's `▁▁` stands for two spaces: a text of spaces is no added
-            token, and one with `▁` in it cannot be spelled.)
+        spelled: those that are decoded to this text. (Gemma's `▁▁` is decoded to two spaces, so it is not among them;
+            and a text with `▁` in it cannot be spelled.)
 
     Attributes:
         spelled: the same.
-        free_bytes: those with which none of the others begins, as bits of a number.
+        free_bytes: the bytes with which no added token begins that is not decoded to its text, as bits of a number.
     """
 
     def __init__(self, contents: Mapping[int, bytes], spelled: set[int]) -> None:
@@ -53,11 +60,11 @@ class AddedTokens:
         first_bytes = b"".join(bytes([byte]) for byte in self._children[ROOT])
         self._may_begin = re.compile(b"[" + re.escape(first_bytes) + b"]") if first_bytes else None
 
-    def behind(self, nodes: frozenset[int], text: bytes) -> frozenset[int] | None:
-        """Which added tokens the text is in the middle of, behind some more bytes of it that other tokens spell.
+    def after(self, nodes: frozenset[int], text: bytes) -> frozenset[int] | None:
+        """Return the added tokens that a text is in the middle of after some more bytes, which other tokens spell.
 
         Args:
-            nodes: which ones it was in the middle of.
+            nodes: those that it was in the middle of before.
             text: the bytes.
 
         Returns:
@@ -73,22 +80,22 @@ class AddedTokens:
         return nodes
 
     def leaving(self, nodes: frozenset[int]) -> int:
-        """The bytes behind which the text is in the middle of none, as bits of a number."""
+        """Return the bytes after which a text is in the middle of no added token, as bits of a number."""
         known = self._leaving.get(nodes)
         if known is None:
-            going_on = {byte for node in (*nodes, ROOT) for byte in self._children[node]}
-            known = self._leaving[nodes] = ALL_BYTES ^ sum(1 << byte for byte in going_on)
+            continuing = {byte for node in (*nodes, ROOT) for byte in self._children[node]}
+            known = self._leaving[nodes] = ALL_BYTES ^ sum(1 << byte for byte in continuing)
         return known
 
     def begun_by(self, texts: Iterable[bytes]) -> list[frozenset[int] | None]:
-        """Of each text by itself, which added tokens it is in the middle of; None where one occurs in it."""
+        """Return for each text the added tokens that it ends in the middle of; None where one occurs in it."""
         if self._may_begin is None:
             return [_NONE for _ in texts]
         may_begin = self._may_begin.search
-        return [_NONE if may_begin(text) is None else self.behind(_NONE, text) for text in texts]
+        return [_NONE if may_begin(text) is None else self.after(_NONE, text) for text in texts]
 
-    def behind_added(self, nodes: frozenset[int], token: int) -> frozenset[int] | None:
-        """The same behind an added token, in which no other one begins."""
+    def after_added(self, nodes: frozenset[int], token: int) -> frozenset[int] | None:
+        """Return the same after an added token; None if its text completes one that began earlier."""
         for byte in self._contents[token]:
             after = self._step(nodes, byte)
             if after is None:
@@ -102,7 +109,7 @@ class AddedTokens:
         return None if any(self._is_end[node] for node in after) else frozenset(after)
 
     def completing(self, nodes: frozenset[int], trie: TokenTrie) -> list[int]:
-        """The tokens that complete one of the added tokens that a text is in the middle of."""
+        """Return the tokens that would complete one of the added tokens that a text is in the middle of."""
         found: list[int] = []
         for child, below in self._along(nodes, trie):
             if self._is_end[child]:
@@ -110,7 +117,7 @@ class AddedTokens:
         return found
 
     def within(self, nodes: frozenset[int], trie: TokenTrie) -> list[int]:
-        """The tokens that only go on with them."""
+        """Return the tokens that continue one of these added tokens without completing it."""
         found: list[int] = []
         for child, below in self._along(nodes, trie):
             if not self._is_end[child]:
@@ -118,12 +125,12 @@ class AddedTokens:
         return found
 
     def _along(self, nodes: frozenset[int], trie: TokenTrie) -> Iterator[tuple[int, int]]:
-        """The nodes that go on with them up to their ends, and what the vocabulary has there."""
+        """Yield the nodes after some, up to the ends of added tokens, each with the trie's node of the same text."""
         stack = [(node, -1) for node in nodes]
         while stack:
-            node, place = stack.pop()
+            node, trie_node = stack.pop()
             for byte, child in self._children[node].items():
-                below = _child(trie, place, byte)
+                below = _child(trie, trie_node, byte)
                 if below >= 0:
                     yield child, below
                     if not self._is_end[child]:
@@ -131,7 +138,7 @@ class AddedTokens:
 
 
 def _child(trie: TokenTrie, node: int, byte: int) -> int:
-    """The node that a byte leads to; from -1, the root. -1 if there is none."""
+    """Return the node that a byte leads to from a node (-1 is the root); -1 if there is none."""
     if node < 0:
         return trie.first_node[byte]
     child, end = node + 1, trie.node_end[node]

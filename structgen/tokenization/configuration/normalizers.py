@@ -1,8 +1,16 @@
-"""What a tokenizer's normalizer makes of a text, read out of its configuration.
+"""The texts that a tokenizer's normalizer leaves as they are, read out of its configuration.
 
-Of a text that it changes no tokens are generated. Most normalizers change single characters, or some together with
-their neighbours. Those that replace longer texts, or take white space away at the end, are regexes: no proper text has
-a match. They are followed as the splits of a pre-tokenizer are, ones that do not cut.
+Only such texts are generated. There are three kinds of normalizers:
+
+    single characters              "Lowercase" changes `É`            asked for each character (`rewrites`)
+    characters with neighbours     "NFC" changes `e` + accent         asked for each text (`is_normal`)
+    longer texts                   "Replace" of "  +", "Strip"        regexes that must not match (`splits`)
+
+The regexes are followed as the splits of a pre-tokenizer are, except that they do not cut.
+
+"Precompiled" is SentencePiece's. It replaces the texts of a *charsmap*, a trie in a double array (of the library
+darts-clone, which SentencePiece contains). A character is looked up by itself, and so is a grapheme (a character and
+the accents after it) of fewer than six bytes.
 """
 
 from __future__ import annotations
@@ -21,31 +29,39 @@ from structgen.tokenization.pre_tokens.split_patterns import Program, compile_pa
 
 __all__ = ["Marking", "Normalizers", "is_marking", "program_of", "read_normalizers", "replaced_together", "rows_of"]
 
-# Normalizers that map each character by itself; "NFC" and its like look at neighbours too.
+# Normalizers that map each character by itself; "NFC" and the like look at neighbours too.
 CHARACTERWISE = ("Lowercase", "StripAccents", "Nmt")
 COMPOSING = ("NFC", "NFD", "NFKC", "NFKD")
 MARKING = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK}
-RUNS = (r"\s+", " +")  # which begin and end with any space
+RUNS = (r"\s+", " +")  # patterns that match any run of spaces
 LAST_SPACE = r"\s(?![\s\S])"
+
+# Units of a charsmap's double array: 32 bits each.
+_UNIT_BYTES = 4
+_LABEL = 1 << 31 | 0xFF
+_HAS_LEAF = 1 << 8
+_IS_FAR = 1 << 9
+_MIN_UNREPLACED_BYTES = 6  # a grapheme of so many bytes is not looked up
 
 
 class Marking:
-    """Spaces become `▁`."""
+    """The rewriting of spaces to `▁`."""
 
     def __call__(self, text: str) -> str:
-        """A text with them."""
+        """Return a text with `▁` for each space."""
         return text.replace(" ", SPACE_MARK)
 
 
 @dataclass(frozen=True, slots=True)
 class Normalizers:
-    """What normalizers do to a text, one after another.
+    """The normalizers of a tokenizer, applied one after another.
 
     Attributes:
-        rewrites: what becomes of a character.
-        is_normal: whether they leave a text as it is; None where they look at single characters only.
-        splits: what no proper text has a match of.
-        strips: what becomes of spaces before white space is taken away at the beginning; None if it is not.
+        rewrites: functions that rewrite a character.
+        is_normal: whether they leave a text as it is; None if they look at single characters only.
+        splits: regexes that match nothing in a text that stays as it is.
+        strips: the form that a space has when white space is removed at the beginning of a text; None if it is not
+            removed.
     """
 
     rewrites: list[Callable[[str], str]]
@@ -55,7 +71,7 @@ class Normalizers:
 
 
 def read_normalizers(parts: list[dict[str, Any]]) -> Normalizers:
-    """What some normalizers do.
+    """Read normalizers.
 
     Raises:
         VocabularyError: one of them is not supported, or not together with another one; named.
@@ -68,7 +84,7 @@ def read_normalizers(parts: list[dict[str, Any]]) -> Normalizers:
     for part in parts:
         kind = part["type"]
         if kind == "Precompiled":
-            together.update(_replaced_together(part))
+            together.update(_graphemes(part))
         if kind == "Strip":
             strips = _rewritten(" ", rewrites) if part["strip_left"] else strips
             splits += [Split(compile_pattern(LAST_SPACE), 0, "removed", len(rewrites))] * part["strip_right"]
@@ -77,7 +93,7 @@ def read_normalizers(parts: list[dict[str, Any]]) -> Normalizers:
             rewrites += [Marking()] * is_marking(part)
         elif is_marking(part):
             rewrites += [Marking()] if part == MARKING else [Marking(), _made(part).normalize_str]
-        elif kind != "Prepend":  # at the beginning of a text, before which a prompt stands
+        elif kind != "Prepend":  # it acts at the beginning of the prompt, never after it
             known.append(_made(part))
             rewrites.append(known[-1].normalize_str)
     if splits or strips:
@@ -86,7 +102,7 @@ def read_normalizers(parts: list[dict[str, Any]]) -> Normalizers:
 
 
 def is_marking(part: dict[str, Any]) -> bool:
-    """Whether a normalizer makes every space of a proper text `▁`."""
+    """Return whether a normalizer makes every space `▁`."""
     if part["type"] != "Replace" or part["content"] != SPACE_MARK:
         return False
     if part["pattern"].get("Regex") in RUNS:
@@ -95,13 +111,13 @@ def is_marking(part: dict[str, Any]) -> bool:
 
 
 def program_of(part: dict[str, Any]) -> Program:
-    """The pattern that a normalizer replaces."""
+    """Return the pattern that a "Replace" replaces."""
     pattern = part["pattern"]
     return compile_pattern(pattern["Regex"]) if "Regex" in pattern else literal_pattern(pattern["String"])
 
 
 def _made(part: dict[str, Any]) -> Any:
-    """A normalizer by itself."""
+    """Return the normalizer of `tokenizers` for one part."""
     from tokenizers import Regex, normalizers
 
     kind = part["type"]
@@ -120,8 +136,8 @@ def _made(part: dict[str, Any]) -> Any:
 
 
 def _composes(part: dict[str, Any]) -> bool:
-    """Whether a normalizer changes characters together with their neighbours."""
-    if part["type"] == "BertNormalizer":  # it takes accents away by NFD, which puts others in order
+    """Return whether a normalizer changes characters together with their neighbours."""
+    if part["type"] == "BertNormalizer":  # it removes accents by NFD, which also reorders others
         strips = part["strip_accents"]
         return bool(part["lowercase"] if strips is None else strips)
     return part["type"] in (*COMPOSING, "Precompiled")
@@ -131,8 +147,8 @@ def _charsmap(part: dict[str, Any]) -> bytes:
     return base64.b64decode(part["precompiled_charsmap"])
 
 
-def _replaced_together(part: dict[str, Any]) -> set[str]:
-    """The texts of several characters that a charsmap replaces: one, and accents behind it."""
+def _graphemes(part: dict[str, Any]) -> set[str]:
+    """Return the texts of several characters that a charsmap replaces: a character and the accents after it."""
     found = replaced_together(_charsmap(part))
     for text in sorted(found):
         if not all(map(composes, text[1:])):
@@ -150,11 +166,11 @@ def _rewritten(text: str, rewrites: list[Callable[[str], str]]) -> str:
 
 
 def _replaced(part: dict[str, Any], rewrites: int) -> Split:
-    """That no proper text has a match which is replaced by another text.
+    """Return the split of a "Replace": a text must not have a match that is replaced by another text.
 
     Args:
         part: the normalizer.
-        rewrites: how many rewrites of characters are done before it.
+        rewrites: the number of rewrites of characters before it.
     """
     program, content = program_of(part), part["content"]
     if not content:
@@ -169,15 +185,16 @@ def _replaced(part: dict[str, Any], rewrites: int) -> Split:
 
 
 def rows_of(program: Program, text: str) -> list[tuple[bool, ...]]:
-    """Of each character, of which classes of a program it is."""
+    """Return for each character of a text the classes of a program that it belongs to."""
     rows = Memberships((Split(program, 0, "removed"),), [], None, marks_spaces=False)(text)
     return [row for row in rows if row is not None]
 
 
 def _check_together(parts: list[dict[str, Any]]) -> None:
-    """Makes sure that no normalizer brings back what another one has changed, so that each can be looked at alone.
+    """Make sure that normalizers are independent, so that each can be read by itself.
 
-    Besides, what is put before a text has to be there, in the same form, when that is looked at.
+    None may produce what another one has replaced. A prepended space must be there, in the same form, when a "Replace"
+    sees the text.
     """
     composing = {part["type"] for part in parts if _composes(part)}
     if len(composing) > 1:
@@ -190,7 +207,7 @@ def _check_together(parts: list[dict[str, Any]]) -> None:
                 raise _unsupported(part, f"which {other['type']!r} changes")
         for before in replacing[:at]:
             if any(any(row) for row in rows_of(program_of(before), part["content"])):
-                raise _unsupported(part, f"behind a 'Replace' of {_pattern(before)!r}")
+                raise _unsupported(part, f"after a 'Replace' of {_pattern(before)!r}")
     is_marked = False
     prepended = None
     for part in parts:
@@ -198,13 +215,13 @@ def _check_together(parts: list[dict[str, Any]]) -> None:
         if part["type"] == "Prepend":
             prepended = part["prepend"]
         elif part["type"] == "Strip" and part["strip_left"] and prepended is not None:
-            raise VocabularyError("the tokenizer's normalizer 'Strip' behind 'Prepend' is not supported")
+            raise VocabularyError("the tokenizer's normalizer 'Strip' after 'Prepend' is not supported")
         elif part in replacing:
             is_seen = prepended == (SPACE_MARK if is_marked else " ")
             if any(each["type"] == "Prepend" for each in parts) and not is_seen:
                 raise _unsupported(part, "beside 'Prepend'")
             if is_marked and " " in part["content"]:
-                raise _unsupported(part, "where spaces are no more")
+                raise _unsupported(part, "after spaces were replaced")
 
 
 def _pattern(part: dict[str, Any]) -> str:
@@ -218,12 +235,13 @@ def _unsupported(part: dict[str, Any], what: str) -> VocabularyError:
 
 
 class _Normal:
-    """Whether normalizers leave a text as it is.
+    """The texts that normalizers leave as they are.
 
     Args:
-        made: the normalizers.
-        together: texts that a Precompiled replaces. Not where so many accents are behind them that the grapheme has six
-            bytes; but what stands before these would be refused, so the whole is.
+        made: the normalizers of `tokenizers`.
+        together: texts of several characters that "Precompiled" replaces. It does not replace them where more accents
+            follow, so that the grapheme has six bytes or more; such a text counts as changed all the same, since it is
+            written one accent after another.
     """
 
     def __init__(self, made: list[Any], together: set[str]) -> None:
@@ -237,53 +255,44 @@ class _Normal:
         return bool(self._normalizer.normalize_str(text) == text) and not (self._sizes and self._holds(text))
 
     def _holds(self, text: str) -> bool:
-        """Whether a text holds one of those."""
+        """Return whether a text holds one of the texts that are replaced together."""
         ends = [at for at, character in enumerate(text, 1) if composes(character)]
         return any(text[max(end - size, 0) : end] in self._together for end in ends for size in self._sizes)
 
 
-_SIZE = 4  # bytes of a number
-
-
-_LABEL = 1 << 31 | 0xFF
-
-
-_HAS_LEAF = 1 << 8
-
-
-_IS_FAR = 1 << 9
-
-
-_MOST = 6  # bytes of a grapheme that is not looked up any more
+# -- charsmaps of Precompiled -----------------------------------------------------------------------------------------
 
 
 def replaced_together(charsmap: bytes) -> set[str]:
-    """The texts of several characters that are replaced, though none of these is by itself.
+    """Return the texts of several characters that a charsmap replaces, while it leaves each of the characters.
+
+    Args:
+        charsmap: the bytes of the charsmap: the size of its trie, the trie, and the replacements.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the bytes are no charsmap.
     """
-    size = int.from_bytes(charsmap[:_SIZE], "little")
-    if len(charsmap) < _SIZE + size or size % _SIZE or not size:
+    size = int.from_bytes(charsmap[:_UNIT_BYTES], "little")
+    if len(charsmap) < _UNIT_BYTES + size or size % _UNIT_BYTES or not size:
         raise ValueError("a charsmap begins with the size of its trie")
-    units = np.frombuffer(charsmap, "<u4", size // _SIZE, _SIZE).astype(np.int64)
+    units = np.frombuffer(charsmap, "<u4", size // _UNIT_BYTES, _UNIT_BYTES).astype(np.int64)
     single = _texts(units, lambda text: False)
     longer = _texts(units, lambda text: text[-1] not in single)
-    return {text for text in longer - single if len(text.encode()) < _MOST}
+    return {text for text in longer - single if len(text.encode()) < _MIN_UNREPLACED_BYTES}
 
 
 def _texts(units: np.ndarray, goes_on: Callable[[str], bool]) -> set[str]:
-    """The texts of a trie; whole characters on the way to them are followed where `goes_on` says so."""
+    """Return the texts of a trie; texts that begin with a whole text of it only if `goes_on` says so of that one."""
     found: set[str] = set()
-    places, texts = np.zeros(1, dtype=np.int64), [b""]
-    while texts:  # all nodes of one depth
-        first = places ^ (units[places] >> 10) << ((units[places] & _IS_FAR) >> 6)
+    units_at, texts = np.zeros(1, dtype=np.int64), [b""]
+    while texts:  # all nodes of one depth at once
+        first = units_at ^ (units[units_at] >> 10) << ((units[units_at] & _IS_FAR) >> 6)
         below = first[:, None] ^ np.arange(1, 256)
         is_there = below < len(units)
         labels = np.where(is_there, units[np.where(is_there, below, 0)] & _LABEL, 0)
         nodes, bytes_of = np.nonzero(labels == np.arange(1, 256))
-        places = below[nodes, bytes_of]
-        has_leaf = (units[places] & _HAS_LEAF != 0).tolist()
+        units_at = below[nodes, bytes_of]
+        has_leaf = (units[units_at] & _HAS_LEAF != 0).tolist()
         kept, longer = [], []
         for at, (node, byte) in enumerate(zip(nodes.tolist(), bytes_of.tolist(), strict=True)):
             data = texts[node] + bytes([byte + 1])
@@ -294,5 +303,5 @@ def _texts(units: np.ndarray, goes_on: Callable[[str], bool]) -> set[str]:
             if not is_whole or goes_on(text):
                 kept.append(at)
                 longer.append(data)
-        places, texts = places[kept], longer
+        units_at, texts = units_at[kept], longer
     return found

@@ -1,8 +1,10 @@
-"""What a tokenizer does to the text behind an added token, and so how a proper one may begin there.
+"""Openings: how a text may begin after an added token, since the tokenizer may change its beginning.
 
-It may take white space away (`rstrip`), and put a space there ("Prepend", "Metaspace", "ByteLevel"), in this order.
-What tokens spell has to be the text that they were made of. Behind a prompt that is the text with the space: there the
-space is written as if it were the prompt's.
+After an added token, a tokenizer may first remove white space (`rstrip`), and then insert a space ("Prepend",
+"Metaspace", "ByteLevel"). Tokens must spell the text that they were made from, so:
+
+    Phi-3's `<|assistant|>` has rstrip      no text begins with white space there: the tokenizer would remove it
+    Llama 2 inserts a space after `<s>`     after a prompt, that space is written first, as if it were the prompt's
 """
 
 from __future__ import annotations
@@ -18,17 +20,17 @@ __all__ = ["Opening", "read_openings"]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How texts may begin behind an added token. It is said by regexes that must not match there.
+    """The texts that may follow an added token: those at whose beginning a regex does not match.
 
     Attributes:
-        in_text: the one for a text that holds the token.
-        behind_prompt: the one for a text behind a prompt that ends in it.
-        put: what the tokenizer puts there, if any text follows.
+        in_text: the regex where the added token is part of the text.
+        after_prompt: the regex where a prompt ends with the added token.
+        inserted: the bytes that the tokenizer inserts there, if any text follows.
     """
 
     in_text: str
-    behind_prompt: str
-    put: bytes
+    after_prompt: str
+    inserted: bytes
 
 
 def read_openings(
@@ -38,25 +40,26 @@ def read_openings(
     pre_tokenizers: list[dict[str, Any]],
     stripped: str | None = None,
 ) -> dict[int, Opening]:
-    """By id, the openings behind added tokens; none for those behind which texts are read as they are.
+    """Return the openings of added tokens by id; none for those after which texts are read as they are.
 
     Args:
-        tokens: the added tokens.
-        prepended: what normalizers put before texts.
+        tokens: the added tokens, as the configuration has them.
+        prepended: the texts that normalizers insert before a text.
         is_marked_first: whether a normalizer makes spaces `▁`.
-        pre_tokenizers: what comes behind the normalizers.
-        stripped: what spaces are when a normalizer takes white space away at the beginning; None if none does.
+        pre_tokenizers: the pre-tokenizers, as the configuration has them.
+        stripped: the form that spaces have when a normalizer removes white space at the beginning of a text; None if
+            none does.
 
     Raises:
-        VocabularyError: the tokenizer puts something else than a space there.
+        VocabularyError: the tokenizer inserts something other than a space.
     """
     marks_spaces = is_marked_first or any(part["type"] == "Metaspace" for part in pre_tokenizers)
     if prepended not in ([], [SPACE_MARK if marks_spaces else " "]):
         raise VocabularyError(f"the tokenizer's 'Prepend' of {prepended} is not supported")
-    completes = any(_puts_missing_space(part) for part in pre_tokenizers)
+    completes = any(_inserts_missing_space(part) for part in pre_tokenizers)
     found = {}
     for token in tokens:
-        # Where an added token is "normalized", it is looked for behind the normalizer.
+        # An added token that is "normalized" is looked for after the normalizer.
         prepends = bool(prepended) and not token["normalized"]
         strips = token["rstrip"] or (stripped is not None and not token["normalized"])
         keeps_spaces = is_marked_first if token["normalized"] else not token["rstrip"] and stripped == SPACE_MARK
@@ -66,22 +69,22 @@ def read_openings(
     return found
 
 
-def _puts_missing_space(part: dict[str, Any]) -> bool:
-    """Whether a pre-tokenizer puts a space before each text that does not begin with one."""
+def _inserts_missing_space(part: dict[str, Any]) -> bool:
+    """Return whether a pre-tokenizer inserts a space before each text that does not begin with one."""
     if part["type"] == "Metaspace":
         return bool(part.get("prepend_scheme", "always") == "always")
     return bool(part["type"] == "ByteLevel" and part["add_prefix_space"])
 
 
 def _patterns(marks_spaces: bool, strips: bool, keeps_spaces: bool, prepends: bool, completes: bool) -> tuple[str, str]:
-    """What must not match behind an added token in a text, and at the end of a prompt.
+    """Return the two regexes of an opening: inside a text, and after a prompt.
 
     Args:
         marks_spaces: whether a space is seen as `▁`.
-        strips: whether white space is taken away,
-        keeps_spaces: up to the first space.
-        prepends: whether a space is put there,
-        completes: or if there is none.
+        strips: whether white space is removed.
+        keeps_spaces: whether only white space before the first space is removed.
+        prepends: whether a space is always inserted.
+        completes: whether a space is inserted if there is none.
     """
     space = SPACE_MARK if marks_spaces else " "
     if strips and not (prepends or completes):

@@ -1,4 +1,4 @@
-"""The splits of a pre-tokenizer, read out of its configuration."""
+"""The splits of a pre-tokenizer, read out of its configuration: a pattern and a behaviour each."""
 
 from __future__ import annotations
 
@@ -25,44 +25,47 @@ BEHAVIORS = {
     "Contiguous": "contiguous",
     "Removed": "removed",
 }
-# What is between the matches is what is split by, then.
+# With `invert`, the text between the matches takes the place of the matches.
 INVERTED = {
     "merged_with_previous": "merged_with_next",
     "merged_with_next": "merged_with_previous",
     "removed": "gaps_removed",
 }
-# What would change the text again that one before has made of it.
-NOT_BEHIND = {"ByteLevel": ("ByteLevel", "Metaspace"), "Metaspace": ("ByteLevel",)}
+# Pre-tokenizers that would change a text which one before them has changed already.
+NOT_AFTER = {"ByteLevel": ("ByteLevel", "Metaspace"), "Metaspace": ("ByteLevel",)}
 
 
 def read_splits(
     parts: list[dict[str, Any]], has_spaces: bool
 ) -> tuple[list[tuple[Program, str]], list[tuple[Program, str]]]:
-    """The patterns and behaviours of all splits: of those of characters, and of those behind ByteLevel, of bytes.
+    """Return the patterns and behaviours of all splits: of characters, and (after ByteLevel) of bytes.
 
     Args:
-        parts: the pre-tokenizer.
-        has_spaces: whether the normalizer leaves any. Where it does not, Gemma's split by them never cuts.
+        parts: the pre-tokenizer, as the configuration has it.
+        has_spaces: whether the normalizer leaves spaces as they are. If not, Gemma's split by spaces never cuts.
+
+    Raises:
+        VocabularyError: a part is not supported; named.
     """
     splits: list[tuple[Program, str]] = []
-    behind: list[tuple[Program, str]] = []
+    of_bytes: list[tuple[Program, str]] = []
     seen: set[str] = set()
     for part in parts:
         if part["type"] == "Metaspace" and part.get("prepend_scheme", "always") == "always" and splits:
             raise VocabularyError("the tokenizer's 'Metaspace' puts a space before each piece: that is not supported")
         if part["type"] == "ByteLevel" and part["add_prefix_space"] and splits:
             raise VocabularyError("the tokenizer's 'ByteLevel' puts a space before each piece: that is not supported")
-        for other in seen.intersection(NOT_BEHIND.get(part["type"], ())):
-            raise VocabularyError(f"the tokenizer's {part['type']!r} behind {other!r} is not supported")
+        for other in seen.intersection(NOT_AFTER.get(part["type"], ())):
+            raise VocabularyError(f"the tokenizer's {part['type']!r} after {other!r} is not supported")
         is_idle = part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
-        row = behind if "ByteLevel" in seen else splits
+        row = of_bytes if "ByteLevel" in seen else splits
         row += [] if is_idle and not has_spaces else _splits(part)
         seen.add(part["type"])
-    return splits, behind
+    return splits, of_bytes
 
 
 def _splits(part: dict[str, Any]) -> list[tuple[Program, str]]:
-    """The splits of one part; none if it cuts nothing."""
+    """Return the splits of one part; none if it cuts nothing."""
     kind = part["type"]
     if kind == "ByteLevel":
         return [(compile_pattern(GPT2_PATTERN), "isolated")] if part.get("use_regex", True) else []
@@ -76,7 +79,7 @@ def _splits(part: dict[str, Any]) -> list[tuple[Program, str]]:
         return [(compile_pattern(r"\s"), "removed")]
     if kind == "BertPreTokenizer":
         return [(compile_pattern(r"\s"), "removed"), (compile_pattern(PUNCTUATION), "isolated")]
-    if kind == "UnicodeScripts":  # the pieces are runs; what stands before the first one is lost
+    if kind == "UnicodeScripts":  # the pieces are runs of one script; characters before the first run are lost
         return [(compile_pattern(script_pattern()), "gaps_removed")]
     if kind == "CharDelimiterSplit":
         return [(literal_pattern(part["delimiter"]), "removed")]

@@ -1,4 +1,8 @@
-"""What the merges of a tokenizer begin with: the symbols of a text."""
+"""Symbols: the tokens that a text consists of before any merge.
+
+For a byte-level encoding these are single bytes: `"né"` is `n`, `0xC3`, `0xA9`. With byte fallback they are characters,
+and bytes for characters that are no tokens: `"n😀"` is `n`, `<0xF0>`, `<0x9F>`, `<0x98>`, `<0x80>`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ __all__ = ["Symbols", "check_spellings"]
 
 
 class Symbols:
-    """The tokens that are not put together by merges: bytes, or characters and bytes for those that are no tokens.
+    """The symbols of a tokenizer.
 
     Args:
         parts: the tokenizer.
@@ -29,7 +33,7 @@ class Symbols:
         self._characters = {text: token for text, token in single if len(text) > 1}
 
     def of(self, text: bytes) -> list[int]:
-        """The symbols of a text within a pre-token; none if it has characters that are no tokens of the tokenizer."""
+        """Return the symbols of a text within a pre-token; none if a character of it cannot be spelled."""
         if text.isascii():
             return self._of_bytes(text)
         found = []
@@ -48,18 +52,18 @@ class Symbols:
 
 
 def check_spellings(parts: Parts, vocabulary: Vocabulary) -> None:
-    """Makes sure that each token stands for the text that it is made of.
+    """Make sure that each token is decoded to the text that it is made from.
 
     Raises:
-        VocabularyError: one does not: the tokenizer's decoder is not the reverse of its normalizer.
+        VocabularyError: one is not: the tokenizer's decoder does not undo its normalizer.
     """
     for piece, token in parts.pieces.items():
         text = vocabulary.token_bytes(token)
         if text is None or token in parts.fallback or token in parts.added:
             continue
-        made_of = piece.replace(SPACE_MARK, " ") if parts.marks_spaces else piece
-        if text != made_of.encode(errors="surrogatepass"):
+        made_from = piece.replace(SPACE_MARK, " ") if parts.marks_spaces else piece
+        if text != made_from.encode(errors="surrogatepass"):
             raise VocabularyError(
-                f"the tokenizer makes the token {piece!r} of {made_of!r} and decodes it to {text!r}: that is not "
+                f"the tokenizer makes the token {piece!r} from {made_from!r} and decodes it to {text!r}: that is not "
                 "supported for proper tokenization"
             )

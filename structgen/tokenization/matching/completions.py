@@ -1,4 +1,9 @@
-"""How tokens complete the character that another one leaves unfinished."""
+r"""Completions: sequences of tokens that complete the character which another token leaves unfinished.
+
+A token may end within a character: ` \xe4\xb8` is a space and two of the three bytes of `中`. Its completions are
+`\xad`, and others for characters that the pre-tokenizer tells apart: a letter, a symbol. Each token of a completion
+must be proper after the one before.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +17,8 @@ from structgen.tokenization.pre_tokens.scanner import character_length, may_foll
 
 __all__ = ["Completion", "Completions"]
 
-FEW = 16  # places that are looked at, once ways of two kinds are found
-MANY = 256  # and before
+MAX_STEPS_ONCE_FOUND = 16  # partial characters that are looked at, once completions of two kinds are found
+MAX_STEPS = 256  # before that
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +26,9 @@ class Completion:
     """Ways to complete a token's last character by proper tokens.
 
     Attributes:
-        texts: bytes of such tokens, for characters that a pre-tokenizer tells apart; letters first.
-        last_tokens: the last token of each.
-        exists: whether there is any way at all.
+        texts: the bytes of the tokens, for each kind of character that the pre-tokenizer tells apart; letters first.
+        last_tokens: the last token of each way.
+        exists: whether there is any way, those left out of `texts` included.
     """
 
     texts: tuple[bytes, ...]
@@ -39,10 +44,10 @@ class Completions:
 
     Args:
         vocabulary: the tokens.
-        merges: which of them may stand side by side.
-        is_piece: whether the bytes of a character are a token, which byte tokens must not spell; None if they may.
-        kind_of: what kind of character the pre-tokenizer takes some bytes for; -1 if no proper text holds them.
-        may_compose: whether characters may be taken that may be composed with one before.
+        merges: the merges, which decide whether two tokens may stand side by side.
+        is_piece: whether the bytes of a character are a token, so that byte tokens must not spell it; None if they may.
+        kind_of: the number of the kind that the pre-tokenizer takes a character for; -1 if no proper text holds it.
+        may_compose: whether the character may be one that is composed with one before it.
     """
 
     def __init__(
@@ -62,7 +67,7 @@ class Completions:
         self._endings_of: dict[bytes, list[tuple[int, bytes, tuple[bool, int] | None]]] = {}
         self._parts_of: dict[bytes, list[tuple[int, bytes]]] = {}
         self._by_size: list[list[tuple[int, bytes]]] = [[], [], [], []]
-        self._longer: list[tuple[int, bytes]] = []  # those that go on behind the character
+        self._longer: list[tuple[int, bytes]] = []  # those that continue after the character
         proper, size = merges.is_proper, len(merges.is_proper)
         for token, text in enumerate(self._spellings[:size]):
             if text and 0x80 <= text[0] < 0xC0 and proper[token]:
@@ -70,7 +75,7 @@ class Completions:
                 (self._by_size[len(text)] if is_whole else self._longer).append((token, text))
 
     def of(self, token: int) -> Completion:
-        """The completions of a token; that of a token that leaves no character unfinished is empty."""
+        """Return the completions of a token; a token that leaves no character unfinished has an empty one."""
         known = self._known.get(token)
         if known is None:
             known = self._known[token] = self._find(token)
@@ -85,19 +90,19 @@ class Completions:
         waiting = [first]
         found: dict[tuple[bool, int], tuple[bytes, int]] = {}
         exists = False
-        for place in waiting:
-            last, partial = place
+        for step in waiting:
+            last, partial = step
             for other, text, form in self._endings(partial):
                 if not crosses(last, other):
                     exists = True
                     if form is not None and form not in found:
-                        found[form] = (spelled[place] + text, other)
+                        found[form] = (spelled[step] + text, other)
             for other, text in self._parts(partial):
-                behind = (other, partial + text)
-                if behind not in spelled and not crosses(last, other):
-                    spelled[behind] = spelled[place] + text
-                    waiting.append(behind)
-            if exists and len(spelled) > (FEW if len(found) > 1 else MANY):
+                following = (other, partial + text)
+                if following not in spelled and not crosses(last, other):
+                    spelled[following] = spelled[step] + text
+                    waiting.append(following)
+            if exists and len(spelled) > (MAX_STEPS_ONCE_FOUND if len(found) > 1 else MAX_STEPS):
                 break
         if not exists:
             return self._find_longer(spelled)
@@ -105,8 +110,13 @@ class Completions:
         return Completion(tuple([text for text, _ in usual]), tuple([token for _, token in usual]), exists)
 
     def _endings(self, partial: bytes) -> list[tuple[int, bytes, tuple[bool, int] | None]]:
-        """The tokens that end the character which some bytes begin, and how the pre-tokenizer tells it from others;
-        None for one that had better not be taken.
+        """Return the tokens that complete a character, and a form that the pre-tokenizer tells from others.
+
+        Args:
+            partial: the first bytes of the character.
+
+        Returns:
+            Token, its bytes, and the form; None for a character that may be composed with others.
         """
         known = self._endings_of.get(partial)
         if known is None:
@@ -121,7 +131,7 @@ class Completions:
         return known
 
     def _parts(self, partial: bytes) -> list[tuple[int, bytes]]:
-        """The tokens that go on with the character which some bytes begin, and do not end it; the longest first."""
+        """Return the tokens that continue a character without completing it; the longest first."""
         known = self._parts_of.get(partial)
         if known is None:
             sizes = range(character_length(partial) - len(partial) - 1, 0, -1)
@@ -131,7 +141,7 @@ class Completions:
         return known
 
     def _find_longer(self, spelled: dict[tuple[int, bytes], bytes]) -> Completion:
-        """The same by way of tokens that end behind the character."""
+        """Return a completion by a token that continues after the character, if no shorter one exists."""
         for (last, partial), before in spelled.items():
             missing = character_length(partial) - len(partial)
             for other, text in self._longer:
@@ -145,7 +155,7 @@ class Completions:
 
 
 def unfinished(text: bytes) -> bytes:
-    """The last bytes of a text that are the beginning of a character."""
+    """Return the last bytes of a text that are the beginning of a character."""
     for size in range(1, min(len(text), 3) + 1):
         lead = text[-size]
         if lead >= 0xC0:
@@ -156,5 +166,5 @@ def unfinished(text: bytes) -> bytes:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether some bytes are a character."""
+    """Return whether some bytes are a character."""
     return len(data) == character_length(data) and all(may_follow(data[:at], data[at]) for at in range(1, len(data)))

@@ -5,7 +5,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
-cdef int KEPT, LONGEST_ENDING, MAX_BYTES, MAX_ENDINGS
+cdef int MAX_BYTES, MAX_ENDINGS, MAX_ENDING_BYTES, MAX_KEPT
 
 
 cdef class Endings:
@@ -35,10 +35,10 @@ cdef class Continuations:
     @cython.locals(sets=ItemSetStore)
     cdef bint may_follow(self, int set_id, int byte) except -1
     @cython.locals(endings=Endings)
-    cdef Endings endings(self, int at, int state, int kind)
-    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, following=object, cutting=object, byte=int, behind=int, still=int, unsettled=bint, after=int, one=object)
-    cdef Endings _find_endings(self, int at, int state, int kind)
-    cdef object _cutting_bytes(self, int state, bytes text)
+    cdef Endings endings(self, int at, int scanner_state, int kind)
+    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, following=object, cutting=object, byte=int, next_state=int, still=int, unsettled=bint, next_at=int, one=object)
+    cdef Endings _find_endings(self, int at, int scanner_state, int kind)
+    cdef object _cutting_bytes(self, int scanner_state, bytes text)
     @cython.locals(byte=int, one=object)
-    cdef bint are_taken(self, int at, some, int kind) except -1
+    cdef bint are_accepted(self, int at, some, int kind) except -1
     cdef object _leading_from(self, int at)

@@ -1,8 +1,10 @@
-"""What may come next in a grammar, and how a pre-token can go on to its end there.
+"""Texts that may come next in a grammar, and the ways in which a pre-token can continue to its end there.
 
-Where few texts are possible up to the next cut, or the next border that no merge crosses, as in a named key or a
-literal, all of them are found and tokenized.
-Within a terminal its automaton tells them, once for all Earley sets that are in the same state of it.
+If only few texts are possible up to the next cut (or the next border that no merge crosses), as in a named key or a
+literal, all of them are enumerated and tokenized. After `{"` with the keys `"isle"` and `"islands"`, these are `isle`
+and `islands`, each up to the `"` that cuts it off.
+
+Within a terminal, its automaton gives the texts: once for all Earley sets that are in the same state of it.
 """
 
 from __future__ import annotations
@@ -18,19 +20,21 @@ IN_SET = 0
 IN_TERMINAL = 1
 IN_CAPTURE = 2
 # Declared as C integers in the .pxd, so not importable from here.
-KEPT = 65_536  # answers of each kind
-MAX_ENDINGS = 64  # of a pre-token, in characters of all of them
-LONGEST_ENDING = 64
-MAX_BYTES = 16  # of more that may come next they are not followed
+MAX_KEPT = 65_536  # answers of each kind
+MAX_ENDINGS = 64  # texts that are looked at, beginnings included
+MAX_ENDING_BYTES = 64  # of one of them
+MAX_BYTES = 16  # bytes that may come next; if there are more, they are not followed
 ASCII = 2**128 - 1
 _BYTES = [bytes([byte]) for byte in range(256)]
 
 
 class Endings:
-    """How a pre-token can go on to its end or to a sure border, from somewhere in the grammar and a scanner's state.
+    """The ways in which a pre-token can continue to its end or to a sure border.
+
+    They depend on a position in the grammar and a state of the scanner.
 
     Attributes:
-        spelled: what the tokenizer makes of each ending, when it stands alone; of an empty one nothing.
+        spelled: the tokens of each ending as if it stood alone; none for an empty ending.
         are_all: whether there are no others.
     """
 
@@ -39,7 +43,7 @@ class Endings:
         self.are_all = True
 
     def add(self, tokens: tuple[int, ...] | None) -> None:
-        """Notes one; None if it cannot be told what the tokenizer makes of it."""
+        """Add the tokens of an ending; None if they are not known."""
         if tokens is None:
             self.are_all = False
         else:
@@ -47,7 +51,7 @@ class Endings:
 
 
 class Continuations:
-    """How texts go on in one grammar, for the sets of one epoch.
+    """The continuations of texts in one grammar, for the Earley sets of one epoch.
 
     Args:
         compiled: the grammar.
@@ -65,14 +69,14 @@ class Continuations:
         self._leading: dict[int, int] = {}
 
     def follow(self, set_id: int, text: bytes) -> int:
-        """The set behind a text; 0 if the grammar does not allow it."""
+        """Return the set after a text; 0 if the grammar does not allow it."""
         sets = self._sets
         for index in range(len(text)):
             set_id = sets.goto(set_id, text[index])
         return set_id
 
     def follow_within(self, at: int, text: bytes) -> int:
-        """The state of a terminal's automaton behind a text that does not end it; 0 for none."""
+        """Return the state of a terminal's automaton after a text that does not end it; 0 for none."""
         automata = self._sets.automata
         for index in range(len(text)):
             at = automata.next(at, text[index])
@@ -81,7 +85,7 @@ class Continuations:
         return at
 
     def next_bytes(self, set_id: int) -> int:
-        """The bytes that may come next, as bits of a number; but for those that a capture refuses."""
+        """Return the bytes that may come next, as bits of a number; those that a capture refuses are among them."""
         sets = self._sets
         sets.close(set_id)
         found = 0
@@ -90,97 +94,99 @@ class Continuations:
         return found
 
     def bytes_within(self, at: int) -> int:
-        """The bytes that lead on from a state of an automaton to where more must follow, as bits of a number: nothing
-        that may be refused, and nothing that ends the text.
+        """Return the bytes that lead from a state of an automaton to where more must follow, as bits of a number.
+
+        None of them may be refused, or end the text.
         """
         if self._compiled.eager and self._sets.automata.table.accepting[at]:
             return 0
         known = self._within.get(at)
         if known is None:
-            if len(self._within) >= KEPT:
+            if len(self._within) >= MAX_KEPT:
                 self._within.clear()
             known = self._within[at] = self._sets.automata.inner_bytes(at) & ASCII
         return known
 
     def may_follow(self, set_id: int, byte: int) -> bool:
-        """Whether one of the next bytes is not refused."""
+        """Return whether one of the next bytes is not refused by a capture."""
         sets = self._sets
         return not sets.table.captures[set_id] or sets.goto(set_id, byte) > 0
 
-    def endings(self, at: int, state: int, kind: int) -> Endings:
-        """How a pre-token can go on to its end; see `Endings`.
+    def endings(self, at: int, scanner_state: int, kind: int) -> Endings:
+        """Return the endings of a pre-token.
 
         Args:
-            at: an Earley set; or a state of a terminal's automaton, to look no further than its end,
-            state: the scanner's state,
-            kind: which: IN_SET, IN_TERMINAL, or IN_CAPTURE, where the end of the terminal may be refused.
+            at: an Earley set; or a state of a terminal's automaton, to look no further than the terminal's end.
+            scanner_state: the state of the scanner.
+            kind: IN_SET; IN_TERMINAL; or IN_CAPTURE, if the end of the terminal may be refused.
         """
-        key = (at, state, kind)
+        key = (at, scanner_state, kind)
         endings = self._endings.get(key)
         if endings is None:
-            if len(self._endings) >= KEPT:
+            if len(self._endings) >= MAX_KEPT:
                 self._endings.clear()
-            endings = self._endings[key] = self._find_endings(at, state, kind)
+            endings = self._endings[key] = self._find_endings(at, scanner_state, kind)
         return endings
 
-    def _find_endings(self, at: int, state: int, kind: int) -> Endings:
+    def _find_endings(self, at: int, scanner_state: int, kind: int) -> Endings:
+        """Find the endings that `endings` keeps. This is a hot loop."""
         scanner, tokenization, automata = self._scanner, self._tokenization, self._sets.automata
         endings = Endings()
-        waiting = [(at, state, 0, b"")]
+        waiting = [(at, scanner_state, 0, b"")]
         count = 0
         one = 1
         while waiting:
-            at, state, partial, text = waiting.pop()
+            at, scanner_state, partial, text = waiting.pop()
             count += 1
-            if count > MAX_ENDINGS or len(text) > LONGEST_ENDING:
+            if count > MAX_ENDINGS or len(text) > MAX_ENDING_BYTES:
                 endings.are_all = False
                 break
             if kind != IN_SET and automata.table.accepting[at]:
                 endings.are_all = False  # other terminals may follow
-            elif kind == IN_SET and self._sets.table.accepting[at] and not partial and scanner.may_end(state):
+            elif kind == IN_SET and self._sets.table.accepting[at] and not partial and scanner.may_end(scanner_state):
                 endings.add(tokenization.spell(text))
             if self._compiled.eager and (
                 self._sets.table.accepting[at] if kind == IN_SET else automata.table.accepting[at]
             ):
                 continue
             following = self.next_bytes(at) if kind == IN_SET else self._leading_from(at)
-            cutting = 0 if partial else following & self._cutting_bytes(state, text)
-            if self.are_taken(at, cutting, kind):
+            cutting = 0 if partial else following & self._cutting_bytes(scanner_state, text)
+            if self.are_accepted(at, cutting, kind):
                 endings.add(tokenization.spell(text))
             elif cutting:
                 endings.are_all = False
             following &= ~cutting
             if following.bit_count() > MAX_BYTES:
-                endings.are_all = False  # they are not looked at
+                endings.are_all = False  # they are not followed
                 continue
             while following:
                 byte = following.bit_length() - 1
                 following ^= one << byte
-                behind, still = scanner.follow(state, partial, _BYTES[byte])
+                next_state, still = scanner.follow(scanner_state, partial, _BYTES[byte])
                 unsettled = (not partial or scanner.cuts_characters) and (
-                    scanner.follow(scanner.cut(state), partial, _BYTES[byte])[0] > 0
+                    scanner.follow(scanner.cut(scanner_state), partial, _BYTES[byte])[0] > 0
                 )
-                if not behind and not unsettled:
+                if not next_state and not unsettled:
                     continue
-                after = self._sets.goto(at, byte) if kind == IN_SET else automata.next(at, byte)
-                if not after:
+                next_at = self._sets.goto(at, byte) if kind == IN_SET else automata.next(at, byte)
+                if not next_at:
                     continue
-                if unsettled or (kind != IN_SET and not automata.has_next(after)):
-                    endings.are_all = False  # there may be a cut: that depends on what follows; or the terminal ends
-                if behind and (kind == IN_SET or automata.has_next(after)):
-                    waiting.append((after, behind, still, text + _BYTES[byte]))
+                if unsettled or (kind != IN_SET and not automata.has_next(next_at)):
+                    endings.are_all = False  # there may be a cut, depending on what follows; or the terminal ends
+                if next_state and (kind == IN_SET or automata.has_next(next_at)):
+                    waiting.append((next_at, next_state, still, text + _BYTES[byte]))
         return endings
 
-    def _cutting_bytes(self, state: int, text: bytes) -> Any:
-        """The bytes that surely cut a text off, taken by itself, as bits of a number."""
-        cutting = self._scanner.cutting_bytes(state)
+    def _cutting_bytes(self, scanner_state: int, text: bytes) -> Any:
+        """Return the bytes that surely cut off a text by itself, as bits of a number."""
+        cutting = self._scanner.cutting_bytes(scanner_state)
         if self._borders is not None:
-            spelled = self._tokenization.spell(text) if text else None  # without, it is the token before that counts
+            spelled = self._tokenization.spell(text) if text else None  # of an empty text, the token before it counts
             cutting = cutting & self._borders.of(spelled[len(spelled) - 1]) if spelled else 0
         return cutting
 
-    def are_taken(self, at: int, some: int, kind: int) -> bool:
-        """Whether one of some bytes, of those that lead on, is not refused; for the kinds see `endings`."""
+    def are_accepted(self, at: int, some: int, kind: int) -> bool:
+        """Return whether one of some bytes that lead on is not refused; for the kinds see `endings`."""
         if kind == IN_TERMINAL:
             return some != 0
         if kind == IN_CAPTURE:
@@ -196,10 +202,10 @@ class Continuations:
         return False
 
     def _leading_from(self, at: int) -> int:
-        """The bytes that lead on from a state of an automaton, as bits of a number."""
+        """Return the bytes that lead on from a state of an automaton, as bits of a number."""
         known = self._leading.get(at)
         if known is None:
-            if len(self._leading) >= KEPT:
+            if len(self._leading) >= MAX_KEPT:
                 self._leading.clear()
             known = self._leading[at] = self._sets.automata.first_bytes(at)
         return known

@@ -14,4 +14,4 @@ cdef class CutterFinder:
     @cython.locals(cut=int, token=int, state=int, partial=int, last=int, text=bytes, completion=bytes, sure=list, cut_of="int[::1]", spelled=dict, usual=dict, cuts=tuple, has_borders=bint)
     cdef tuple _find(self, list ends, tuple preferred, bint to_letter)
     cdef tuple _completed(self, int token, int state, int partial, bint to_letter)
-    cdef int _first(self, list cuts, int token) except? -100
+    cdef int _first_cut(self, list cuts, int token) except? -100

@@ -12,7 +12,7 @@ from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, KEPT, KEPT_ROWS, UNKNOWN
+cdef int BAD, GOOD, MAX_KEPT, MAX_ROWS, UNKNOWN
 
 
 cdef class UndecidedTokens:
@@ -27,57 +27,59 @@ cdef class ProperMasks:
     cdef Scanner _scanner
     cdef MergeTable _merges
     cdef WholeWords _words
-    cdef object _borders        # None where only cuts count
+    cdef object _borders        # None if cuts are common enough
     cdef CompiledGrammar _compiled
     cdef ItemSetStore _sets
     cdef list _cut_masks
     cdef tuple _spellings
-    cdef dict _undecided           # by set and state: see `_undecided_of`
+    cdef dict _undecided        # by set and branch: see `_undecided_of`
     cdef dict _best_cutters
-    cdef dict _proven           # the same for a set whose text is not known: tokens of which it is sure
+    cdef dict _proven           # by set without its captured text, and branch: see `UndecidedTokens.proven`
     cdef Continuations _ahead
-    cdef dict _good_added       # by set and beginnings of added tokens: those that lead on, of those looked at one by one
+    cdef dict _good_added       # by set and begun added tokens: the added tokens that lead on, checked one by one
     cdef bint _depends_on_tail
     cdef dict _quick
-    cdef dict _surely_first     # by set and state: see `_has_sure_way`
+    cdef dict _surely_first     # by set and state of the scanner: see `_has_sure_way`
     cdef dict _found
     cdef unsigned int[::1] _allowed
     cdef unsigned int[::1] _way
     cdef unsigned int[::1] _rest
 
-    cpdef narrow(self, unsigned int[::1] words, int set_id, place)
+    cpdef narrow(self, unsigned int[::1] words, int set_id, state)
     @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list)
-    cdef int _allow_added(self, unsigned int[::1] words, int set_id, place) except -1
+    cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
     @cython.locals(rows=TokenRows)
-    cdef int _allow(self, int set_id, place, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
+    cdef int _allow(self, int set_id, state, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
     @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, index="Py_ssize_t", token=int, one="unsigned int")
-    cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, place, bint joined) except -1
-    cdef tuple _undecided_of(self, int set_id, branch, place)
-    @cython.locals(text=bytes, after=int, behind=int, partial=int, state=int, word=int, verdict=int)
-    cdef bint _leads_on(self, int set_id, branch, place, bint joined, int token, UndecidedTokens undecided) except -1
+    cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, state, bint joined) except -1
+    cdef tuple _undecided_of(self, int set_id, branch, state)
+    @cython.locals(text=bytes, next_set=int, next_state=int, partial=int, scanner_state=int, word=int, verdict=int)
+    cdef bint _leads_on(self, int set_id, branch, state, bint joined, int token, UndecidedTokens undecided) except -1
+    @cython.locals(verdict=int)
+    cdef int _verdict(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
     cdef bint _can_be_completed(self, int token) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
-    cdef bint _is_good_within(self, int set_id, int state, int partial, int word, int token, added) except -1
+    cdef bint _is_good_within(self, int set_id, int scanner_state, int partial, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
-    cdef int _judge_within(self, int set_id, int state, int word, int token) except -1
-    @cython.locals(completion=bytes, last=int, after=int, behind=int, still=int)
-    cdef bint _is_completed_within(self, int at, int state, int partial, int token) except -1
-    @cython.locals(completion=bytes, last=int, after=int, behind=int, still=int)
-    cdef bint _is_completed(self, int set_id, int state, int partial, int token) except -1
-    cdef object _cutting(self, int state, int word, int token)
-    @cython.locals(tokens=tuple, behind=int, each=int, is_told=bint)
+    cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
+    @cython.locals(completion=bytes, last=int, next_at=int, next_state=int, still=int)
+    cdef bint _is_completed_within(self, int at, int scanner_state, int partial, int token) except -1
+    @cython.locals(completion=bytes, last=int, next_set=int, next_state=int, still=int)
+    cdef bint _is_completed(self, int set_id, int scanner_state, int partial, int token) except -1
+    cdef object _cutting(self, int scanner_state, int word, int token)
+    @cython.locals(tokens=tuple, following=int, each=int, is_decided=bint)
     cdef int _judge(self, Endings endings, int word, int token) except -1
-    cdef bint _is_quickly_good(self, int set_id, int state, int word, int token) except -1
-    @cython.locals(scanner=Scanner, following=object, other=int, text=bytes, after=int, begun=int, behind=int, partial=int)
-    cdef bint _is_good_behind_bridge(self, int set_id, int state, int token) except -1
-    cdef bint _has_sure_way(self, int set_id, int state, int word, int token) except -1
+    cdef bint _is_quickly_good(self, int set_id, int scanner_state, int word, int token) except -1
+    @cython.locals(scanner=Scanner, following=object, other=int, text=bytes, next_set=int, begun=int, next_state=int, partial=int)
+    cdef bint _is_good_after_bridge(self, int set_id, int scanner_state, int token) except -1
+    cdef bint _has_sure_way(self, int set_id, int scanner_state, int word, int token) except -1
     @cython.locals(undecided=UndecidedTokens)
-    cdef object _find_surely_first(self, int set_id, int state)
-    cdef bint _may_stop(self, int set_id, int state) except -1
-    cdef bint _may_be_left(self, int set_id, cutting) except -1
+    cdef object _find_surely_first(self, int set_id, int scanner_state)
+    cdef bint _may_stop(self, int set_id, int scanner_state) except -1
+    cdef bint _may_come(self, int set_id, cutting) except -1
     @cython.locals(following=object)
-    cdef bint _may_cut(self, int set_id, int state) except -1
-    cdef bint _is_good_behind(self, int set_id, place, int token) except -1
-    cdef bint _is_good(self, int set_id, place) except -1
+    cdef bint _may_cut(self, int set_id, int scanner_state) except -1
+    cdef bint _leads_on_after(self, int set_id, state, int token) except -1
+    cdef bint _is_good(self, int set_id, state) except -1
     @cython.locals(cutting=object, is_good=bint)
-    cdef bint _ends_soon(self, int set_id, place) except -1
+    cdef bint _ends_soon(self, int set_id, state) except -1

@@ -1,15 +1,26 @@
-"""From a grammar's masks to those of proper tokenizations under it.
+"""The masks of proper tokenizations under a grammar, made from the grammar's masks: without dead ends.
 
-A token stays in the mask where it is proper behind the tokens so far, and where a proper way to the end exists from
-there. The second is a question about texts: a text that the grammar allows is tokenized in one way, and the tokens so
-far have to be the first of it. If what follows can begin with a character that surely makes a cut there, or the text
-can end there, that is so: what stands before a cut does not depend on what follows. Nearly always this answers it, for
-all tokens at once: each is extended by such a character, its *cutting text*, and the grammar's mask over these longer
-tokens tells which of them may be followed by it. The others are looked at one by one, and where nothing else helps
-their ways on are searched.
+A token stays in the mask if it is proper after the tokens so far (`ProperTokenization`), and a proper way leads from it
+to an end of the grammar. The second is a question about texts. Each text has one proper tokenization, so the tokens so
+far must be the beginning of that of some text that the grammar allows. With Llama 3's tokens, and a grammar of the
+texts `{"isle"` and `{"islands"`:
 
-What is found out depends on the Earley set and on the scanner's state, but not on the last token: its conflicts are
-taken away afterwards.
+    proper tokenizations              `{"` `isle` `"`    and    `{"` `is` `lands` `"`
+    after `{"`, the grammar allows    `i`, `is`, `isl`, `isle`
+    the proper mask                   `is`, `isle`; the others may begin a pre-token, but not that of these texts
+
+The tokens before a cut do not depend on the text after it. So a token leads on if a character can follow that surely
+makes a cut after the token, or if the text can end there. Three steps decide that, each for the tokens that the one
+before leaves open:
+
+1. For all tokens at once: each token is extended by such a character, its *cutting text* (`isle"`). The grammar's
+   mask over the extended tokens tells which tokens this text can follow.
+2. One by one (`UndecidedTokens`): the texts up to the next cut are enumerated and tokenized, if they are few;
+   unfinished characters are completed; short tokens are tried that often stand before a cut.
+3. A search over pairs of an Earley set and a `TokenizerState`, for what is still open: one token in some masks.
+
+Verdicts depend on the Earley set and the state of the scanner, but not on the last token: its conflicts are removed
+afterwards. So they are kept, and most masks take a few microseconds more than the grammar's own.
 """
 
 from __future__ import annotations
@@ -28,8 +39,9 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.completions import unfinished
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
-from structgen.tokenization.matching.proper_tokenization import Branch, ProperTokenization, TokenizerState
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import count, ids, intersect, ints, remove, unite, without
+from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER
 
 __all__ = ["ProperMasks"]
@@ -38,18 +50,18 @@ UNKNOWN = 0
 GOOD = 1
 BAD = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
-KEPT_TOKENS = 1 << 21  # of masks over longer tokens, which list many
-KEPT = 65_536  # answers of each kind
-KEPT_ROWS = 256  # of 32 kB each
+MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
+MAX_KEPT = 65_536  # answers of each kind
+MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
 
 
 class UndecidedTokens:
-    """Tokens that fit a set and a state, and of which is looked at one by one whether they lead to an end.
+    """Tokens that fit an Earley set and a state, and must be checked one by one for dead ends.
 
     Attributes:
         tokens: int32[tokens], ascending.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
-        proven: tokens that lead to an end from all sets that differ from this one in their text alone.
+        proven: tokens that lead to an end from all sets that differ from this one in their captured text alone.
     """
 
     def __init__(self, tokens: list[int], proven: set[int]) -> None:
@@ -59,10 +71,14 @@ class UndecidedTokens:
 
 
 class ProperMasks:
-    """The proper tokens of one grammar, for the sets of one epoch.
+    """The proper tokens of one grammar, for the Earley sets of one epoch.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
 
     Attributes:
-        epoch: which.
+        epoch: the epoch of the sets.
         tokenization: the tokenizer.
     """
 
@@ -78,7 +94,7 @@ class ProperMasks:
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
         self._spellings = compiled.vocabulary.spellings
         self._undecided: dict[tuple[int, int, int, int, frozenset[int]], tuple[UndecidedTokens, UndecidedTokens]] = {}
-        self._best_cutters: dict[int, int] = {}  # by the scanner's state
+        self._best_cutters: dict[int, int] = {}  # by state of the scanner
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._ahead = Continuations(compiled, tokenization)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
@@ -93,7 +109,7 @@ class ProperMasks:
 
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
-        """Those of a grammar, made when first asked for."""
+        """Return the masks of a grammar, made when first asked for."""
         known = compiled.proper
         if isinstance(known, cls) and known.epoch == compiled.epoch and known.tokenization is tokenization:
             return known
@@ -101,74 +117,74 @@ class ProperMasks:
         compiled.proper = made
         return made
 
-    def narrow(self, words: Any, set_id: int, place: TokenizerState) -> None:
-        """Takes away the tokens that are not proper, or lead nowhere.
+    def narrow(self, words: Any, set_id: int, state: TokenizerState) -> None:
+        """Remove the tokens that are not proper, or lead to no end.
 
         Args:
-            words: uint32[words], the tokens that may follow a set, without end tokens.
+            words: uint32[words], the tokens that may follow an Earley set, without end tokens; changed in place.
             set_id: the set.
-            place: what the tokens before mean.
+            state: the tokenizer's state after the tokens so far.
         """
         tokenization = self.tokenization
         self._allowed[:] = 0
-        self._allow(set_id, place, self._allowed, self._way, True)
-        if tokenization.added.spelled and tokenization.may_end(place):
-            self._allow_added(words, set_id, place)
+        self._allow(set_id, state, self._allowed, self._way, True)
+        if tokenization.added.spelled and tokenization.may_end(state):
+            self._allow_added(words, set_id, state)
         intersect(words, self._allowed)
-        for token in tokenization.clashes(place, words):
+        for token in tokenization.clashes(state, words):
             words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
 
-    def _allow_added(self, words: Any, set_id: int, place: TokenizerState) -> None:
-        """Adds those of the added tokens in a mask from which a proper way leads to an end.
+    def _allow_added(self, words: Any, set_id: int, state: TokenizerState) -> None:
+        """Add the added tokens of a mask from which a proper way leads to an end.
 
-        Behind most of them a pre-token begins, whatever follows; behind others a longer one must not be completed.
+        After most of them a pre-token begins, whatever follows; after others, a longer added token must not come about.
         """
         one = 1
-        sure, others = self.tokenization.added_behind(place.added)
+        sure, others = self.tokenization.added_after(state.added)
         unite(self._allowed, sure)
-        key = (set_id, place.added)
+        key = (set_id, state.added)
         good = self._good_added.get(key)
         if good is None:
-            if len(self._good_added) >= KEPT:
+            if len(self._good_added) >= MAX_KEPT:
                 self._good_added.clear()
             known = [token for token in others if words[token >> 5] >> (token & 31) & 1]
-            good = self._good_added[key] = [token for token in known if self._is_good_behind(set_id, place, token)]
+            good = self._good_added[key] = [token for token in known if self._leads_on_after(set_id, state, token)]
         for token in good:
             self._allowed[token >> 5] |= one << (token & 31)
 
-    def _allow(self, set_id: int, place: TokenizerState, out: Any, way: Any, is_final: bool) -> None:
-        """Adds the proper tokens behind a place, those that are not added ones; if final, without dead ends.
+    def _allow(self, set_id: int, state: TokenizerState, out: Any, way: Any, is_final: bool) -> None:
+        """Add the proper tokens after a state, without added tokens.
 
         Args:
-            set_id: the set,
-            place: and what the tokens before mean.
+            set_id: the Earley set.
+            state: the tokenizer's state after the tokens so far.
             out: uint32[words], gets the tokens, in addition to those that it has.
-            way: uint32[words], for use in between.
+            way: uint32[words], a buffer.
             is_final: whether dead ends are left out.
         """
         tokenization, scanner = self.tokenization, self._scanner
-        conflicts = tokenization.conflicts(place.token)
-        for branch in place.branches:
-            rows = tokenization.rows(branch.state, place.partial)
-            is_first = scanner.is_start(branch.state) and not place.partial
+        conflicts = tokenization.conflicts.of(state.token)
+        for branch in state.branches:
+            rows = tokenization.rows(branch.scanner_state, state.partial)
+            is_first = scanner.is_start(branch.scanner_state) and not state.partial
             if is_first or not self._words.is_alone(branch.word):
                 without(way, rows.joins, conflicts.listed)
                 if conflicts.row is not None:
                     remove(way, conflicts.row)
                 if is_final:
-                    self._remove_dead_ends(way, set_id, branch, place, True)
+                    self._remove_dead_ends(way, set_id, branch, state, True)
                 unite(out, way)
-            if not is_first and tokenization.may_cut(place.partial) and not self._words.is_whole(branch.word):
+            if not is_first and tokenization.may_cut(state.partial) and not self._words.is_whole(branch.word):
                 without(way, rows.begins, _NOTHING)
                 if is_final:
-                    self._remove_dead_ends(way, set_id, branch, place, False)
+                    self._remove_dead_ends(way, set_id, branch, state, False)
                 unite(out, way)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
-    def _remove_dead_ends(self, way: Any, set_id: int, branch: Branch, place: TokenizerState, joined: bool) -> None:
-        """Takes away the tokens from which no proper way leads to an end."""
-        joins, begins = self._undecided_of(set_id, branch, place)
+    def _remove_dead_ends(self, way: Any, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> None:
+        """Remove the tokens from which no proper way leads to an end."""
+        joins, begins = self._undecided_of(set_id, branch, state)
         undecided = joins if joined else begins
         one = 1
         for index in range(len(undecided.tokens)):
@@ -176,57 +192,59 @@ class ProperMasks:
             if way[token >> 5] >> (token & 31) & 1:
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
-                    verdict = GOOD if self._leads_on(set_id, branch, place, joined, token, undecided) else BAD
+                    verdict = GOOD if self._leads_on(set_id, branch, state, joined, token, undecided) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
                     way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
     def _undecided_of(
-        self, set_id: int, branch: Branch, place: TokenizerState
+        self, set_id: int, branch: Branch, state: TokenizerState
     ) -> tuple[UndecidedTokens, UndecidedTokens]:
-        """The tokens of a set and a state that are looked at one by one: in the same pre-token, and as its first."""
-        key = (set_id, branch.state, branch.word, place.partial, place.added)
+        """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one."""
+        key = (set_id, branch.scanner_state, branch.word, state.partial, state.added)
         undecided = self._undecided.get(key)
         if undecided is None:
-            if len(self._undecided) >= KEPT:
+            if len(self._undecided) >= MAX_KEPT:
                 self._undecided.clear()
-            undecided = self._undecided[key] = self._find_undecided(set_id, branch, place)
+            undecided = self._undecided[key] = self._find_undecided(set_id, branch, state)
         return undecided
 
     def _find_undecided(
-        self, set_id: int, branch: Branch, place: TokenizerState
+        self, set_id: int, branch: Branch, state: TokenizerState
     ) -> tuple[UndecidedTokens, UndecidedTokens]:
         tokenization = self.tokenization
-        rows = tokenization.rows(branch.state, place.partial)
+        rows = tokenization.rows(branch.scanner_state, state.partial)
         base = np.zeros(tokenization.word_count, dtype=np.uint32)
         self._compiled.masks.fill(set_id, base)
         joins, begins = base & np.asarray(rows.joins), base & np.asarray(rows.begins)
         following = [t for t in self._words.following(branch.word) if joins[t >> 5] >> np.uint32(t & 31) & 1]
-        # Of the cutting texts first those that told most of the tokens last time: of others than keys, say.
-        first = self._best_cutters.get(branch.state, 0)
+        # The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
+        first = self._best_cutters.get(branch.scanner_state, 0)
         most = 0
         for cutters in (first, 1 - first):
             left = count(joins) + count(begins)
-            if left > self.tokenization.few:
+            if left > self.tokenization.max_single_checks:
                 cut = self._cuttable(cutters, set_id)
                 joins &= ~(rows.sure_joins[cutters] & cut)
                 begins &= ~(rows.sure_begins[cutters] & cut)
-                told = left - count(joins) - count(begins)
-                if told > most:
-                    most = told
-                    self._best_cutters[branch.state] = cutters
-        # The cutting texts go on with no added token that the token itself begins, but may with one begun before it.
-        going_on = tokenization.going_on(place.added)
-        key = (self._sets.unknown(set_id), branch.state, branch.word, place.partial, place.added)
+                decided = left - count(joins) - count(begins)
+                if decided > most:
+                    most = decided
+                    self._best_cutters[branch.scanner_state] = cutters
+        # A cutting text continues no added token that the token itself begins, but may continue one begun before it.
+        continuing = tokenization.continuing_added(state.added)
+        key = (self._sets.unknown(set_id), branch.scanner_state, branch.word, state.partial, state.added)
         proven = self._proven.get(key)
         if proven is None:
-            if len(self._proven) >= KEPT:
+            if len(self._proven) >= MAX_KEPT:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
         return (
-            UndecidedTokens(sorted({*ids(joins | (base & np.asarray(rows.joins) & going_on)), *following}), proven[0]),
-            UndecidedTokens(ids(begins | (base & np.asarray(rows.begins) & going_on)), proven[1]),
+            UndecidedTokens(
+                sorted({*ids(joins | (base & np.asarray(rows.joins) & continuing)), *following}), proven[0]
+            ),
+            UndecidedTokens(ids(begins | (base & np.asarray(rows.begins) & continuing)), proven[1]),
         )
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:
@@ -234,76 +252,93 @@ class ProperMasks:
         return SetMasks(self._compiled.sets, self._compiled.shared.terminals_of(vocabulary))
 
     def _cuttable(self, cutters: int, set_id: int) -> Any:
-        """uint32[words]: the tokens that may come, and their cutting text behind them."""
-        if len(self._cut_masks[cutters].pool) > KEPT_TOKENS:  # a mask is asked for once or twice
+        """Return the tokens that may come with their cutting text after them: uint32[words]."""
+        if len(self._cut_masks[cutters].pool) > MAX_CUT_MASK_TOKENS:  # each mask is used once or twice only
             self._cut_masks[cutters] = self._new_cut_masks(cutters)
         row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         try:
             self._cut_masks[cutters].fill(set_id, row)
-        except LimitExceededError:  # each token is looked at by itself, then
+        except LimitExceededError:  # then each token is checked by itself
             row[:] = 0
         return row
 
     def _leads_on(
-        self, set_id: int, branch: Branch, place: TokenizerState, joined: bool, token: int, undecided: UndecidedTokens
+        self, set_id: int, branch: Branch, state: TokenizerState, joined: bool, token: int, undecided: UndecidedTokens
     ) -> bool:
-        """Whether a proper way leads to an end behind a token; `_depends_on_tail` tells if that is so only behind the
-        same last characters.
+        """Return whether a proper way leads from a token to an end.
+
+        Sets `_depends_on_tail`: whether that holds only after the same last characters.
         """
         self._depends_on_tail = False
         tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
-        state = branch.state if joined else scanner.cut(branch.state)
-        behind, partial = scanner.follow(state, place.partial, text)
+        scanner_state = branch.scanner_state if joined else scanner.cut(branch.scanner_state)
+        next_state, partial = scanner.follow(scanner_state, state.partial, text)
         if partial and not self._can_be_completed(token):
             return False
-        is_first = not joined or (scanner.is_start(branch.state) and not place.partial)
-        word = self._words.begun_by(token) if is_first else self._words.behind(branch.word, token)
-        added = tokenization.added.behind(place.added, text) if place.added else tokenization.begun[token]
+        is_first = not joined or (scanner.is_start(branch.scanner_state) and not state.partial)
+        word = self._words.begun_by(token) if is_first else self._words.after(branch.word, token)
+        added = tokenization.added.after(state.added, text) if state.added else tokenization.begun[token]
         if added is None:
             return False
-        if self._is_good_within(set_id, behind, partial, word, token, added):
+        if self._is_good_within(set_id, next_state, partial, word, token, added):
             undecided.proven.add(token)
             return True
-        after = self._ahead.follow(set_id, text)
+        next_set = self._ahead.follow(set_id, text)
+        verdict = self._verdict(set_id, next_set, next_state, partial, word, token, added)
+        if verdict != UNKNOWN:
+            return verdict == GOOD
+        tail = tokenization.tail(state, text)
+        self._depends_on_tail = state.tail != "" and tail != tokenization.tail(replace(state, tail=""), text)
+        return self._is_good(next_set, TokenizerState((Branch(next_state, word),), partial, token, added, tail))
+
+    def _verdict(
+        self, set_id: int, next_set: int, next_state: int, partial: int, word: int, token: int, added: frozenset[int]
+    ) -> int:
+        """Return GOOD, BAD or UNKNOWN: whether a proper way leads on, as far as that is known without a search.
+
+        Args:
+            set_id: the Earley set before the token.
+            next_set: the Earley set after it.
+            next_state: the state of the scanner after it.
+            partial: the scanner's number of the character that it leaves unfinished.
+            word: the node of the current pre-token in `WholeWords`.
+            token: the token.
+            added: the added tokens that the text is in the middle of after it.
+        """
         if partial:
-            if not added and word == OTHER and self._is_completed(after, behind, partial, token):
-                return True
-            if not tokenization.can_go_on(behind, partial, token):
-                return False
-        elif added:
-            if self._may_be_left(after, self._cutting(behind, word, token) & tokenization.added.leaving(added)):
-                return True
-        else:
-            if self._is_quickly_good(after, behind, word, token):
-                return True
-            if word == OTHER and self._is_good_behind_bridge(after, behind, token):
-                return True
-            verdict = self._judge_within(set_id, behind, word, token)
-            if verdict == UNKNOWN:
-                verdict = self._judge(self._ahead.endings(after, behind, IN_SET), word, token)
-            if verdict != UNKNOWN:
-                return verdict == GOOD
-            if self._borders is not None and self._has_sure_way(after, behind, word, token):
-                return True
-        tail = tokenization.tail(place, text)
-        self._depends_on_tail = place.tail != "" and tail != tokenization.tail(replace(place, tail=""), text)
-        return self._is_good(after, TokenizerState((Branch(behind, word),), partial, token, added, tail))
+            if not added and word == OTHER and self._is_completed(next_set, next_state, partial, token):
+                return GOOD
+            return UNKNOWN if self.tokenization.can_continue(next_state, partial, token) else BAD
+        if added:
+            cutting = self._cutting(next_state, word, token) & self.tokenization.added.leaving(added)
+            return GOOD if self._may_come(next_set, cutting) else UNKNOWN
+        if self._is_quickly_good(next_set, next_state, word, token):
+            return GOOD
+        if word == OTHER and self._is_good_after_bridge(next_set, next_state, token):
+            return GOOD
+        verdict = self._judge_within(set_id, next_state, word, token)
+        if verdict == UNKNOWN:
+            verdict = self._judge(self._ahead.endings(next_set, next_state, IN_SET), word, token)
+        if verdict == UNKNOWN and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
+            return GOOD
+        return verdict
 
     def _can_be_completed(self, token: int) -> bool:
-        """Whether some token can go on with a character that a token begins and does not end, as far as that is known
-        of the token alone.
+        """Return whether some token may complete the character that a token leaves unfinished.
+
+        That is decided by the token alone; True if it is not known.
         """
         if self._scanner.cuts_characters or not unfinished(self._spellings[token]):
             return True
         return bool(self.tokenization.completions.of(token).exists)
 
     def _is_good_within(
-        self, set_id: int, state: int, partial: int, word: int, token: int, added: frozenset[int]
+        self, set_id: int, scanner_state: int, partial: int, word: int, token: int, added: frozenset[int]
     ) -> bool:
-        """Whether it is seen at once that a proper way leads on within one of the terminals that the set is in."""
+        """Return whether a proper way surely leads on within one of the terminals that the set is in."""
         sets, automata = self._sets, self._sets.automata
         sets.close(set_id)
-        cutting = 0 if partial else self._cutting(state, word, token)
+        cutting = 0 if partial else self._cutting(scanner_state, word, token)
         if added:
             cutting = cutting & self.tokenization.added.leaving(added)
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
@@ -311,14 +346,14 @@ class ProperMasks:
             if not at or not automata.has_next(at):
                 continue
             if partial:
-                if not added and word == OTHER and self._is_completed_within(at, state, partial, token):
+                if not added and word == OTHER and self._is_completed_within(at, scanner_state, partial, token):
                     return True
             elif self._ahead.bytes_within(at) & cutting:
                 return True
         return False
 
-    def _judge_within(self, set_id: int, state: int, word: int, token: int) -> int:
-        """Whether a proper way leads on within the terminals that the set is in, as far as their automata tell it."""
+    def _judge_within(self, set_id: int, scanner_state: int, word: int, token: int) -> int:
+        """Return GOOD, BAD or UNKNOWN: whether a proper way leads on within the terminals that the set is in."""
         sets, automata, text = self._sets, self._sets.automata, self._spellings[token]
         kind = IN_CAPTURE if sets.table.captures[set_id] else IN_TERMINAL
         verdict = BAD
@@ -334,84 +369,90 @@ class ProperMasks:
                         at = 0
                         break
             if at and automata.has_next(at):
-                judged = self._judge(self._ahead.endings(at, state, kind), word, token)
+                judged = self._judge(self._ahead.endings(at, scanner_state, kind), word, token)
                 if judged == GOOD:
                     return GOOD
                 if judged == UNKNOWN:
                     verdict = UNKNOWN
         return verdict
 
-    def _is_completed_within(self, at: int, state: int, partial: int, token: int) -> bool:
-        """The same as `_is_completed`, within a terminal."""
+    def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
+        """Return the same as `_is_completed`, within a terminal."""
         completions = self.tokenization.completions.of(token)
         for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
-            after = self._ahead.follow_within(at, completion)
-            if after:
-                behind, still = self._scanner.follow(state, partial, completion)
-                if behind and not still and self._ahead.bytes_within(after) & self._cutting(behind, OTHER, last):
+            next_at = self._ahead.follow_within(at, completion)
+            if next_at:
+                next_state, still = self._scanner.follow(scanner_state, partial, completion)
+                if (
+                    next_state
+                    and not still
+                    and self._ahead.bytes_within(next_at) & self._cutting(next_state, OTHER, last)
+                ):
                     return True
         return False
 
-    def _is_completed(self, set_id: int, state: int, partial: int, token: int) -> bool:
-        """Whether one of the usual ways to complete a token's last character leads to where the pre-token may end."""
+    def _is_completed(self, set_id: int, scanner_state: int, partial: int, token: int) -> bool:
+        """Return whether a usual completion of a token's last character leads to where the pre-token may end."""
         completions = self.tokenization.completions.of(token)
         for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
-            after = self._ahead.follow(set_id, completion)
-            if after:
-                behind, still = self._scanner.follow(state, partial, completion)
-                if behind and not still and self._is_quickly_good(after, behind, OTHER, last):
+            next_set = self._ahead.follow(set_id, completion)
+            if next_set:
+                next_state, still = self._scanner.follow(scanner_state, partial, completion)
+                if next_state and not still and self._is_quickly_good(next_set, next_state, OTHER, last):
                     return True
         return False
 
-    def _cutting(self, state: int, word: int, token: int) -> Any:
-        """The bytes of which each, if it comes next, makes sure of the tokens before it, as bits of a number.
+    def _cutting(self, scanner_state: int, word: int, token: int) -> Any:
+        """Return the bytes that, if they come next, surely separate the tokens before them; as bits of a number.
 
         Args:
-            state: the scanner's state behind them,
-            word: where the last pre-token is,
-            token: and the last one.
+            scanner_state: the state of the scanner after the tokens.
+            word: the node of the current pre-token in `WholeWords`.
+            token: the last token.
         """
-        if self._borders is not None:  # a pre-token may go on behind a border
-            return self._scanner.cutting_bytes(state) & self._borders.of(token) if word == OTHER else 0
-        return 0 if self._words.is_whole(word) else self._scanner.cutting_bytes(state)
+        if self._borders is not None:  # a pre-token may continue after a border
+            return self._scanner.cutting_bytes(scanner_state) & self._borders.of(token) if word == OTHER else 0
+        return 0 if self._words.is_whole(word) else self._scanner.cutting_bytes(scanner_state)
 
     def _judge(self, endings: Endings, word: int, token: int) -> int:
-        """Whether one of the endings of a pre-token can stand behind a token.
+        """Return GOOD, BAD or UNKNOWN: whether one of the endings of a pre-token can follow a token.
 
-        It can if its first token can: what follows a token in a pre-token is what the tokenizer makes of it alone.
+        It can if its first token can: after a token of a pre-token, the rest is tokenized as if it stood alone.
         """
         words = self._words
         if words.is_alone(word) or not self._merges.is_proper[token]:
             return UNKNOWN
-        is_told = endings.are_all
+        is_decided = endings.are_all
         for tokens in endings.spelled:
             if not tokens or not self._merges.crosses(token, tokens[0]):
-                behind = word
+                following = word
                 for each in tokens:
-                    behind = words.behind(behind, each)
-                if behind == OTHER or not (words.is_whole(behind) or self._borders is not None):
+                    following = words.after(following, each)
+                if following == OTHER or not (words.is_whole(following) or self._borders is not None):
                     return GOOD
-                is_told = is_told and self._borders is None  # there, a word may go on
-        return BAD if is_told else UNKNOWN
+                is_decided = is_decided and self._borders is None  # with borders, a word may continue
+        return BAD if is_decided else UNKNOWN
 
-    def _is_quickly_good(self, set_id: int, state: int, word: int, token: int) -> bool:
-        """Whether the text may end, or a character may come next that surely cuts."""
-        if state == self._scanner.start:
+    def _is_quickly_good(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
+        """Return whether the text may end, or a character may come next that surely cuts."""
+        if scanner_state == self._scanner.start:
             return True  # a pre-token begins here anyway
         if self._words.is_whole(word):
             return False
         if self._borders is not None:
-            return self._may_stop(set_id, state) or self._may_be_left(set_id, self._cutting(state, word, token))
-        key = (set_id, state)
+            return self._may_stop(set_id, scanner_state) or self._may_come(
+                set_id, self._cutting(scanner_state, word, token)
+            )
+        key = (set_id, scanner_state)
         known = self._quick.get(key)
         if known is None:
-            if len(self._quick) >= KEPT:
+            if len(self._quick) >= MAX_KEPT:
                 self._quick.clear()
-            known = self._quick[key] = self._may_stop(set_id, state) or self._may_cut(set_id, state)
+            known = self._quick[key] = self._may_stop(set_id, scanner_state) or self._may_cut(set_id, scanner_state)
         return known
 
-    def _is_good_behind_bridge(self, set_id: int, state: int, token: int) -> bool:
-        """Whether one of some short tokens may follow, in the same pre-token or another, behind which that is so."""
+    def _is_good_after_bridge(self, set_id: int, scanner_state: int, token: int) -> bool:
+        """Return whether one of some short tokens may follow, and after it the text may end or be cut."""
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return False
         scanner = self._scanner
@@ -420,148 +461,150 @@ class ProperMasks:
             text = self._spellings[other]
             if not following >> text[0] & 1:
                 continue
-            after = self._ahead.follow(set_id, text)
-            if not after:
+            next_set = self._ahead.follow(set_id, text)
+            if not next_set:
                 continue
-            for begun in (state, scanner.cut(state)):
-                if begun == state and self._merges.crosses(token, other):
+            for begun in (scanner_state, scanner.cut(scanner_state)):
+                if begun == scanner_state and self._merges.crosses(token, other):
                     continue
-                behind, partial = scanner.follow(begun, 0, text)
-                if behind and not partial and self._is_quickly_good(after, behind, OTHER, other):
+                next_state, partial = scanner.follow(begun, 0, text)
+                if next_state and not partial and self._is_quickly_good(next_set, next_state, OTHER, other):
                     return True
         return False
 
-    def _has_sure_way(self, set_id: int, state: int, word: int, token: int) -> bool:
-        """Whether a token may follow in the same pre-token of which a mask tells that it leads on."""
+    def _has_sure_way(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
+        """Return whether a token may follow in the same pre-token that surely leads on."""
         if word != OTHER:
             return False
-        key = (set_id, state)
+        key = (set_id, scanner_state)
         row = self._surely_first.get(key)
         if row is None:
-            if len(self._surely_first) >= KEPT_ROWS:
+            if len(self._surely_first) >= MAX_ROWS:
                 self._surely_first.clear()
-            row = self._surely_first[key] = self._find_surely_first(set_id, state)
-        conflicts = self.tokenization.conflicts(token)
+            row = self._surely_first[key] = self._find_surely_first(set_id, scanner_state)
+        conflicts = self.tokenization.conflicts.of(token)
         if conflicts.row is not None:
             return bool((row & ~conflicts.row).any())
         without(self._rest, row, conflicts.listed)
         return bool(np.asarray(self._rest).any())
 
-    def _find_surely_first(self, set_id: int, state: int) -> NDArray[np.uint32]:
-        """uint32[words]: tokens that may follow in the same pre-token, up to conflicts, and lead on."""
-        branch = Branch(state, OTHER)
+    def _find_surely_first(self, set_id: int, scanner_state: int) -> NDArray[np.uint32]:
+        """Return tokens that may follow in the same pre-token, up to conflicts, and surely lead on: uint32[words]."""
+        branch = Branch(scanner_state, OTHER)
         undecided, _ = self._undecided_of(set_id, branch, TokenizerState((branch,)))
         row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return row
         self._compiled.masks.fill(set_id, row)
-        row &= np.asarray(self.tokenization.rows(state, 0).joins)
+        row &= np.asarray(self.tokenization.rows(scanner_state, 0).joins)
         without(row, row, undecided.tokens)
         return row
 
-    def _may_stop(self, set_id: int, state: int) -> bool:
-        return bool(self._sets.table.accepting[set_id]) and self._scanner.may_end(state)
+    def _may_stop(self, set_id: int, scanner_state: int) -> bool:
+        return bool(self._sets.table.accepting[set_id]) and self._scanner.may_end(scanner_state)
 
-    def _may_be_left(self, set_id: int, cutting: int) -> bool:
-        """Whether one of some bytes, as bits of a number, may come next."""
+    def _may_come(self, set_id: int, cutting: int) -> bool:
+        """Return whether one of some bytes, as bits of a number, may come next."""
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return False  # nothing follows
-        return self._ahead.are_taken(set_id, self._ahead.next_bytes(set_id) & cutting, IN_SET)
+        return self._ahead.are_accepted(set_id, self._ahead.next_bytes(set_id) & cutting, IN_SET)
 
-    def _may_cut(self, set_id: int, state: int) -> bool:
-        if self._may_be_left(set_id, self._scanner.cutting_bytes(state)):
+    def _may_cut(self, set_id: int, scanner_state: int) -> bool:
+        if self._may_come(set_id, self._scanner.cutting_bytes(scanner_state)):
             return True
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return False
         following = self._ahead.next_bytes(set_id)
         cuts = self._scanner.cuts
-        for cut in self.tokenization.cuts_of(state):
+        for cut in self.tokenization.cuts_of(scanner_state):
             if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
                 return True
         return False
 
-    def leads_on(self, set_id: int, place: TokenizerState) -> bool:
-        """Whether a proper way leads to an end from a set and a place."""
-        return self._is_good(set_id, place)
+    def leads_on(self, set_id: int, state: TokenizerState) -> bool:
+        """Return whether a proper way leads to an end from an Earley set and a tokenizer's state."""
+        return self._is_good(set_id, state)
 
-    def _is_good_behind(self, set_id: int, place: TokenizerState, token: int) -> bool:
-        after = self.tokenization.advance(place, token)
-        return after is not None and self._is_good(self._ahead.follow(set_id, self._spellings[token]), after)
+    def _leads_on_after(self, set_id: int, state: TokenizerState, token: int) -> bool:
+        next_state = self.tokenization.advance(state, token)
+        if next_state is None:
+            return False
+        return self._is_good(self._ahead.follow(set_id, self._spellings[token]), next_state)
 
-    def _is_good(self, set_id: int, place: TokenizerState) -> bool:
-        """Whether a proper way leads to an end from here: a search over sets and places, remembered.
+    def _is_good(self, set_id: int, state: TokenizerState) -> bool:
+        """Return whether a proper way leads to an end, by a search over pairs of a set and a state.
 
-        Whatever was met on the way to an end is good; if no end is found, all that was met is bad. It goes on in turns
-        from where it came last and from where it came first: the one finds what is far, the other is not caught in
-        repetitions, of which each makes another set.
+        All pairs on the way to an end are good; if there is no end, all pairs that were met are bad. Both are kept. The
+        search continues in turns from the newest pair and from the oldest one: the first reaches far ends, the second
+        is not caught in repetitions that make a new set each time.
         """
-        if len(self._found) >= KEPT:
+        if len(self._found) >= MAX_KEPT:
             self._found.clear()
         found = self._found
-        first = (set_id, place)
+        first = (set_id, state)
         if first in found:
             return found[first]
-        if self._ends_soon(set_id, place):
+        if self._ends_soon(set_id, state):
             found[first] = True
             return True
         came_from: dict[Any, Any] = {first: None}
-        waiting = deque([(first, self._ways(set_id, place))])
+        waiting = deque([(first, self._ways(set_id, state))])
         turn = 0
         while waiting:
-            turn = -1 - turn  # the last one, or the first
+            turn = -1 - turn  # the newest one, or the oldest
             here, ways = waiting[turn]
             step = next(ways, None)
             if step is None:
                 del waiting[turn]
             elif step not in came_from:
                 came_from[step] = here
-                after, behind = step
-                if found.get(step) or (step not in found and self._ends_soon(after, behind)):
+                next_set, next_state = step
+                if found.get(step) or (step not in found and self._ends_soon(next_set, next_state)):
                     while step is not None:
                         found[step] = True
                         step = came_from[step]
                     return True
                 if step not in found:
-                    waiting.append((step, self._ways(after, behind)))
+                    waiting.append((step, self._ways(next_set, next_state)))
         found.update(dict.fromkeys(came_from, False))
         return False
 
-    def _ends_soon(self, set_id: int, place: TokenizerState) -> bool:
-        """Whether a proper way leads to an end from here, as far as that is seen at once."""
-        if place.partial:
+    def _ends_soon(self, set_id: int, state: TokenizerState) -> bool:
+        """Return whether it is known without a search that a proper way leads to an end."""
+        if state.partial:
             return False
-        if place.added and self._sets.table.accepting[set_id] and self.tokenization.may_end(place):
+        if state.added and self._sets.table.accepting[set_id] and self.tokenization.may_end(state):
             return True
-        for branch in place.branches:
-            if place.added:
-                cutting = self.tokenization.added.leaving(place.added)
-                if branch.state != self._scanner.start:
-                    cutting = cutting & self._cutting(branch.state, branch.word, place.token)
-                is_good = self._may_be_left(set_id, cutting)
+        for branch in state.branches:
+            if state.added:
+                cutting = self.tokenization.added.leaving(state.added)
+                if branch.scanner_state != self._scanner.start:
+                    cutting = cutting & self._cutting(branch.scanner_state, branch.word, state.token)
+                is_good = self._may_come(set_id, cutting)
             else:
-                is_good = self._is_quickly_good(set_id, branch.state, branch.word, place.token)
+                is_good = self._is_quickly_good(set_id, branch.scanner_state, branch.word, state.token)
             if is_good:
                 return True
         return False
 
-    def _ways(self, set_id: int, place: TokenizerState) -> Iterator[tuple[int, TokenizerState]]:
-        """Where the tokens that may follow lead."""
+    def _ways(self, set_id: int, state: TokenizerState) -> Iterator[tuple[int, TokenizerState]]:
+        """Yield the set and the state after each token that may follow."""
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return
         base = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         self._compiled.masks.fill(set_id, base)
         row = np.zeros_like(base)
-        self._allow(set_id, place, row, np.zeros_like(base), False)
+        self._allow(set_id, state, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        for token in _each(row, self.tokenization.closing[: 0 if place.partial else None]):
-            after = self.tokenization.advance(place, token)
-            if after is not None:
-                yield self._ahead.follow(set_id, self._spellings[token]), after
+        for token in _each(row, self.tokenization.closing[: 0 if state.partial else None]):
+            next_state = self.tokenization.advance(state, token)
+            if next_state is not None:
+                yield self._ahead.follow(set_id, self._spellings[token]), next_state
 
 
 def _each(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:
-    """The tokens of a mask, some of them before the others."""
+    """Yield the tokens of a mask; those of `first` before the others."""
     yield from first[row[first >> 5] >> (first & 31).astype(np.uint32) & np.uint32(1) > 0].tolist()
     for index in np.flatnonzero(row).tolist():
         word = int(row[index])

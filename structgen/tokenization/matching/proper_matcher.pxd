@@ -10,14 +10,14 @@ cdef int NOWHERE, TEXTS_SHOWN
 
 cdef class ProperMatcher(Matcher):
     cdef object _tokenization
-    cdef object _place          # behind the tokens so far
-    cdef list _places_before    # by accepted token: the place before it
+    cdef object _tokenizer_state  # after the tokens so far
+    cdef list _earlier_states     # by accepted token: the state before it
     cdef unsigned int[::1] _mask
     cdef int _mask_at
 
     @cython.locals(compiled=CompiledGrammar)
     cdef int _fill(self, unsigned int[::1] words) except -1
     cdef bint _is_in_mask(self, int token) except -1
-    cdef bint _leads_on(self, place) except -1
+    cdef bint _leads_on(self, state) except -1
     @cython.locals(one="unsigned int", token=int)
     cdef int _fill_proper(self, unsigned int[::1] words) except -1

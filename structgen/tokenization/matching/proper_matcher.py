@@ -1,4 +1,4 @@
-"""One sequence of tokens that the tokenizer itself would make of its text, on its way through a grammar."""
+"""The matcher of one sequence of tokens that must be proper: as the tokenizer would split its text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.matching.proper_masks import ProperMasks
-from structgen.tokenization.matching.proper_tokenization import ProperTokenization, TokenizerState
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.tokenizer_state import TokenizerState
 
 if TYPE_CHECKING:
     from structgen.engine.matching.explaining import Explanation
@@ -21,9 +22,9 @@ __all__ = ["ProperMatcher", "healed"]
 
 # Declared as C integers in the .pxd.
 ALL_BITS = 0xFFFFFFFF  # of a word
-NOWHERE = -1
-TEXTS_SHOWN = 64  # tokens before one that is explained, which the tokenizer is asked about
-MAX_HEALED = 32  # tokens of a prompt's last pre-token; in a longer one nothing is healed
+NOWHERE = -1  # no mask was made since tokens were rolled back
+TEXTS_SHOWN = 64  # tokens before an explained one that the tokenizer is asked about
+MAX_HEALED = 32  # tokens of a prompt that are rewritten at most; otherwise none are
 
 
 class ProperMatcher(Matcher):
@@ -32,8 +33,8 @@ class ProperMatcher(Matcher):
     Args:
         compiled: the grammar.
         tokenization: the tokenizer.
-        prompt_ids: the tokens before the text: what may follow depends on the last ones, too.
-        prefix: as of `Matcher`.
+        prompt_ids: the tokens before the text: the last ones decide, too, which may follow.
+        prefix: bytes with which the text must begin, see `Matcher`.
     """
 
     def __init__(
@@ -46,9 +47,9 @@ class ProperMatcher(Matcher):
         super().__init__(compiled, prefix)
         self._tokenization = tokenization
         with compiled.lock:
-            self._place = tokenization.behind_prompt(prompt_ids)
-        self._places_before: list[TokenizerState] = []
-        # The last mask, and behind how many tokens it was made: what it allows need not be looked at again.
+            self._tokenizer_state = tokenization.after_prompt(prompt_ids)
+        self._earlier_states: list[TokenizerState] = []
+        # The last mask, and the number of tokens before it: a token that it allows need not be checked again.
         self._mask = np.zeros(tokenization.word_count, dtype=np.uint32)
         self._mask_at = NOWHERE
 
@@ -63,26 +64,26 @@ class ProperMatcher(Matcher):
 
     def _fill_proper(self, words: Any) -> None:
         Matcher._fill(self, words)
-        place, one = self._place, 1
+        state, one = self._tokenizer_state, 1
         ends = []
         for token in self._compiled.vocabulary.eos_token_ids:
             if words[token >> 5] >> (token & 31) & 1:
                 ends.append(token)
             words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not self._has_ended():
-            ProperMasks.of(self._compiled, self._tokenization).narrow(words, self._set, place)
-        if ends and self._tokenization.may_end(place):
+            ProperMasks.of(self._compiled, self._tokenization).narrow(words, self._set, state)
+        if ends and self._tokenization.may_end(state):
             for token in ends:
                 words[token >> 5] |= one << (token & 31)
         self._mask[:] = words
-        self._mask_at = len(self._places_before)
+        self._mask_at = len(self._earlier_states)
 
     def explain(self, token_id: int) -> Explanation:
-        """See `Matcher.explain`; a token that the grammar allows, and the tokenizer would not write, says so."""
+        """Explain a token, see `Matcher.explain`; the reason "tokenizer" means that only the tokenizer refuses it."""
         found = Matcher.explain(self, token_id)
         if not found.allowed:
             return found
-        if self._mask_at != len(self._places_before):
+        if self._mask_at != len(self._earlier_states):
             self.fill_next_token_bitmask(np.zeros((1, self._tokenization.word_count), dtype=np.uint32))
         if self._is_in_mask(token_id):
             return found
@@ -92,88 +93,96 @@ class ProperMatcher(Matcher):
         return replace(found, allowed=False, reason="tokenizer", position=None, behind=behind, instead=instead)
 
     def accept_token(self, token_id: int) -> None:
-        """See `Matcher.accept_token`; a token that is not proper is rejected, too."""
+        """Accept a token, see `Matcher.accept_token`; one that is not proper is rejected, too."""
         ends = token_id in self._compiled.vocabulary.eos_token_ids
-        place = self._place
-        is_known = self._mask_at == len(self._places_before) and self._is_in_mask(token_id)
+        state = self._tokenizer_state
+        is_known = self._mask_at == len(self._earlier_states) and self._is_in_mask(token_id)
         with self._compiled.lock:
-            after = place if ends else self._tokenization.advance(place, token_id)
+            after = state if ends else self._tokenization.advance(state, token_id)
             Matcher.accept_token(self, token_id)
-            leads_on = is_known or (self._tokenization.may_end(place) if ends else after and self._leads_on(after))
+            leads_on = is_known or (self._tokenization.may_end(state) if ends else after and self._leads_on(after))
             if after is None or not leads_on:
                 Matcher.rollback(self, 1)
                 raise self._rejected(token_id, "the tokenizer would not split the text there")
-        self._places_before.append(place)
-        self._place = after
+        self._earlier_states.append(state)
+        self._tokenizer_state = after
 
     def _is_in_mask(self, token: int) -> bool:
         return 0 <= token < self._compiled.vocabulary.size and bool(self._mask[token >> 5] >> (token & 31) & 1)
 
-    def _leads_on(self, place: TokenizerState) -> bool:
-        """Whether a proper way leads to an end from behind a token that was accepted. The lock is held."""
+    def _leads_on(self, state: TokenizerState) -> bool:
+        """Return whether a proper way leads to an end after a token that was accepted. The lock is held."""
         if self._has_ended():
-            return bool(self._tokenization.may_end(place))
+            return bool(self._tokenization.may_end(state))
         self._refresh()
-        return bool(ProperMasks.of(self._compiled, self._tokenization).leads_on(self._set, place))
+        return bool(ProperMasks.of(self._compiled, self._tokenization).leads_on(self._set, state))
 
     def accept_bytes(self, data: bytes) -> None:
-        """Not for proper tokenizations: bytes do not say which tokens they are.
+        """Raise an error: bytes do not say which tokens they are.
 
         Raises:
             TokenRejectedError: always.
         """
         raise TokenRejectedError(
-            "a matcher of proper tokenizations takes tokens, no bytes", token_id=None, position=len(self._texts)
+            "a matcher of proper tokenizations accepts tokens, not bytes", token_id=None, position=len(self._texts)
         )
 
     def rollback(self, count: int) -> None:
-        """See `Matcher.rollback`."""
+        """Roll back tokens, see `Matcher.rollback`."""
         Matcher.rollback(self, count)
         if count:
-            kept = len(self._places_before) - count
-            self._place = self._places_before[kept]
-            del self._places_before[kept:]
+            kept = len(self._earlier_states) - count
+            self._tokenizer_state = self._earlier_states[kept]
+            del self._earlier_states[kept:]
             self._mask_at = NOWHERE
 
     def fork(self) -> Matcher:
-        """See `Matcher.fork`."""
+        """Return an independent copy, see `Matcher.fork`."""
         twin = ProperMatcher(self._compiled, self._tokenization)
         self._copy_to(twin)
-        twin._place = self._place
-        twin._places_before = self._places_before.copy()
+        twin._tokenizer_state = self._tokenizer_state
+        twin._earlier_states = self._earlier_states.copy()
         return twin
 
     def reset(self) -> None:
-        """Goes back to before the first token, behind the same prompt."""
+        """Roll back all tokens; the prompt stays the same."""
         Matcher.reset(self)
-        if self._places_before:
-            self._place = self._places_before[0]
-            self._places_before.clear()
+        if self._earlier_states:
+            self._tokenizer_state = self._earlier_states[0]
+            self._earlier_states.clear()
             self._mask_at = NOWHERE
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text so far is a whole text of the language, and its tokens are all of it."""
+        """Whether the text so far is a whole text of the language, and its tokens may end here."""
         with self._compiled.lock:
-            return super().is_accepting and self._tokenization.may_end(self._place)
+            return super().is_accepting and self._tokenization.may_end(self._tokenizer_state)
 
 
 def healed(
     compiled: CompiledGrammar, tokenization: ProperTokenization, prompt_ids: Sequence[int]
 ) -> tuple[list[int], bytes]:
-    """A prompt without its last tokens, as far as the tokenizer might join these with a text of the grammar.
+    """Remove the last tokens of a prompt, as far as the tokenizer might join them with a text of the grammar.
+
+    After the prompt `real`, the text `ly` would make `really`, which may be one token. So `real` is removed, and the
+    text that is generated has to begin with its bytes.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
+        prompt_ids: the prompt.
 
     Returns:
-        the tokens that stay; and the bytes of the others, or what the tokenizer puts behind the prompt: what is written
-        behind the first has to begin with them.
+        The tokens that stay; and the bytes that the text after them must begin with: those of the removed tokens, or
+        those that the tokenizer inserts after the prompt.
     """
     kept, prefix = list(prompt_ids), b""
     words = np.zeros(tokenization.word_count, dtype=np.uint32)
     for _ in range(MAX_HEALED):
-        prefix = prefix or tokenization.put_behind(kept)
+        prefix = prefix or tokenization.inserted_after(kept)
         Matcher(compiled, prefix).fill_next_token_bitmask(words[None])
         with compiled.lock:
-            is_cut_off = tokenization.is_cut_off(tokenization.behind_prompt(kept), words)
+            is_cut_off = tokenization.is_cut_off(tokenization.after_prompt(kept), words)
         if is_cut_off:
             return kept, prefix
         text = compiled.vocabulary.token_bytes(kept.pop()) if kept else None

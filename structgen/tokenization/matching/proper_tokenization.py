@@ -1,193 +1,183 @@
-"""Which sequences of tokens a tokenizer makes itself: what may follow the tokens so far, whatever the grammar."""
+"""The tokens that may follow some tokens so that the tokenizer would split the text in the same way.
+
+This is independent of any grammar. A sequence of tokens is *proper* if the tokenizer makes it from its own text:
+
+    text `winter`, Llama 3     `winter` (84028)            proper
+                               `win` `ter`                 not proper: the merges join the two
+    text `island`              `is` `land` (285, 1974)     proper: no merge joins them
+    text `is land`             `is` ` land` (285, 4363)    proper: the pre-tokenizer cuts before the space
+
+So after the token `win`, ` ter` may follow as the first token of another pre-token; `ter` may not. Three things decide
+whether a token may follow:
+
+    cuts        whether the pre-tokenizer cuts between the two (`Scanner`); often that depends on later characters, so
+                all guesses that are still possible are followed together
+    merges      within a pre-token, whether a merge crosses the border between the two (`MergeTable`)
+    the rest    added tokens, normalizers, and words that are one token against the merges
+
+The method, with proofs and sources: docs/proper-tokenization.md.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 import threading
-from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.arrays import zeros
 from structgen.engine.garbage_collection import without_collector
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
 from structgen.tokenization.matching.completions import Completions
-from structgen.tokenization.matching.cutting_texts import BEHIND_BORDERS, CUTS, CutterFinder
+from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
+from structgen.tokenization.matching.cutting_texts import AFTER_BORDERS, CUTS, CutterFinder
+from structgen.tokenization.matching.normal_texts import NormalTexts
 from structgen.tokenization.matching.token_sets import ids
+from structgen.tokenization.matching.tokenizer_copy import TokenizerCopy, only_tokenizer
+from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER, WholeWords
 from structgen.tokenization.merges.borders import Borders
 from structgen.tokenization.merges.merge_table import MergeTable
-from structgen.tokenization.pre_tokens.character_classes import composes
 from structgen.tokenization.pre_tokens.scanner import Scanner, TokenRows
 from structgen.tokenization.unspellable.checks import Spelling
 
-__all__ = ["Branch", "ProperTokenization", "TokenizerState"]
+__all__ = ["ProperTokenization"]
 
-# Texts that may stand between a token and what cuts; the words stand behind a backslash in spite of its escapes.
+# Short texts that often stand between a token and a cut; the words follow a backslash, in spite of its escapes.
 BRIDGES = frozenset({b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not"})
-CLOSING = 256  # tokens with which a search begins
-SOME = 0.5
-KEPT_ROWS = 256  # of 100 kB each,
-KEPT_PARTIAL_ROWS = 4096  # or of 16
-KEPT_CONFLICTS = 4096
-LISTED_CONFLICTS = 1024  # so few are kept as a list, not as a mask
-NO_TOKEN = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Conflicts:
-    """Tokens that cannot follow another one.
-
-    Attributes:
-        listed: int32[tokens], if they are few.
-        row: uint32[words], if they are many; else None.
-    """
-
-    listed: array[int]
-    row: NDArray[np.uint32] | None
-
-
-NO_CONFLICTS = Conflicts(zeros(0), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A way to see the cuts so far.
-
-    Attributes:
-        state: the scanner's state.
-        word: where in `WholeWords` the tokens of the pre-token are that is not ended yet.
-    """
-
-    state: int
-    word: int
-
-
-@dataclass(frozen=True, slots=True)
-class TokenizerState:
-    """What the tokens so far mean for those to come.
-
-    Attributes:
-        branches: the ways to see the cuts that fit the tokens; at least one.
-        partial: the scanner's partial character, 0 for none.
-        token: the last token; NO_TOKEN at the beginning of a text, and behind an added token.
-        added: the added tokens that the text is in the middle of.
-        tail: the last characters, as far as they may yet be composed with others; only where a normalizer does.
-    """
-
-    branches: tuple[Branch, ...]
-    partial: int = 0
-    token: int = NO_TOKEN
-    added: frozenset[int] = frozenset()
-    tail: str = ""
+MAX_CLOSING = 256  # tokens that a search tries first
+MIN_CUT_SHARE = 0.5  # of the tokens: a tokenizer that cuts off fewer is treated as one that never cuts
+MAX_ROWS = 256  # states whose rows are kept, 100 kB each
+MAX_PARTIAL_ROWS = 4096  # the same within characters, 16 kB each
+MAX_KEPT = 4096  # answers of each other kind
 
 
 class ProperTokenization:
-    """A tokenizer's own way to split texts. Shared by all grammars of a vocabulary.
+    """A tokenizer's own way to split texts. All grammars of a vocabulary share it.
 
     Args:
-        tokenizer: of transformers (fast) or `tokenizers`, a byte-pair encoding.
+        tokenizer: of transformers (fast) or `tokenizers`; a byte-pair encoding.
         vocabulary: its tokens.
 
     Attributes:
-        begun: by token, which added ones its text is in the middle of; None where one occurs in it.
-        spelling: which texts can be spelled at all.
-        few: so many tokens are looked at one by one, in about the time in which a mask is made.
+        vocabulary: its tokens.
+        merges: its merges.
+        conflicts: the tokens that cannot follow a token within a pre-token.
+        added: its added tokens.
+        words: pre-tokens that are one token against the merges.
+        scanner: its pre-tokenizer.
+        borders: the bytes that no merge joins to a token; None if cuts are common enough.
+        completions: the ways to complete an unfinished character.
+        cut_vocabularies: the tokens extended by their cutting texts, in two orders of preference.
+        begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
+        bridges: short tokens that often stand between a token and a cut.
+        closing: tokens that a search tries first: those that end a value of JSON, the shorter the sooner.
+        spelling: the checks for texts that cannot be spelled.
+        start: the state at the beginning of a text.
+        word_count: the number of words of a mask.
+        max_single_checks: up to so many tokens are checked one by one: that takes as long as making a mask.
 
     Raises:
         VocabularyError: the tokenizer splits texts in a way that is not supported; named.
     """
 
-    few = 40
+    max_single_checks = 40
 
     def __init__(self, tokenizer: Any, vocabulary: Vocabulary) -> None:
         parts = read_tokenizer(tokenizer)
-        self.vocabulary = vocabulary
-        self._parts = parts
         check_spellings(parts, vocabulary)
+        self.vocabulary = vocabulary
+        self.word_count = (vocabulary.size + 31) // 32
+        self._parts = parts
+        self._copy = TokenizerCopy(vocabulary)
+        self._symbols = Symbols(parts, vocabulary)
+        self._normal = NormalTexts(parts.is_normal, vocabulary)
+        self._make_tables()
+        self._make_token_lists()
+        if parts.never_cuts or not self._is_cut_up():
+            self._cut_by_borders()
+        self.spelling = Spelling(parts, vocabulary, self.added)
+        self._make_start_states()
+        self._cuts: dict[int, list[int]] = {}
+        self._added_after: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
+        self._no_rows = TokenRows(self.word_count)
+        self._rows: dict[tuple[int, int], TokenRows] = {}
+        self._can_continue: dict[tuple[int, int, int], bool] = {}
+
+    def _make_tables(self) -> None:
+        """Make the merges, the added tokens and the whole words."""
+        parts, vocabulary = self._parts, self.vocabulary
         self.merges = MergeTable(parts.size, parts.merges, parts.lengths)
+        self.conflicts = ConflictTable(self.merges, self.word_count)
         self.added = AddedTokens(
             {token: content.encode() for token, content in parts.added.items()},
             {token for token, text in parts.added.items() if vocabulary.token_bytes(token) == text.encode()},
         )
-        self._symbols = Symbols(parts, vocabulary)
-        self.words = (
-            WholeWords.of(parts, self.merges, vocabulary, self._symbols) if parts.ignore_merges else WholeWords({})
-        )
-        self.word_count = (vocabulary.size + 31) // 32
         self.begun = self.added.begun_by(vocabulary.spellings)
+        self.words = WholeWords({})
+        if parts.ignore_merges:
+            self.words = WholeWords.of(parts, self.merges, vocabulary, self._symbols)
+
+    def _make_token_lists(self) -> None:
+        """Make the masks and lists of tokens with something in common."""
+        spellings = self.vocabulary.spellings
         never = set(self._find_never())
         self._never = self._row_of(list(never))
         self._only_whole = self._row_of(list(self.words.tokens))
         self._added_row = self._row_of(list(self.added.spelled))
-        self._composing = [t for t in self._texts() if self._may_compose(t)] if parts.is_normal else []
-        self._cuts: dict[int, list[int]] = {}
-        self.bridges = [
-            token
-            for token, text in enumerate(vocabulary.spellings[: parts.size])
-            if text in BRIDGES and token not in never
-        ]
-        if parts.never_cuts or not self._is_cut_up():
-            self._cut_by_borders()
-        self._added_behind: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
-        self._no_rows = TokenRows(self.word_count)
-        self._rows: dict[tuple[int, int], TokenRows] = {}
-        self._conflicts: dict[int, Conflicts] = {}
-        self._clashes: dict[str, list[int]] = {}
-        self._going_on: dict[tuple[int, int, int], bool] = {}
-        self._copy: Any = None  # of the tokenizer, once it was asked for
-        # What ends a value of JSON, the shorter the sooner: where a search had better begin.
-        closers = [token for token, text in enumerate(vocabulary.spellings) if _closing(text)]
-        closers.sort(key=lambda token: (len(vocabulary.spellings[token]), token))
-        self.closing = np.array(closers[:CLOSING], dtype=np.intp)
+        known = enumerate(spellings[: self._parts.size])
+        self.bridges = [token for token, text in known if text in BRIDGES and token not in never]
+        closers = [token for token, text in enumerate(spellings) if _closing(text)]
+        closers.sort(key=lambda token: (len(spellings[token]), token))
+        self.closing = np.array(closers[:MAX_CLOSING], dtype=np.intp)
+
+    def _make_start_states(self) -> None:
+        """Make the states at the beginning of a text, and after the added tokens that have an opening."""
         self.start = TokenizerState((Branch(self.scanner.start, 0),))
-        self.spelling = Spelling(parts, vocabulary, self.added)
         self._opened = {
-            pattern: TokenizerState((Branch(state, 0),))
-            for pattern, state in zip(parts.opened, self.scanner.opened, strict=True)
+            pattern: TokenizerState((Branch(scanner_state, 0),))
+            for pattern, scanner_state in zip(self._parts.opened, self.scanner.opened, strict=True)
         }
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> ProperTokenization:
-        """That of the tokenizer which a vocabulary was read out of; made once a vocabulary.
+        """Return the tokenization of the tokenizer that a vocabulary was read from; made once a vocabulary.
 
         Raises:
             VocabularyError: the vocabulary was made of bytes; its tokenizer is gone; it was read out of tokenizers that
-                differ in how they split texts; or one is not supported.
+                split texts differently; or the tokenizer is not supported.
         """
         with _making:
             if vocabulary.proper is None:
                 with without_collector():
-                    vocabulary.proper = cls(_only_tokenizer(vocabulary), vocabulary)
+                    vocabulary.proper = cls(only_tokenizer(vocabulary), vocabulary)
             if not isinstance(vocabulary.proper, cls):
                 raise TypeError(f"{vocabulary!r} holds something else")
             return vocabulary.proper
 
     def _is_cut_up(self) -> bool:
-        """Whether a fair part of the tokens can be cut off by a pre-tokenizer's cut behind them."""
+        """Return whether a fair share of the tokens can be cut off by a cut of the pre-tokenizer after them."""
         parts = self._parts
-        scanner = Scanner(parts.splits, parts.memberships, CUTS, self.added.free_bytes, behind=parts.behind)
+        scanner = Scanner(parts.splits, parts.memberships, CUTS, self.added.free_bytes, byte_splits=parts.byte_splits)
         self._use(scanner, None)
-        return len(self.cut_vocabularies[0].trie.tokens) > SOME * len(self.vocabulary.trie.tokens)
+        return len(self.cut_vocabularies[0].trie.tokens) > MIN_CUT_SHARE * len(self.vocabulary.trie.tokens)
 
     def _cut_by_borders(self) -> None:
-        """Tokens are cut off by what no merge joins to them."""
+        """Let tokens be cut off by what no merge joins to them."""
         parts = self._parts
         leads = parts.leads if parts.never_cuts else 0
         free_bytes = self.added.free_bytes
-        scanner = Scanner(parts.splits, parts.memberships, BEHIND_BORDERS, free_bytes, True, leads, parts.behind)
+        scanner = Scanner(parts.splits, parts.memberships, AFTER_BORDERS, free_bytes, True, leads, parts.byte_splits)
         self._use(scanner, Borders(self.merges, self.vocabulary.spellings))
 
     def _use(self, scanner: Scanner, borders: Borders | None) -> None:
+        """Set the scanner and the borders, and what depends on them."""
         vocabulary, parts = self.vocabulary, self._parts
         self.scanner, self.borders = scanner, borders
         self.completions = Completions(
@@ -202,218 +192,155 @@ class ProperTokenization:
 
     # -- tokens -----------------------------------------------------------------------------------------------------
 
-    def _texts(self) -> Iterator[int]:
-        """The tokens that stand for text."""
-        return (token for token, text in enumerate(self.vocabulary.spellings) if text)
-
-    def _row_of(self, tokens: Any) -> NDArray[np.uint32]:
-        bits = np.zeros(32 * self.word_count, dtype=np.bool_)
-        bits[np.asarray(tokens, dtype=np.intp)] = True
-        return np.packbits(bits, bitorder="little").view(np.uint32)
+    def _row_of(self, tokens: Iterable[int]) -> NDArray[np.uint32]:
+        return mask_of(tokens, self.word_count)
 
     def _find_never(self) -> Iterator[int]:
-        """The tokens that no proper sequence holds, whatever stands beside them; and the added ones."""
+        """Yield the tokens that no proper sequence holds, whatever stands beside them; and the added ones."""
         parts, spellings = self._parts, self.vocabulary.spellings
         made = np.zeros(max(len(spellings), parts.size), dtype=np.bool_)
         made[: parts.size] = self.merges.is_proper
         made[list(self.words.tokens)] = True
         for token, (text, begun, is_made) in enumerate(zip(spellings, self.begun, made.tolist(), strict=False)):
-            is_usual = is_made and begun is not None and (parts.is_normal is None or self._is_normal(text))
+            is_usual = is_made and begun is not None and self._normal.holds(text)
             is_needless = token in parts.fallback and self._is_piece(text)
             if text and (not is_usual or is_needless or token in self.added.spelled):
                 yield token
 
     def _is_piece(self, text: bytes) -> bool:
-        """Whether a text is a character, and a token by itself."""
+        """Return whether a text is a character that is a token by itself."""
         character = text.decode(errors="ignore")
         return self._parts.is_piece is not None and len(character) == 1 and self._parts.is_piece(character)
 
-    def _is_normal(self, text: bytes) -> bool:
-        is_normal = self._parts.is_normal
-        return is_normal is None or text.isascii() or is_normal(text.decode(errors="ignore"))
-
-    def _may_compose(self, token: int) -> bool:
-        """Whether a token's first character may be composed with one before it."""
-        text = self.vocabulary.spellings[token]
-        return not text[:1].isascii() and composes(text.decode(errors="ignore")[:1])
-
-    def cuts_of(self, state: int) -> list[int]:
-        """Which of the scanner's cuts surely make a cut behind a state, and begin no added token."""
-        known = self._cuts.get(state)
+    def cuts_of(self, scanner_state: int) -> list[int]:
+        """Return the scanner's cuts that surely make a cut after a state, and begin no added token."""
+        known = self._cuts.get(scanner_state)
         if known is None:
             known = [
                 cut
                 for cut, text in enumerate(self.scanner.cuts)
-                if self.scanner.surely_cuts(state, cut) and self.added.behind(frozenset(), text) == frozenset()
+                if self.scanner.surely_cuts(scanner_state, cut) and self.added.after(frozenset(), text) == frozenset()
             ]
-            self._cuts[state] = known
+            self._cuts[scanner_state] = known
         return known
 
-    def can_go_on(self, state: int, partial: int, token: int) -> bool:
-        """Whether any token at all may follow one in the middle of a character.
+    def can_continue(self, scanner_state: int, partial: int, token: int) -> bool:
+        """Return whether any token may follow one that ends within a character.
 
         Args:
-            state: the scanner's state,
-            partial: and the beginning of the character.
-            token: the one.
+            scanner_state: the state of the scanner after it.
+            partial: the scanner's number of the unfinished character.
+            token: the token.
         """
-        key = (state, partial, token)
-        known = self._going_on.get(key)
+        key = (scanner_state, partial, token)
+        known = self._can_continue.get(key)
         if known is None:
-            if len(self._going_on) >= KEPT_CONFLICTS:
-                self._going_on.clear()
-            rows = self.rows(state, partial)
+            if len(self._can_continue) >= MAX_KEPT:
+                self._can_continue.clear()
+            rows = self.rows(scanner_state, partial)
             row = np.array(rows.joins)
-            conflicts = self.conflicts(token)
-            row &= ~(self._row_of(conflicts.listed) if conflicts.row is None else conflicts.row)
+            row &= ~self.conflicts.of(token).mask(self.word_count)
             row |= rows.begins
-            known = self._going_on[key] = bool(row.any())
+            known = self._can_continue[key] = bool(row.any())
         return known
 
     def spell(self, text: bytes) -> tuple[int, ...] | None:
-        """The tokens of the end of a pre-token, by the merges, as if it stood alone.
+        """Return the tokens that the merges make of the end of a pre-token, as if it stood alone.
 
         Returns:
-            None if that depends on the text before, or cannot be told: the text may not be normal, or holds an added
+            None if that depends on the text before, or is not known: the text may not be normal, or it holds an added
             token or the beginning of one.
         """
-        if self.added.behind(frozenset(), text) != frozenset() or not (text.isascii() or self._parts.is_normal is None):
+        if self.added.after(frozenset(), text) != frozenset() or not (text.isascii() or self._normal.are_all):
             return None
         symbols = self._symbols.of(text)
         return tuple(self.merges.merged(symbols)) if symbols or not text else None
 
     def written(self, texts: Sequence[bytes]) -> tuple[bytes, ...]:
-        """How the tokenizer writes the text of some tokens, from where it does otherwise; for messages.
-
-        Args:
-            texts: what the tokens spell.
-
-        Returns:
-            What its tokens spell; nothing where it would write the same, cannot be asked, or changes the text.
-        """
-        try:
-            text = b"".join(texts).decode()
-        except UnicodeDecodeError:
-            return ()
-        if self._copy is None:  # other threads may use the tokenizer itself, which is not safe
-            original = _only_tokenizer(self.vocabulary)
-            self._copy = type(original).from_str(original.to_str()) if hasattr(original, "to_str") else None
-        if self._copy is None:
-            return ()
-        tokens = self._copy.encode(text, add_special_tokens=False).ids
-        spelled = [self.vocabulary.token_bytes(token) or b"" for token in tokens]
-        same = 0
-        while same < min(len(spelled), len(texts)) and spelled[same] == texts[same]:
-            same += 1
-        return tuple(spelled[same:]) if b"".join(spelled) == text.encode() else ()
+        """Return how the tokenizer splits the text of some tokens; see `TokenizerCopy.written`."""
+        return self._copy.written(texts)
 
     # -- what may follow --------------------------------------------------------------------------------------------
 
-    def rows(self, state: int, partial: int) -> TokenRows:
-        """What may follow a state of the scanner, up to conflicts with the token before."""
-        rows = self._rows.get((state, partial))
+    def rows(self, scanner_state: int, partial: int) -> TokenRows:
+        """Return the tokens that may follow a state of the scanner, up to conflicts with the token before."""
+        rows = self._rows.get((scanner_state, partial))
         if rows is None:
-            if len(self._rows) >= (KEPT_PARTIAL_ROWS if partial else KEPT_ROWS):
+            if len(self._rows) >= (MAX_PARTIAL_ROWS if partial else MAX_ROWS):
                 self._rows.clear()
-            rows = self._rows[state, partial] = self._make_rows(state, partial)
+            rows = self._rows[scanner_state, partial] = self._make_rows(scanner_state, partial)
         return rows
 
-    def _make_rows(self, state: int, partial: int) -> TokenRows:
+    def _make_rows(self, scanner_state: int, partial: int) -> TokenRows:
         rows = TokenRows(self.word_count)
         scanner, trie, cutters = self.scanner, self.vocabulary.trie, self._cutters
-        scanner.mark(state, partial, trie, cutters, rows.joins, rows.sure_joins)
+        scanner.mark(scanner_state, partial, trie, cutters, rows.joins, rows.sure_joins)
         if not partial or scanner.cuts_characters:
-            scanner.mark(scanner.cut(state), partial, trie, cutters, rows.begins, rows.sure_begins)
-        if partial:  # there are thousands of these, with few tokens each, that are looked at one by one
+            scanner.mark(scanner.cut(scanner_state), partial, trie, cutters, rows.begins, rows.sure_begins)
+        if partial:  # there are thousands of these, with few tokens each, which are checked one by one
             rows.share(self._no_rows, scanner.cuts_characters)
             self._drop_pieces(rows.joins, scanner.text_of(partial))
         joins, begins = np.asarray(rows.joins), np.asarray(rows.begins)
         joins &= ~self._never
         if not partial or scanner.cuts_characters:
             begins &= ~self._never
-        if partial or not scanner.is_start(state):  # there, a token that follows begins a pre-token, too
+        if partial or not scanner.is_start(scanner_state):  # at a start, the token that follows begins a pre-token, too
             joins &= ~self._only_whole
         return rows
 
-    def _drop_pieces(self, row: Any, partial: bytes) -> None:
-        """Takes away the tokens that complete a character to one that is a token itself."""
+    def _drop_pieces(self, row: NDArray[np.uint32], partial: bytes) -> None:
+        """Remove the tokens that complete a character to one that is a token itself."""
         if self._parts.is_piece is not None:
             bits = np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")
             for token in np.flatnonzero(bits).tolist():
                 if self._is_piece(partial + self.vocabulary.spellings[token]):
                     row[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
 
-    def conflicts(self, token: int) -> Conflicts:
-        """The tokens that cannot follow a token in the same pre-token."""
-        known = self._conflicts.get(token)
-        if known is None:
-            if len(self._conflicts) >= KEPT_CONFLICTS:
-                self._conflicts.clear()
-            known = self._conflicts[token] = self._find_conflicts(token) if token >= 0 else NO_CONFLICTS
-        return known
+    def clashes(self, state: TokenizerState, words: NDArray[np.uint32]) -> list[int]:
+        """Return tokens that cannot follow for reasons other than cuts and merges.
 
-    def _find_conflicts(self, token: int) -> Conflicts:
-        found = self.merges.conflicts(token)
-        if len(found) < LISTED_CONFLICTS:
-            return Conflicts(found, None)
-        return Conflicts(zeros(0), self._row_of(found))
-
-    def clashes(self, place: TokenizerState, words: Any) -> list[int]:
-        """Tokens that cannot follow for other reasons: with what stands before they would spell an added token, or be
-        composed to another character.
+        Together with the text before, they would spell an added token, or be composed to another character.
 
         Args:
-            place: what stands before.
-            words: uint32[words], the tokens that might follow otherwise.
+            state: the state before them.
+            words: uint32[words], the tokens that may follow otherwise.
         """
         found: list[int] = []
-        if place.added:
-            found += self.added.completing(place.added, self.vocabulary.trie)
-        if self._parts.is_normal is not None and place.partial:  # few tokens go on with a character
-            found += [token for token in ids(words) if not self._fits(place, self.vocabulary.spellings[token])]
-        elif self._parts.is_normal is not None and place.tail:
-            known = self._clashes.get(place.tail)
-            if known is None:
-                if len(self._clashes) >= KEPT_CONFLICTS:
-                    self._clashes.clear()
-                known = self._clashes[place.tail] = [
-                    token
-                    for token in self._composing
-                    if not self._fits_tail(place.tail, self.vocabulary.spellings[token])
-                ]
-            found += known
+        if state.added:
+            found += self.added.completing(state.added, self.vocabulary.trie)
+        if not self._normal.are_all and state.partial:  # few tokens continue a character
+            found += [token for token in ids(words) if not self._fits(state, self.vocabulary.spellings[token])]
+        elif not self._normal.are_all and state.tail:
+            found += self._normal.clashing(state.tail)
         return found
 
-    def _fits_tail(self, tail: str, text: bytes) -> bool:
-        is_normal = self._parts.is_normal
-        return is_normal is None or is_normal(tail + text.decode(errors="ignore"))
-
-    def going_on(self, added: frozenset[int]) -> NDArray[np.uint32]:
-        """uint32[words]: tokens that only go on with added tokens that a text is in the middle of."""
+    def continuing_added(self, added: frozenset[int]) -> NDArray[np.uint32]:
+        """Return the tokens that only continue added tokens that a text is in the middle of: uint32[words]."""
         return self._row_of(self.added.within(added, self.vocabulary.trie) if added else [])
 
-    def may_end(self, place: TokenizerState) -> bool:
-        """Whether the text may end here, or an added token follow."""
-        return not place.partial and any(
-            self.scanner.may_end(branch.state) and not self.words.is_whole(branch.word) for branch in place.branches
+    def may_end(self, state: TokenizerState) -> bool:
+        """Return whether the text may end here, or an added token may follow."""
+        return not state.partial and any(
+            self.scanner.may_end(branch.scanner_state) and not self.words.is_whole(branch.word)
+            for branch in state.branches
         )
 
-    def is_cut_off(self, place: TokenizerState, words: NDArray[np.uint32]) -> bool:
-        """Whether some tokens begin a pre-token here, as if nothing stood before them, and cannot do otherwise.
+    def is_cut_off(self, state: TokenizerState, words: NDArray[np.uint32]) -> bool:
+        """Return whether some tokens must begin a pre-token here, as if nothing stood before them.
 
         Args:
-            place: where.
+            state: the state before them.
             words: uint32[words], the tokens.
         """
-        if place.partial or self._goes_on_with_added(place.added, words):
+        if state.partial or self._continues_added(state.added, words):
             return False
-        if self.scanner.is_start(place.branches[0].state):
+        if self.scanner.is_start(state.branches[0].scanner_state):
             return True
         begun = np.zeros_like(words)
-        for branch in place.branches:
-            rows = self.rows(branch.state, 0)
+        for branch in state.branches:
+            rows = self.rows(branch.scanner_state, 0)
             if (np.asarray(rows.joins) & words).any():
-                if not self._leaves_alone(place.token, branch, words):
+                if not self._leaves_alone(state.token, branch, words):
                     return False
                 begun |= np.asarray(rows.joins)
             elif not self.words.is_whole(branch.word):
@@ -421,83 +348,82 @@ class ProperTokenization:
         fresh = np.asarray(self.rows(self.scanner.start, 0).joins)
         return not (fresh & words & ~begun).any()
 
-    def _goes_on_with_added(self, added: frozenset[int], words: NDArray[np.uint32]) -> bool:
-        """Whether one of some tokens may go on with an added token that a text is in the middle of."""
+    def _continues_added(self, added: frozenset[int], words: NDArray[np.uint32]) -> bool:
+        """Return whether one of some tokens may continue an added token that a text is in the middle of."""
         trie = self.vocabulary.trie
         tokens = [*self.added.completing(added, trie), *self.added.within(added, trie)] if added else []
         return bool((self._row_of(tokens) & words).any())
 
     def _leaves_alone(self, token: int, branch: Branch, words: NDArray[np.uint32]) -> bool:
-        """Whether there is a sure border between a token and whatever begins as one of some tokens do."""
+        """Return whether there is a sure border between a token and any text that begins like one of some tokens."""
         if self.borders is None or branch.word != OTHER:
             return False
         tokens = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist()
         first_bytes = {byte for following in tokens for byte in (self.vocabulary.token_bytes(following) or b"")[:1]}
-        return all(self.borders.leaves(token, byte) for byte in first_bytes)
+        return all(self.borders.is_border(token, byte) for byte in first_bytes)
 
     def added_row(self) -> NDArray[np.uint32]:
-        """uint32[words]: the added tokens that stand for text."""
+        """Return the added tokens that stand for text: uint32[words]."""
         return self._added_row
 
-    def added_behind(self, added: frozenset[int]) -> tuple[NDArray[np.uint32], list[int]]:
-        """The added tokens that may follow where a text is in the middle of some.
+    def added_after(self, added: frozenset[int]) -> tuple[NDArray[np.uint32], list[int]]:
+        """Return the added tokens that may follow where a text is in the middle of some.
 
         Returns:
-            uint32[words], those behind which it is in the middle of none, and any text may begin; and the others.
+            uint32[words], those after which it is in the middle of none and any text may begin; and the others.
         """
-        known = self._added_behind.get(added)
+        known = self._added_after.get(added)
         if known is None:
-            if len(self._added_behind) >= KEPT_ROWS:
-                self._added_behind.clear()
-            behind = {token: self.added.behind_added(added, token) for token in self.added.spelled}
-            possible = [token for token, within in behind.items() if within is not None]
-            sure = {token for token in possible if not behind[token] and token not in self._parts.openings}
+            if len(self._added_after) >= MAX_ROWS:
+                self._added_after.clear()
+            after = {token: self.added.after_added(added, token) for token in self.added.spelled}
+            possible = [token for token, within in after.items() if within is not None]
+            sure = {token for token in possible if not after[token] and token not in self._parts.openings}
             others = [token for token in possible if token not in sure]
-            known = self._added_behind[added] = (self._row_of(list(sure)), others)
+            known = self._added_after[added] = (self._row_of(list(sure)), others)
         return known
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
-    def advance(self, place: TokenizerState, token: int) -> TokenizerState | None:
-        """The place behind one more token; None if that is not proper."""
+    def advance(self, state: TokenizerState, token: int) -> TokenizerState | None:
+        """Return the state after one more token; None if that is not proper."""
         if token in self.added.spelled:
-            after = self.added.behind_added(place.added, token) if self.may_end(place) else None
+            after = self.added.after_added(state.added, token) if self.may_end(state) else None
             opening = self._parts.openings.get(token)
             start = self._opened[opening.in_text] if opening else self.start
             return None if after is None else replace(start, added=after)
         text = self.vocabulary.token_bytes(token)
         if not text or self._never[token >> 5] >> np.uint32(token & 31) & np.uint32(1):
             return None
-        added = self.added.behind(place.added, text)
-        if added is None or not self._fits(place, text):
+        added = self.added.after(state.added, text)
+        if added is None or not self._fits(state, text):
             return None
-        found = list(self._branches(place, token, text))
+        found = list(self._branches(state, token, text))
         if not found:
             return None
         partial = found[0][1]
         return TokenizerState(
-            self._merged([branch for branch, _ in found]), partial, token, added, self.tail(place, text)
+            self._merged([branch for branch, _ in found]), partial, token, added, self.tail(state, text)
         )
 
-    def _branches(self, place: TokenizerState, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
+    def _branches(self, state: TokenizerState, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
+        """Yield the branches after a token, each with its unfinished character: joined first, then with a cut."""
         scanner, words = self.scanner, self.words
-        conflicts = place.token >= 0 and self._conflict(place.token, token)
-        for branch in place.branches:
-            is_first = scanner.is_start(branch.state) and not place.partial
+        conflicts = state.token >= 0 and self._conflict(state.token, token)
+        for branch in state.branches:
+            is_first = scanner.is_start(branch.scanner_state) and not state.partial
             if is_first or not (conflicts or words.is_alone(branch.word) or token in words.tokens):
-                state, partial = scanner.follow(branch.state, place.partial, text)
-                if state:
-                    yield (
-                        Branch(state, words.begun_by(token) if is_first else words.behind(branch.word, token)),
-                        partial,
-                    )
-            if not is_first and self.may_cut(place.partial) and not words.is_whole(branch.word):
-                state, partial = scanner.follow(scanner.cut(branch.state), place.partial, text)
-                if state:
-                    yield Branch(state, words.begun_by(token)), partial
+                following, partial = scanner.follow(branch.scanner_state, state.partial, text)
+                if following:
+                    word = words.begun_by(token) if is_first else words.after(branch.word, token)
+                    yield Branch(following, word), partial
+            if not is_first and self.may_cut(state.partial) and not words.is_whole(branch.word):
+                following, partial = scanner.follow(scanner.cut(branch.scanner_state), state.partial, text)
+                if following:
+                    yield Branch(following, words.begun_by(token)), partial
 
     def may_cut(self, partial: int) -> bool:
-        """Whether a cut may come behind the beginning of a character, if there is any."""
+        """Return whether a cut may come after the beginning of a character, or there is no such beginning."""
         return not partial or self.scanner.cuts_characters
 
     def _conflict(self, left: int, right: int) -> bool:
@@ -505,82 +431,50 @@ class ProperTokenization:
         return not (proper[left] and proper[right]) or self.merges.crosses(left, right)
 
     def _merged(self, branches: Sequence[Branch]) -> tuple[Branch, ...]:
+        """Return branches with one for each word."""
         if len(branches) == 1:
             return (branches[0],)
         states: dict[int, int] = {}
         for branch in branches:
-            states[branch.word] = self.scanner.union(states.get(branch.word, 0), branch.state)
-        return tuple(Branch(state, word) for word, state in sorted(states.items()))
+            states[branch.word] = self.scanner.union(states.get(branch.word, 0), branch.scanner_state)
+        return tuple(Branch(scanner_state, word) for word, scanner_state in sorted(states.items()))
 
-    def _fits(self, place: TokenizerState, text: bytes) -> bool:
-        """Whether some characters may stand here: they stay what they are, and are spelled by bytes if need be."""
-        parts = self._parts
-        if not place.partial:
-            return parts.is_normal is None or text[:1].isascii() or self._fits_tail(place.tail, text)
-        text = self.scanner.text_of(place.partial) + text
-        if self._is_piece(text):
-            return False
-        whole = text.decode(errors="ignore")
-        return parts.is_normal is None or not whole or parts.is_normal(place.tail + whole)
+    def _fits(self, state: TokenizerState, text: bytes) -> bool:
+        """Return whether a token's characters stay as they are here, and need byte tokens if these spell them."""
+        if not state.partial:
+            return self._normal.fits(state.tail, text)
+        text = self.scanner.text_of(state.partial) + text
+        return not self._is_piece(text) and self._normal.fits_completed(state.tail, text)
 
-    def tail(self, place: TokenizerState, text: bytes) -> str:
-        """The last characters behind some more bytes, as far as they may yet be composed with others."""
-        if self._parts.is_normal is None:
-            return ""
-        text = self.scanner.text_of(place.partial) + text
-        whole = place.tail + text.decode(errors="ignore")
-        first = len(whole) - 1
-        while first > 0 and composes(whole[first]):
-            first -= 1
-        return whole[max(first, 0) :]
+    def tail(self, state: TokenizerState, text: bytes) -> str:
+        """Return the last characters after some more bytes, as far as they may yet be composed with others."""
+        return self._normal.tail(state.tail, self.scanner.text_of(state.partial) + text)
 
-    def put_behind(self, prompt_ids: Sequence[int]) -> bytes:
-        """What the tokenizer puts between a prompt and any text behind it."""
+    # -- prompts ----------------------------------------------------------------------------------------------------
+
+    def inserted_after(self, prompt_ids: Sequence[int]) -> bytes:
+        """Return the bytes that the tokenizer inserts between a prompt and any text after it."""
         opening = self._parts.openings.get(prompt_ids[-1]) if prompt_ids else None
-        return opening.put if opening else b""
+        return opening.inserted if opening else b""
 
-    def behind_prompt(self, token_ids: Sequence[int]) -> TokenizerState:
-        """The place behind a prompt. What is not proper in the prompt itself is taken as it is."""
+    def after_prompt(self, token_ids: Sequence[int]) -> TokenizerState:
+        """Return the state after a prompt. Tokens of the prompt itself need not be proper."""
         spelled, first = self.added.spelled, len(token_ids)
         while first and token_ids[first - 1] not in spelled and self.vocabulary.token_bytes(token_ids[first - 1]):
             first -= 1
-        place = self._behind_added(token_ids[first - 1]) if first else self.start
-        for token in token_ids[first:]:  # as if a text began with one that is not proper there
-            place = self.advance(place, token) or self.advance(self.start, token) or self.start
-        return place
+        state = self._after_added(token_ids[first - 1]) if first else self.start
+        for token in token_ids[first:]:  # one that is not proper is taken as the beginning of a text
+            state = self.advance(state, token) or self.advance(self.start, token) or self.start
+        return state
 
-    def _behind_added(self, token: int) -> TokenizerState:
-        """The place behind the last added token of a prompt."""
+    def _after_added(self, token: int) -> TokenizerState:
+        """Return the state after the last added token of a prompt."""
         if token not in self._parts.added:
             return self.start
         opening = self._parts.openings.get(token)
-        start = self._opened[opening.behind_prompt] if opening else self.start
-        return replace(start, added=self.added.behind_added(frozenset(), token) or frozenset())
+        start = self._opened[opening.after_prompt] if opening else self.start
+        return replace(start, added=self.added.after_added(frozenset(), token) or frozenset())
 
 
 _making = threading.Lock()
 _closing = re.compile(rb'["}\]]').search
-
-
-def _only_tokenizer(vocabulary: Vocabulary) -> Any:
-    tokenizers = vocabulary.tokenizers
-    if not tokenizers:
-        raise VocabularyError(
-            "proper tokenization needs the tokenizer, and the vocabulary does not know it",
-            hint="make the vocabulary with Vocabulary.from_huggingface, and keep the tokenizer",
-        )
-    # To write tokenizers down, which tells whether they are the same, takes a tenth of a second each.
-    if len(tokenizers) > 1 and len({_written(tokenizer) for tokenizer in tokenizers}) > 1:
-        raise VocabularyError(
-            "proper tokenization needs one tokenizer, and the vocabulary was read out of several that split texts "
-            "differently"
-        )
-    return tokenizers[-1]
-
-
-def _written(tokenizer: Any) -> Any:
-    """What a tokenizer does to texts; without what it does to batches, which calls change."""
-    if not hasattr(tokenizer, "to_str"):
-        return id(tokenizer)
-    config = json.loads(tokenizer.to_str())
-    return json.dumps({key: part for key, part in config.items() if key not in ("padding", "truncation")})

@@ -1,4 +1,4 @@
-"""Masks as sets of tokens: uint32[words], token t is bit t % 32 of word t // 32."""
+"""Operations on masks as sets of tokens: uint32[words], token t is bit t % 32 of word t // 32."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not 
 
 
 def ints(values: list[int]) -> array[int]:
-    """The values as an array."""
+    """Return the values as an array."""
     made = zeros(len(values))
     for index in range(len(values)):
         made[index] = values[index]
@@ -21,7 +21,7 @@ def ints(values: list[int]) -> array[int]:
 
 
 def ids(row: Any) -> list[int]:
-    """The tokens of a mask, ascending."""
+    """Return the tokens of a mask, ascending."""
     found = []
     for index in range(len(row)):
         word = row[index]
@@ -33,21 +33,21 @@ def ids(row: Any) -> list[int]:
 
 
 def count(row: Any) -> int:
-    """The number of tokens of a mask."""
+    """Return the number of tokens of a mask."""
     found = 0
     for index in range(len(row)):
         word = row[index]
-        if word:  # two bits are counted at once, then four, then bytes
+        if word:  # counts pairs of bits at once, then groups of four, then bytes
             word -= word >> 1 & 0x55555555
             word = (word & 0x33333333) + (word >> 2 & 0x33333333)
             word = (word + (word >> 4)) & 0x0F0F0F0F
-            word += word >> 8  # no multiplication: uncompiled, it would leave 32 bits, and warn
+            word += word >> 8  # no multiplication: uncompiled, it would overflow 32 bits and warn
             found += (word + (word >> 16)) & 0xFF
     return found
 
 
 def without(out: Any, row: Any, some: array[int]) -> None:
-    """Writes a mask without some tokens."""
+    """Write a mask without some tokens to `out`."""
     out[:] = row
     one = 1
     for index in range(len(some)):
@@ -56,18 +56,18 @@ def without(out: Any, row: Any, some: array[int]) -> None:
 
 
 def unite(out: Any, row: Any) -> None:
-    """Adds the tokens of a mask."""
+    """Add the tokens of a mask to `out`."""
     for index in range(len(out)):
         out[index] |= row[index]
 
 
 def remove(out: Any, row: Any) -> None:
-    """Takes away the tokens of a mask."""
+    """Remove the tokens of a mask from `out`."""
     for index in range(len(out)):
         out[index] &= ALL_BITS ^ row[index]
 
 
 def intersect(out: Any, row: Any) -> None:
-    """Keeps only the tokens of a mask."""
+    """Keep only the tokens of a mask in `out`."""
     for index in range(len(out)):
         out[index] &= row[index]

@@ -1,9 +1,9 @@
 cdef class WholeWords:
     cdef readonly frozenset tokens
-    cdef dict _children         # by node and token: the node behind
+    cdef dict _children         # by node and token: the next node
     cdef set _ends
 
     cpdef int begun_by(self, int token) except? -2
-    cpdef int behind(self, int word, int token) except? -2
+    cpdef int after(self, int word, int token) except? -2
     cpdef bint is_whole(self, int word) except -1
     cpdef bint is_alone(self, int word) except -1

@@ -1,6 +1,9 @@
 """Pre-tokens that are one token although the merges do not make it (`ignore_merges`).
 
-Such a token stands only for a whole pre-token; and what the merges make of its text is never a whole pre-token.
+Suppose that ` Williamson` is a token, and the merges make ` William` and `son` of its text. With `ignore_merges`:
+
+    pre-token ` Williamson`      the token ` Williamson`; never ` William`, `son`
+    pre-token ` Williamsons`     ` William`, `sons`: such a token stands only for a whole pre-token
 """
 
 from __future__ import annotations
@@ -14,20 +17,20 @@ from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["WholeWords"]
 
-OTHER = 0  # no such word begins with these tokens
-ALONE = -1  # the pre-token is one of these tokens, and ends with it
+OTHER = 0  # the node of tokens with which no such word begins
+ALONE = -1  # the node of a pre-token that is one of these tokens: it must end here
 ROOT = 1
 
 
 class WholeWords:
-    """The tokens of such words, and a trie over what the merges make of them; its nodes are numbers.
+    """The tokens of such words, and a trie over the tokens that the merges make of them; its nodes are numbers.
 
     Args:
         spelled: by token, the tokens that the merges make of its text.
-        never: what the merges make of other texts that are no whole pre-tokens.
+        never: other sequences of tokens that are no whole pre-tokens.
 
     Attributes:
-        tokens: the tokens.
+        tokens: the tokens that stand for whole words only.
     """
 
     def __init__(self, spelled: Mapping[int, Sequence[int]], never: Iterable[Sequence[int]] = ()) -> None:
@@ -42,13 +45,13 @@ class WholeWords:
 
     @classmethod
     def of(cls, parts: Parts, merges: MergeTable, vocabulary: Vocabulary, symbols: Symbols) -> WholeWords:
-        """Those of a tokenizer.
+        """Return the whole words of a tokenizer.
 
         Args:
-            parts: the tokenizer,
-            merges: its merges,
-            vocabulary: its tokens,
-            symbols: and what the merges begin with.
+            parts: the tokenizer.
+            merges: its merges.
+            vocabulary: its tokens.
+            symbols: the symbols that merges begin with.
         """
         proper = merges.is_proper
         spelled = {}
@@ -62,21 +65,21 @@ class WholeWords:
         return cls(spelled, named)
 
     def begun_by(self, token: int) -> int:
-        """Where a pre-token is behind its first token."""
+        """Return the node of a pre-token after its first token."""
         return ALONE if token in self.tokens else self._children.get((ROOT, token), OTHER)
 
-    def behind(self, word: int, token: int) -> int:
-        """Where it is behind one more."""
+    def after(self, word: int, token: int) -> int:
+        """Return the node after one more token."""
         return self._children.get((word, token), OTHER)
 
     def following(self, word: int) -> list[int]:
-        """The tokens that go on with one of the words."""
+        """Return the tokens that continue one of the words."""
         return [token for (node, token) in self._children if node == word] if word > ROOT else []
 
     def is_whole(self, word: int) -> bool:
-        """Whether it must not end here, as its text is one token."""
+        """Return whether a pre-token must not end here, as its text is one token."""
         return word in self._ends
 
     def is_alone(self, word: int) -> bool:
-        """Whether it must end here."""
+        """Return whether a pre-token must end here."""
         return word == ALONE

@@ -1,8 +1,8 @@
-"""Which tokens surely stay as they are, by the first byte of what follows them, where no pre-tokenizer cuts.
+"""Sure borders: for each token, the first bytes of texts that leave it as it is, if no pre-tokenizer cuts.
 
-A token is left alone by any text whose tokens cannot begin with one that conflicts with it. Of the text only the first
-byte is looked at: if no token that begins with it conflicts, there is a border between the two, whatever follows.
-(Letters join with nearly all tokens of letters; quotes, spaces and digits with few or none.)
+A token stays as it is before any text whose first token does not conflict with it. Only the first byte of the text is
+looked at: if no token that begins with it conflicts, there is a border between the two, whatever follows. Letters join
+with nearly all tokens of letters; quotes, spaces and digits with few or none.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from structgen.tokenization.merges.merge_table import MergeTable
 __all__ = ["Borders"]
 
 BYTES = 32  # of 256 bits
-ALL = (1 << 256) - 1
+ALL_BYTES = (1 << 256) - 1
 
 
 class Borders:
-    """For each token the bytes behind a sure border.
+    """The bytes that have a sure border with each token.
 
     Args:
-        merges: of a tokenizer.
+        merges: the merges of a tokenizer.
         spellings: by token, its bytes.
     """
 
@@ -40,13 +40,13 @@ class Borders:
         self._bits = left.astype("<u4").tobytes()
 
     def of(self, token: int) -> int:
-        """The bytes of which each, if it comes next, surely leaves a token alone, as bits of a number.
+        """Return the bytes that have a sure border with a token, as bits of a number.
 
-        All of them behind no token; none behind one that is not put together by merges.
+        All of them for a negative token (there is none); none for a token that the merges do not make.
         """
-        return int.from_bytes(self._bits[BYTES * token : BYTES * token + BYTES], "little") if token >= 0 else ALL
+        return int.from_bytes(self._bits[BYTES * token : BYTES * token + BYTES], "little") if token >= 0 else ALL_BYTES
 
-    def leaves(self, token: int, byte: int) -> bool:
-        """Whether a byte that comes next surely leaves a token alone."""
+    def is_border(self, token: int, byte: int) -> bool:
+        """Return whether a byte has a sure border with the token before it."""
         at = BYTES * token + (byte >> 3)
         return at < len(self._bits) and self._bits[at] >> (byte & 7) & 1 > 0

@@ -1,4 +1,4 @@
-# See merges.py for what each array holds.
+# Arrays by token, if nothing else is said; see merge_table.py.
 import cython
 
 from structgen.engine.arrays cimport zeros
@@ -7,18 +7,18 @@ cdef int NEVER
 
 
 cdef class MergeTable:
-    cdef int[::1] partner_start  # by left part: where its merges begin in
-    cdef int[::1] partner        # the right part of a merge; ascending
-    cdef int[::1] partner_rank   # and its rank
-    cdef int[::1] product        # by rank: what a merge makes
+    cdef int[::1] partner_start  # by left part: index of its first merge in the next two
+    cdef int[::1] partner        # the right part of a merge; ascending for each left part
+    cdef int[::1] partner_rank   # the rank of that merge
+    cdef int[::1] product        # by rank: the product of a merge
     cdef readonly int[::1] is_proper
-    cdef int[::1] left_part      # what a token's last merge merges; -1 for what is not put together
+    cdef int[::1] left_part      # the left part of a token's last merge; -1 for symbols
     cdef int[::1] right_part
     cdef int[::1] block          # the greatest rank in the token's run
     cdef int[::1] left_until     # by token: see `_take`
     cdef int[::1] right_until
     cdef int[::1] children       # of the left spines' forest, by parent
-    cdef int[::1] child_start    # by parent: where its children begin
+    cdef int[::1] child_start    # by parent: index of its first child
     cdef int[::1] subtree        # tokens in the subtree
     cdef readonly int[::1] position
     cdef readonly int[::1] by_position
@@ -35,7 +35,7 @@ cdef class MergeTable:
     cpdef bint crosses(self, int left, int right) noexcept
     @cython.locals(a=int, a_end=int, a_until=int, b=int, b_end=int, b_until=int, rank=int)
     cdef bint _crosses(self, int left, int right, bint early) noexcept
-    @cython.locals(children="int[::1]", by_length="int[::1]", token=int, place=int, index=int, at=int)
+    @cython.locals(children="int[::1]", by_length="int[::1]", token=int, position=int, index=int, at=int)
     cdef int _order(self, int size, lengths) except -1
     @cython.locals(ranges=list, count=int, a=int, a_end=int, a_until=int, b=int, at=int, first=int, last=int, index=int, child=int, found="int[::1]", size=int)
     cpdef conflicts(self, int token)

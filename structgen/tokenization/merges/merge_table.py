@@ -1,21 +1,31 @@
-"""Which neighbouring tokens a byte-pair encoding leaves as they are.
+"""Decides which neighbouring tokens a byte-pair encoding leaves as they are.
 
-A sequence of tokens within one pre-token is *proper* (what the tokenizer makes of its text) if and only if each token
-is proper by itself and each pair of neighbours is. Proof: merges are taken from a queue, the one of the least rank
-first, of equal ranks the leftmost. As long as no merge crosses a border between two tokens of the sequence, what is
-done between two borders does not depend on what is outside, and a pair's queue is the whole queue without the rest. So
-the first merge of all that crosses a border crosses it in the run of that pair alone, too; and if a merge crosses the
-border in a pair's run, then in the run of the whole it does, or another one has crossed some border before. A border
-that was crossed is gone for good. (The observation is that of GitHub's `bpe` crate, and of Vieira et al., "Language
-Models over Canonical Byte-Pair Encodings", 2025; nothing here asks that merges come in the order they were learned in.)
+A sequence of tokens within one pre-token is *proper* (the tokenizer makes it from its text) if and only if each token
+is proper by itself and each pair of neighbours is.
+
+With Llama 3's merges, (`is`, `land`) is proper, and (`her`, `s`) is not:
+
+    i s | l a n d    rank   30   a + n      i s | l an d        h e r | s    rank  13   e + r     h er | s
+                     rank   41   i + s      is | l an d                      rank 199   er + s    h ers: crosses
+                     rank  300   an + d     is | l and
+                     rank 4071   l + and    is | land                        the tokenizer makes `h`, `ers`
+
+*Proof.* Merges are taken from a queue: the one of the least rank first, of equal ranks the leftmost. As long as no
+merge crosses a border between two tokens of the sequence, the merges between two borders do not depend on what is
+outside, and the queue of a pair is the whole queue without the rest. So the first merge of all that crosses a border
+crosses it in the run of that pair alone, too. And if a merge crosses the border in the run of a pair, then it does so
+in the run of the whole, or another merge has crossed some border before. A border that was crossed is gone for good. ∎
+
+This was seen by the authors of GitHub's `bpe` crate, and by Vieira et al., "Language Models over Canonical Byte-Pair
+Encodings", 2025. Nothing here assumes that merges come in the order in which they were learned.
 
 Whether a merge crosses the border of a pair (t, u) is read off two *spines*: the symbols that stand at the right end
-of t while it is put together (its last byte, …, its right part, itself), those at the left end of u. A merge (a, b)
+of t while it is put together (its last byte, …, its right part, itself), and those at the left end of u. A merge (a, b)
 of such symbols is taken if both stand there at the same time, and its turn comes before one of them is merged away.
 
-Turns. In one token's run the rank of the merge taken next may fall again, where a merge makes a pair of less rank than
-its own. All merges between two that set a new maximum are a *block*; runs that do not touch each other are interleaved
-block by block, by these maxima.
+Turns: in one token's run, the rank of the next merge may be less than that of the merge before, if that one has made a
+pair of less rank than its own. All merges between two that set a new maximum are a *block*; runs that do not touch
+each other are interleaved block by block, by these maxima.
 
 The left spines of all tokens are a forest: the parent of a token is its left part. Tokens that conflict with a given
 one are a few subtrees of it, so they are kept in the forest's preorder, and a merge stands for one range of it.
@@ -34,23 +44,23 @@ from structgen.engine.arrays import zeros
 __all__ = ["MergeTable", "ids_of_merges"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-NEVER = 2147483647  # the turn of what does not happen
+NEVER = 2147483647  # the turn of a merge that does not happen
 
 
 class MergeTable:
-    """The merges of a byte-pair encoding, and how each token is put together by them.
+    """The merges of a byte-pair encoding, and the way in which each token is put together by them.
 
     Args:
         size: the number of token ids.
-        merges: int32[merges, 3], contiguous: left part, right part and product, in the order of their ranks. A pair
-            stands there once; a product may have several pairs.
-        lengths: int32[size], the number of symbols that a run begins with, of each token: 1 for what is not put
-            together (a byte, a character), 0 for ids that are no tokens of the encoding.
+        merges: int32[merges, 3], contiguous: left part, right part and product, in the order of their ranks. Each pair
+            occurs once; a product may have several pairs.
+        lengths: int32[size]: the number of symbols that a token is merged from. 1 for symbols (bytes, characters); 0
+            for ids that are no tokens of the encoding.
 
     Attributes:
-        is_proper: uint8[size], whether the encoding makes the token of its own text.
-        position: int32[size], place of a proper token in the preorder of the left spines; -1 for others.
-        by_position: int32[proper tokens], the token at a place.
+        is_proper: uint8[size]: whether the encoding makes the token from its own text.
+        position: int32[size]: position of a proper token in the preorder of the left spines; -1 for others.
+        by_position: int32[proper tokens]: the token at a position.
 
     Cost: Llama-3's 280,147 merges take 0.1 s, compiled.
     """
@@ -61,7 +71,7 @@ class MergeTable:
         self._order(size, lengths)
 
     def _index(self, size: int, merges: Any) -> None:
-        """Lists, by left part, which merges there are."""
+        """Index the merges by left part."""
         order = np.argsort(merges[:, 0].astype(np.int64) * size + merges[:, 1])  # faster than by two keys
         self.partner_start = _ints(np.searchsorted(merges[order, 0], np.arange(size + 1)))
         self.partner = _ints(merges[order, 1])
@@ -69,7 +79,7 @@ class MergeTable:
         self.product = _ints(merges[:, 2])
 
     def rank(self, left: int, right: int) -> int:
-        """The rank of a merge; -1 if there is none."""
+        """Return the rank of a merge; -1 if there is none."""
         first = self.partner_start[left]
         last = self.partner_start[left + 1]
         while first < last:
@@ -81,7 +91,7 @@ class MergeTable:
         return self.partner_rank[first] if first < self.partner_start[left + 1] and self.partner[first] == right else -1
 
     def merged(self, symbols: Sequence[int]) -> list[int]:
-        """What the merges make of some symbols within a pre-token: the least rank first, of equal ranks the leftmost.
+        """Merge symbols within a pre-token: the least rank first, of equal ranks the leftmost.
 
         Cost: some nanoseconds for each pair of symbols.
         """
@@ -105,9 +115,9 @@ class MergeTable:
     # -- how tokens are put together --------------------------------------------------------------------------------
 
     def _put_together(self, size: int, merges: Any, lengths: Any) -> None:
-        """Finds the last merge of each token's run: the one whose parts are proper and stay what they are until it.
+        """Find the last merge of each token: the one whose parts are proper and stay what they are until it.
 
-        Shorter tokens first, as their runs are parts of the longer ones'.
+        Shorter tokens come first, as longer ones are made of them.
         """
         order, table = _ints(np.argsort(lengths[merges[:, 2]], kind="stable")), _ints(merges.ravel())
         self.is_proper = _ints(lengths == 1)
@@ -125,10 +135,10 @@ class MergeTable:
                 self._take(left, right, product, rank)
 
     def _take(self, left: int, right: int, product: int, rank: int) -> None:
-        """Notes the last merge of a token's run.
+        """Set the last merge of a token.
 
-        `left_until`: before which turn a merge must come that takes the left part away, while the right one gets ready
-        or once both are; `right_until` the same for the right part.
+        `left_until` is the turn before which a merge must come that takes the left part into another token, while the
+        right part gets ready or once both are ready; `right_until` is the same for the right part.
         """
         before, after = self.block[left], self.block[right]
         self.is_proper[product] = 1
@@ -136,21 +146,21 @@ class MergeTable:
         self.right_part[product] = right
         most = before if before > after else after
         self.block[product] = rank if rank > most else most
-        # Where the merge belongs to the block of the part that is ready last, that one is merged away at once.
+        # If the merge belongs to the block of the part that is ready last, that part is merged away at once.
         self.left_until[product] = rank if before > after else self.block[product]
         self.right_until[product] = rank if before <= after else self.block[product]
 
     def crosses(self, left: int, right: int) -> bool:
-        """Whether two proper tokens, side by side within a pre-token, would become others."""
+        """Return whether a merge crosses the border between two proper tokens of a pre-token."""
         return self._crosses(left, right, False)
 
     def _crosses(self, left: int, right: int, early: bool) -> bool:
-        """Whether a merge crosses the border between two proper tokens.
+        """Return whether a merge crosses the border between two proper tokens.
 
         Args:
             left: the first token.
-            right: the second one.
-            early: not the one that makes them one, when both are complete.
+            right: the second token.
+            early: whether the merge that makes them one token, when both are complete, does not count.
         """
         a, a_end, a_until = left, NEVER, NEVER
         while a >= 0:
@@ -169,7 +179,7 @@ class MergeTable:
     # -- all that conflict with one ---------------------------------------------------------------------------------
 
     def _order(self, size: int, lengths: Any) -> None:
-        """Numbers the proper tokens in the preorder of the left spines; children that are merged away late first."""
+        """Give proper tokens positions in the preorder of the left spines; children merged away late come first."""
         proper = np.flatnonzero(np.asarray(self.is_proper))
         parents = np.asarray(self.left_part)[proper]
         until = np.asarray(self.left_until)[proper].astype(np.int64)
@@ -185,26 +195,26 @@ class MergeTable:
                 self.subtree[self.left_part[token]] += self.subtree[token]
         self.position = zeros(size, -1)
         self.by_position = zeros(len(by_length))
-        place = 0
+        position = 0
         for index in range(self.child_start[0]):  # those without a parent
-            self.position[children[index]] = place
-            place += self.subtree[children[index]]
+            self.position[children[index]] = position
+            position += self.subtree[children[index]]
         for index in range(len(by_length) - 1, -1, -1):
             token = by_length[index]
-            place = self.position[token]
-            self.by_position[place] = token
-            place += 1
+            position = self.position[token]
+            self.by_position[position] = token
+            position += 1
             for at in range(self.child_start[token], self.child_start[token + 1]):
-                self.position[children[at]] = place
-                place += self.subtree[children[at]]
+                self.position[children[at]] = position
+                position += self.subtree[children[at]]
 
     def conflicts(self, token: int) -> array[int]:
-        """The proper tokens that cannot follow a proper token within a pre-token.
+        """Return the proper tokens that cannot follow a proper token within a pre-token.
 
         Returns:
-            int32[tokens], in no order; one may come more than once.
+            int32[tokens], in no order; one may occur more than once.
 
-        Cost: some nanoseconds each, and for each merge with a symbol of the token's right spine.
+        Cost: some nanoseconds for each of them, and for each merge with a symbol of the token's right spine.
         """
         ranges: list[int] = []
         count = 0
@@ -240,14 +250,14 @@ class MergeTable:
         return found
 
     def mark_joining(self, first_bytes: Any, out: Any) -> None:
-        """Finds with which bytes a text must begin that may change the token before it, within a pre-token.
+        """Find the bytes that may change the token before them, within a pre-token.
 
-        It may if, and only if, some token that begins so conflicts: if any does, then a right part of a merge with a
-        symbol of the token's right spine, taken by itself.
+        A byte may if and only if some token that begins with it conflicts. If one does, then also the right part of a
+        merge with a symbol of the token's right spine.
 
         Args:
             first_bytes: int32[size], the first byte of each token's text; -1 for none.
-            out: uint32[8 * size], gets for byte b behind token t the bit b % 32 of word 8 * t + b // 32.
+            out: uint32[8 * size], gets for byte b after token t the bit b % 32 of word 8 * t + b // 32.
 
         Cost: some nanoseconds for each merge with a symbol of a right spine. Gemma's 514,906 merges take 0.2 to 0.6 s.
         """
@@ -268,11 +278,11 @@ class MergeTable:
 
 
 def ids_of_merges(pieces: Sequence[Sequence[str]], vocabulary: dict[str, int]) -> Any:
-    """The ids of the two parts of each merge, and of what they become: int32[merges, 3].
+    """Return the ids of the two parts of each merge and of its product: int32[merges, 3].
 
     Args:
-        pieces: of each merge the two parts, as texts.
-        vocabulary: the id of each.
+        pieces: the two parts of each merge, as texts.
+        vocabulary: the id of each text.
     """
     found = zeros(3 * len(pieces))
     at = 0
@@ -286,7 +296,7 @@ def ids_of_merges(pieces: Sequence[Sequence[str]], vocabulary: dict[str, int]) -
 
 
 def _ints(values: Any) -> Any:
-    """The values as int32, contiguous: an array as compiled code takes it."""
+    """Return the values as int32, contiguous: an array as compiled code takes it."""
     given = np.ascontiguousarray(values, dtype=np.intc)
     return given if IS_COMPILED else array("i", given.tobytes())
 

@@ -1,4 +1,8 @@
-"""Which classes of a pre-tokenizer's splits a character belongs to, as `tokenizers` itself sees it."""
+"""The classes of a pre-tokenizer's splits that a character belongs to, as `tokenizers` itself sees it.
+
+Oniguruma (regexes), Rust's standard library ("Digits", "Punctuation") and the tables of "UnicodeScripts" have different
+versions of Unicode. So each is asked: it splits a text of many characters, and the pieces tell their classes.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +34,29 @@ __all__ = [
 
 SPACE_MARK = "▁"
 
-# Classes of Rust's, which no regex of Oniguruma has: the two have different versions of Unicode.
+# Classes of Rust, which Oniguruma does not have.
 PUNCTUATION = r"\p{tokenizers:punctuation}"
 NUMERIC = r"\p{tokenizers:numeric}"
 WORD = r"\p{tokenizers:word}"
-SYMBOL = r"\p{tokenizers:symbol}"  # neither white space nor of a word
+SYMBOL = r"\p{tokenizers:symbol}"  # neither white space nor part of a word
+
+SCRIPT = r"\p{tokenizers:script:"  # followed by a number and "}": the class of a script
+ANY_SCRIPT = -1  # the script of characters that go with any other: spaces, and those that are not assigned
+SURROGATES = range(0xD800, 0xE000)
+PLANES = ((0x0, 0x40000), (0xE0000, 0xE1000))  # code points outside are not assigned, or private
+PRIVATE = 0xE000  # a private character, for all of those
 
 
 class Memberships:
-    """Which classes of the splits a character belongs to, as `tokenizers` itself sees it.
+    """The classes of the splits that a character belongs to.
 
-    (An object and not a function within one: compiled grammars hold it.)
+    It is an object, not a function inside another, as compiled grammars hold it.
+
+    Args:
+        splits: the splits, whose classes are numbered together.
+        rewrites: functions of the normalizer that rewrite a character.
+        can_spell: whether a character, as the normalizer leaves it, has tokens; None if all have.
+        marks_spaces: whether `▁` is decoded to a space.
     """
 
     def __init__(
@@ -52,13 +68,13 @@ class Memberships:
     ) -> None:
         last = len(rewrites)
         leaves = [(_stage(split, last), leaf) for split in splits for leaf in split.program.leaves]
-        unions = {leaf: union_of(leaf) for _, leaf in leaves}  # each class that is asked for takes time
+        unions = {leaf: union_of(leaf) for _, leaf in leaves}  # asking for a class takes time
         self._classes = [(stage, *unions[leaf]) for stage, leaf in leaves]
         self._stages = sorted({stage for stage, _ in leaves} - {last})
         parts = {(stage, part) for stage, _, parts in self._classes for part in parts}
         columns = {part: _column(part) for _, part in parts}
         self._columns = {(stage, part): columns[part] for stage, part in parts}
-        # Most blocks of characters hold none of those that a pattern names one by one.
+        # Most blocks of characters hold no character that a pattern names by itself.
         self._named = {part for part in columns if is_one_character(part)}
         self._are_named = _Oniguruma("|".join(self._named)) if self._named else None
         self._rewrites = rewrites
@@ -66,7 +82,7 @@ class Memberships:
         self._marks_spaces = marks_spaces
 
     def __call__(self, characters: str) -> list[tuple[bool, ...] | None]:
-        """For each character: whether it is of each class; None if no proper text holds it."""
+        """Return for each character whether it is of each class; None if no proper text holds it."""
         is_seen_as_it_is = not self._rewrites and self._can_spell is None
         seen = list(characters) if is_seen_as_it_is else [self._rewritten(character) for character in characters]
         texts = {len(self._rewrites): "".join(character or "\0" for character in seen)}
@@ -89,13 +105,13 @@ class Memberships:
         return [None if character is None else row for character, row in zip(seen, rows, strict=True)]
 
     def _seen_at(self, stage: int, character: str) -> str:
-        """What is seen behind the first few rewrites."""
+        """Return a character after the first few rewrites."""
         for rewrite in self._rewrites[:stage]:
             character = rewrite(character)
         return character
 
     def _rewritten(self, character: str) -> str | None:
-        """What the pre-tokenizer gets to see; None where decoding it would not give the character again."""
+        """Return a character as the pre-tokenizer sees it; None if decoding would not give the character again."""
         after = self._seen_at(len(self._rewrites), character)
         is_space = character == " " and after == SPACE_MARK
         if after != character and not is_space:
@@ -106,14 +122,14 @@ class Memberships:
 
 
 def _column(part: str) -> Callable[[str], NDArray[np.bool_]]:
-    """Of a text, which characters are of a class."""
+    """Return a function that finds the characters of a class in a text."""
     if part.startswith(SCRIPT):
         return _OfScript(int(part[len(SCRIPT) : -1]))
     return _RUST[part] if part in _RUST else _Oniguruma(part)
 
 
 class _OfScript:
-    """Of a text, which characters are of a script."""
+    """The characters of a text that are of a script: bool[characters]."""
 
     def __init__(self, script: int) -> None:
         self._script = script
@@ -128,14 +144,14 @@ def _stage(split: Split, last: int) -> int:
 
 
 class _Oniguruma:
-    """Of a text, which characters are of a class of Oniguruma's: bool[characters]."""
+    """The characters of a text that are of a class of Oniguruma: bool[characters]."""
 
     def __init__(self, leaf: str) -> None:
         from tokenizers import Regex, pre_tokenizers
 
         try:
-            pattern = Regex(f"(?:{leaf})+")  # neighbours at once: each piece takes time
-        except Exception as error:  # `tokenizers` has no class of exceptions for it
+            pattern = Regex(f"(?:{leaf})+")  # matches neighbours at once: each piece takes time
+        except Exception as error:  # `tokenizers` raises a bare Exception
             raise VocabularyError(f"the tokenizer splits texts by {leaf!r}: that is not supported") from error
         self._remover = pre_tokenizers.Split(pattern, "removed")
 
@@ -144,7 +160,7 @@ class _Oniguruma:
 
 
 def _removed(pre_tokenizer: Any, text: str) -> NDArray[np.bool_]:
-    """Which characters are in no piece."""
+    """Return which characters are in no piece."""
     members = np.ones(len(text), dtype=np.bool_)
     for _, (first, last) in pre_tokenizer.pre_tokenize_str(text):
         members[first:last] = False
@@ -152,7 +168,7 @@ def _removed(pre_tokenizer: Any, text: str) -> NDArray[np.bool_]:
 
 
 def _stand_alone(pre_tokenizer: Any, text: str) -> NDArray[np.bool_]:
-    """Which characters are pieces of their own between letters."""
+    """Return which characters are pieces of their own between letters."""
     members = np.zeros(len(text), dtype=np.bool_)
     for _, (first, last) in pre_tokenizer.pre_tokenize_str("a" + "".join(character + "a" for character in text)):
         if first % 2 == 1 and last == first + 1:
@@ -193,7 +209,7 @@ _RUST: dict[str, Callable[[str], NDArray[np.bool_]]] = {
 
 
 def composes(character: str) -> bool:
-    """Whether a character may be composed with one before it, or change places with it."""
+    """Return whether a normalizer may compose a character with one before it, or put it before that."""
     return bool(character) and (
         unicodedata.combining(character) != 0
         or unicodedata.category(character).startswith("M")
@@ -201,37 +217,28 @@ def composes(character: str) -> bool:
     )
 
 
-SCRIPT = r"\p{tokenizers:script:"  # and a number: a class in regexes
-
-
-ANY_SCRIPT = -1  # of characters that go with any other: spaces, and those that are not assigned
-
-
-SURROGATES = range(0xD800, 0xE000)
-
-
-PLANES = ((0x0, 0x40000), (0xE0000, 0xE1000))  # all others are not assigned, or private
-
-
-PRIVATE = 0xE000
+# -- scripts, as "UnicodeScripts" sees them: it cuts between characters of different ones ----------------------------
 
 
 def scripts_of(text: str) -> NDArray[np.int16]:
-    """Of each character the number of its script, or ANY_SCRIPT."""
+    """Return the number of the script of each character, or ANY_SCRIPT."""
     codes = np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype="<u4")
     found: NDArray[np.int16] = _table()[codes]
     return found
 
 
 def script_pattern() -> str:
-    """A regex that matches a run of characters of one script, with those that go with any behind the first one."""
+    """Return a regex of runs of one script; characters that go with any script may follow the first one."""
     classes = [f"{SCRIPT}{script}}}" for script in range(_table().max() + 1)]
     return "|".join(f"{each}(?:{each}|{SCRIPT}{ANY_SCRIPT}}})*" for each in classes)
 
 
 @functools.cache
 def _table() -> NDArray[np.int16]:
-    """int16[0x110000]: by character, the number of its script."""
+    """Return the number of the script of each character: int16[0x110000].
+
+    A character between letters of another script is cut off. Scripts are numbered as they are found.
+    """
     from tokenizers import pre_tokenizers
 
     cutter = pre_tokenizers.UnicodeScripts()
@@ -251,7 +258,7 @@ def _table() -> NDArray[np.int16]:
 
 
 def _are_cut_off(cutter: Any, codes: NDArray[np.intp], letter: str) -> NDArray[np.bool_]:
-    """Which characters begin a piece behind a letter."""
+    """Return which characters begin a piece after a letter."""
     text = letter + "".join(chr(code) + letter for code in codes.tolist())
     firsts = np.array([first for _, (first, _) in cutter.pre_tokenize_str(text)])
     members = np.zeros(len(text), dtype=np.bool_)

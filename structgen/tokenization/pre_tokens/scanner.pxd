@@ -4,7 +4,7 @@ import cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
-cdef int UNKNOWN, KINDS, MANY_KINDS, MANY_CLASSES, NO_TEXT, NO_KIND, FIRST_KIND, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
+cdef int UNKNOWN, MAX_KINDS, MAX_MANY_KINDS, MANY_CLASSES, NO_TEXT, NO_KIND, FIRST_KIND, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
 
 
 cdef class TokenRows:
@@ -23,15 +23,15 @@ cdef class Scanner:
     cdef object _levels
     cdef object _memberships
     cdef dict _kinds            # by memberships, or by step of two levels
-    cdef list _members          # by kind: the same
-    cdef list _sets             # by state: whether a cut is to come first, and the guess
+    cdef list _members          # by kind: the memberships, or the step
+    cdef list _sets             # by state: its guesses, each with whether a cut comes first
     cdef dict _numbers
     cdef dict _cuts
     cdef dict _unions
     cdef list _ends
-    cdef int _row               # of the next two: more than there are kinds
+    cdef int _row               # row length of the next two: more than there are kinds
     cdef int[::1] _steps        # by state and kind: the state after it
-    cdef int[::1] _sure         # by state and kind: whether there surely is a cut
+    cdef int[::1] _sure         # by state and number of a cut: whether there surely is a cut
     cdef list _prefixes         # by partial character: its bytes
     cdef list _inner            # by partial character: the kind of its last byte
     cdef dict _forms            # by partial character: see `_forms_of`

@@ -1,9 +1,21 @@
-"""A pre-tokenizer as an automaton over bytes that is made as it is walked, and what it says of each token.
+r"""A pre-tokenizer as a finite automaton over bytes, made as it is walked; and the tokens that fit each of its states.
 
-A state is a set of guesses (`pre_tokenizers.py`) that fit the tokens so far; 0 is the empty set. Between the bytes of a
-character it waits: characters are put together by another automaton, of partial characters, that all states share. Of
-a character only counts which of the pre-tokenizer's classes it belongs to, its *kind*. Where there are splits of bytes,
-too (`levels.py`), a state does not wait: bytes within a character have kinds of their own.
+A state is a set of guesses about the cuts (`split_guesses.py`) that fit the tokens so far; state 0 is the empty set.
+Llama 3's pre-tokenizer splits `a   b` into `a`, two spaces, and ` b` (by `\s+(?!\S)`: all spaces of a run but the
+last). After the tokens `a`, `  ` (64, 256) two guesses are left:
+
+    the two spaces are a whole pre-token: there is a cut here, and one more space and a letter must follow
+    the run of spaces continues, or the text ends
+
+The token ` b` (293) fits the first guess, a third space fits both. `b` alone fits none: after it, the cut would have to
+be one space earlier.
+
+Between the bytes of a character a state waits: characters are put together by another automaton, of partial
+characters, that all states share. A character counts only by the classes of the pre-tokenizer's regexes that it belongs
+to, its *kind*. If there are splits of bytes, too (`levels.py`), a state does not wait: bytes within a character have
+kinds of their own.
+
+Assumes that the caller holds the vocabulary's lock: states are made on the way.
 """
 
 from __future__ import annotations
@@ -24,14 +36,14 @@ __all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
-KINDS = 256  # more than nearly any pre-tokenizer tells apart,
-MANY_KINDS = 1024  # or one with so many classes:
+MAX_KINDS = 256  # of characters, that a pre-tokenizer tells apart,
+MAX_MANY_KINDS = 1024  # or one with more classes than:
 MANY_CLASSES = 100
-NO_TEXT = -2  # of a character: no proper text holds it, or the bytes are no UTF-8
-FIRST_KIND = -3  # of a character: kind k is FIRST_KIND - k
+NO_TEXT = -2  # a character that no proper text holds, or bytes that are no UTF-8
+FIRST_KIND = -3  # a character of kind k is FIRST_KIND - k
 NOT_SURE = 0
 SURE = 1
-CUTTERS = 2  # how many cutting texts a token has at most
+CUTTERS = 2  # cutting texts that a token has at most
 NO_KIND = -1
 BLOCK = 4096  # characters whose kinds are found at once
 ROW = 64  # that differ only in their last byte
@@ -40,15 +52,15 @@ UNIFORM = ((0x40, 0xE0), (0xE1, 0xF0), (0xF0, 0x10F), (0x10F, 0x110))
 
 
 Guesses: TypeAlias = frozenset[tuple[bool, Any]]
-"""Guesses, and whether a cut comes right behind each: it is made by the first character that follows."""
+"""Guesses, each with whether a cut comes right after it: the first character that follows makes it."""
 
 
 class TokenRows:
-    """What may follow a state, as masks: uint32[words], token t is bit t % 32 of word t // 32.
+    """The tokens that fit a state, as masks: uint32[words], token t is bit t % 32 of word t // 32.
 
     Attributes:
         joins: tokens that can follow in the same pre-token, up to conflicts with the token before.
-        begins: tokens that can follow as the first of another one.
+        begins: tokens that can follow as the first of another pre-token.
         sure_joins, sure_begins: those of them that their own cutting text surely cuts off; a mask for each `Cutters`.
     """
 
@@ -59,8 +71,11 @@ class TokenRows:
         self.sure_begins = [np.zeros(words, dtype=np.uint32) for _ in range(CUTTERS)]
 
     def share(self, empty: TokenRows, keeps_begins: bool) -> None:
-        """Keeps only the tokens that can follow in the same pre-token, and those that begin another one if wanted; the
-        other masks become another one's, empty.
+        """Share masks that are not needed with an empty one.
+
+        Args:
+            empty: rows without tokens.
+            keeps_begins: whether `begins` is needed.
         """
         self.begins = self.begins if keeps_begins else empty.begins
         self.sure_joins = empty.sure_joins
@@ -68,11 +83,11 @@ class TokenRows:
 
 
 class Cutters:
-    """What cuts each token off: its *cutting text*.
+    """The cutting texts of all tokens: a text that surely ends a token if it comes next.
 
     Attributes:
-        cut_of: int32[tokens], which of the scanner's `cuts`; -1 for none.
-        completions: by token, bytes before it that complete the token's last character.
+        cut_of: int32[tokens], the number of the text in the scanner's `cuts`; -1 for none.
+        completions: by token, bytes before the text that complete the token's last character.
     """
 
     def __init__(self, cut_of: array[int], completions: dict[int, bytes]) -> None:
@@ -81,26 +96,23 @@ class Cutters:
 
 
 class Scanner:
-    """Follows a pre-tokenizer along the bytes of a text.
-
-    States are made as texts lead to them, for all matchers of a vocabulary: who asks holds the vocabulary's lock.
+    """Follows a pre-tokenizer along the bytes of a text. All matchers of a vocabulary share it.
 
     Args:
-        splits: the pre-tokenizer; none where the whole text is one pre-token.
+        splits: the splits of the pre-tokenizer; none if the whole text is one pre-token.
         memberships: for some characters, whether they are of each class of the splits; None for a character that no
             proper text holds.
-        cuts: ASCII texts, at most KINDS.
-        free_bytes: those that can always be followed by others, as bits of a number.
-        has_borders: whether what is asked for is not a sure cut, but that all tokens before are proper if there is a
-            border between tokens, cut or not.
-        leads: first bytes of several, as bits of a number, of which that is so where nothing has to fail yet.
-        behind: the splits of bytes.
+        cuts: ASCII texts that may make a cut before them, at most MAX_KINDS.
+        free_bytes: bytes that any text may follow, as bits of a number.
+        has_borders: whether a border between tokens is enough where a sure cut is asked for.
+        leads: first bytes of characters above ASCII after which nothing has to fail, as bits of a number.
+        byte_splits: the splits of bytes; None if there are none.
 
     Attributes:
         cuts_characters: whether a cut may come within a character.
-        start: the state at the beginning of a text, and behind most added tokens.
-        opened: the states where an opening counts, of each split that is one.
-        cuts: texts of which each may make sure that there is a cut before it, wherever it stands.
+        start: the state at the beginning of a text, and after most added tokens.
+        opened: the state after an added token for each split that is an opening.
+        cuts: the texts that may make a cut before them.
     """
 
     def __init__(
@@ -111,10 +123,10 @@ class Scanner:
         free_bytes: int,
         has_borders: bool = False,
         leads: int = 0,
-        behind: ByteSplits | None = None,
+        byte_splits: ByteSplits | None = None,
     ) -> None:
-        self.cuts_characters = behind is not None
-        self._levels: Levels = OneLevel(splits) if behind is None else TwoLevels(splits, behind)
+        self.cuts_characters = byte_splits is not None
+        self._levels: Levels = OneLevel(splits) if byte_splits is None else TwoLevels(splits, byte_splits)
         self.cuts = cuts
         self._has_borders = has_borders
         self._leads = leads
@@ -128,7 +140,7 @@ class Scanner:
         self._unions: dict[tuple[int, int], int] = {}
         self._ends: list[bool] = []
         classes = sum(len(split.program.leaves) for split in splits)
-        self._row = MANY_KINDS if classes > MANY_CLASSES else KINDS
+        self._row = MAX_MANY_KINDS if classes > MANY_CLASSES else MAX_KINDS
         self._steps = zeros(self._row, UNKNOWN)
         self._sure = zeros(self._row, UNKNOWN)
         self._prefixes = [b""]
@@ -158,11 +170,11 @@ class Scanner:
         return number
 
     def is_start(self, state: int) -> bool:
-        """Whether a piece of the text begins in a state, and so a pre-token."""
+        """Return whether a pre-token begins in a state in any case: at the beginning of a text or of a piece of it."""
         return self.start <= state <= self._last_start
 
     def cut(self, state: int) -> int:
-        """The state in which a cut has been guessed at this place."""
+        """Return the state with a cut guessed at this position."""
         known = self._cuts.get(state)
         if known is None:
             known = self._number(_with_cuts(self._sets[state]))
@@ -170,7 +182,7 @@ class Scanner:
         return known
 
     def union(self, state: int, other: int) -> int:
-        """The guesses of both."""
+        """Return the state with the guesses of two."""
         if state == other or not other:
             return state
         if not state:
@@ -181,27 +193,28 @@ class Scanner:
         return known
 
     def may_end(self, state: int) -> bool:
-        """Whether the text, or its piece up to an added token, may end here."""
+        """Return whether the text, or its piece up to an added token, may end here."""
         return self._ends[state]
 
     def step(self, state: int, kind: int) -> int:
-        """The state behind one more character of the same token."""
+        """Return the state after one more character of the same token."""
         after = self._steps[state * self._row + kind]
         return after if after != UNKNOWN else self._make_step(state, kind)
 
     def _make_step(self, state: int, kind: int) -> int:
-        number = self._number(_behind(self._levels, self._sets[state], self._members[kind]))
+        number = self._number(_after(self._levels, self._sets[state], self._members[kind]))
         self._steps[state * self._row + kind] = number
         return number
 
     def surely_cuts(self, state: int, cut: int) -> bool:
-        """Whether the text `cuts[cut]`, if it comes next, makes sure that there is a cut before it (or a border), and
-        that all tokens before it are proper, whatever follows.
+        """Return whether a text of `cuts`, if it comes next, makes sure that all tokens before it are proper.
+
+        There must be a cut before it (or a border), whatever follows.
         """
         sure = self._sure[state * self._row + cut]
         if sure == UNKNOWN:
             after = self._left(state)
-            for byte in self.cuts[cut]:  # there may be any cuts within it
+            for byte in self.cuts[cut]:  # it may itself be cut anywhere
                 within, _ = self.follow(after, 0, bytes([byte]))
                 after = self.union(within, self.follow(self.cut(after), 0, bytes([byte]))[0])
             sure = SURE if _is_settled(self._levels, self._sets[after]) else NOT_SURE
@@ -209,12 +222,13 @@ class Scanner:
         return sure == SURE
 
     def _left(self, state: int) -> int:
-        """The state in which a cut has been guessed at this place, or only a border."""
+        """Return the state with a cut guessed at this position; or, with borders, with a cut or none."""
         return self.union(self.cut(state), state) if self._has_borders else self.cut(state)
 
     def cutting_bytes(self, state: int) -> int:
-        """The bytes (ASCII, and `leads`; free ones) of which each, if it comes next, makes sure of that, as bits of a
-        number.
+        """Return the bytes that make sure of the same if they come next, as bits of a number.
+
+        Only ASCII and `leads` are looked at, and of these only free bytes are returned.
         """
         known = self._cutting_bytes.get(state)
         if known is None:
@@ -230,10 +244,10 @@ class Scanner:
     # -- characters -------------------------------------------------------------------------------------------------
 
     def byte(self, partial: int, byte: int) -> int:
-        """A byte behind a partial character.
+        """Add a byte to a partial character.
 
         Returns:
-            The partial character with it; or, if it is whole then, FIRST_KIND - kind, or NO_TEXT.
+            The number of the partial character with it; if it is complete, FIRST_KIND - kind, or NO_TEXT.
         """
         after = self._characters[partial * 256 + byte]
         return after if after != UNKNOWN else self._make_byte(partial, byte)
@@ -254,7 +268,7 @@ class Scanner:
         return self._characters[partial * 256 + byte]
 
     def _note(self, partial: int) -> None:
-        """Finds the kinds of the characters that one byte completes: they follow one another in Unicode."""
+        """Find the kinds of the characters that one byte completes: they follow one another in Unicode."""
         prefix = self._prefixes[partial]
         first = 0x80 if prefix else 0
         code = ord((prefix + bytes([first])).decode())
@@ -263,10 +277,10 @@ class Scanner:
             self._characters[partial * 256 + first + at] = kinds[code % BLOCK + at]
 
     def _kinds_of_block(self, block: int) -> list[int]:
-        """What `byte` returns for the characters of a block; to ask for many at once costs little more than for one."""
+        """Return what `byte` returns for each character of a block; asking for many at once costs little more."""
         for first, last in UNIFORM:
             if first <= block < last:
-                block = first  # to look at them all would take a second
+                block = first  # looking at them all would take a second
         known = self._blocks.get(block)
         if known is None:
             characters = [chr(code) for code in range(block * BLOCK, (block + 1) * BLOCK)]
@@ -279,7 +293,7 @@ class Scanner:
         return known
 
     def _inner_kind(self, prefix: bytes) -> int:
-        """The kind of the last byte of a partial character."""
+        """Return the kind of the last byte of a partial character; NO_KIND without splits of bytes."""
         return self._kind(self._levels.inner(prefix)) if isinstance(self._levels, TwoLevels) else NO_KIND
 
     def _kind(self, members: Any) -> int:
@@ -294,7 +308,7 @@ class Scanner:
         return kind
 
     def kind_of(self, text: bytes) -> int:
-        """The kind of the character that some bytes are; -1 if no proper text holds it."""
+        """Return the kind of a character, given as bytes; -1 if no proper text holds it."""
         after = 0
         for index in range(len(text)):
             after = self.byte(after, text[index])
@@ -303,11 +317,11 @@ class Scanner:
         return FIRST_KIND - after
 
     def text_of(self, partial: int) -> bytes:
-        """The bytes of a partial character."""
+        """Return the bytes of a partial character."""
         return self._prefixes[partial]
 
     def can_complete(self, state: int, partial: int) -> bool:
-        """Whether some character begins with a partial one, and fits a state."""
+        """Return whether some character begins with a partial one, and fits a state."""
         known = self._completed.get((state, partial))
         if known is None:
             known = self._completed[state, partial] = self._find_completed(state, partial)
@@ -315,7 +329,7 @@ class Scanner:
 
     def _find_completed(self, state: int, partial: int) -> bool:
         if self.cuts_characters:
-            return any(self._takes(state, form) for form in self._forms_of(partial))
+            return any(self._accepts(state, form) for form in self._forms_of(partial))
         low, high = _completions(self._prefixes[partial])
         tried: set[int] = set()
         for block in range(low // BLOCK, high // BLOCK + 1):
@@ -326,14 +340,14 @@ class Scanner:
                 tried.add(after)
         return False
 
-    def _takes(self, state: int, kinds: tuple[int, ...]) -> bool:
-        """Whether bytes of some kinds fit a state, one after another, with any cuts between them."""
+    def _accepts(self, state: int, kinds: tuple[int, ...]) -> bool:
+        """Return whether bytes of some kinds fit a state, one after another, with any cuts between them."""
         for kind in kinds:
             state = self.union(self.step(state, kind), self.step(self.cut(state), kind))
         return state > 0
 
     def _forms_of(self, partial: int) -> list[tuple[int, ...]]:
-        """The kinds of the bytes that complete a partial character, for all characters that begin so."""
+        """Return the kinds of the bytes that complete a partial character, for all characters that begin so."""
         known = self._forms.get(partial)
         if known is None:
             prefix = self._prefixes[partial]
@@ -350,7 +364,7 @@ class Scanner:
     # -- texts and tokens -------------------------------------------------------------------------------------------
 
     def follow(self, state: int, partial: int, text: bytes) -> tuple[int, int]:
-        """The state, and the partial character, behind the bytes of one token."""
+        """Return the state and the partial character after the bytes of one token."""
         for index in range(len(text)):
             after = self.byte(partial, text[index])
             if after >= 0:
@@ -366,15 +380,15 @@ class Scanner:
         return state, partial
 
     def mark(self, state: int, partial: int, trie: TokenTrie, cutters: Sequence[Cutters], row: Any, sure: Any) -> None:
-        """Walks the vocabulary for the tokens that fit a state.
+        """Walk the vocabulary for the tokens that fit a state.
 
         Args:
-            state: where they begin.
-            partial: in which character.
+            state: the state before them.
+            partial: the partial character before them.
             trie: the tokens.
-            cutters: what cuts tokens off, CUTTERS of them.
+            cutters: the cutting texts of tokens, CUTTERS of them.
             row: uint32[words], gets the tokens.
-            sure: for each of the cutters uint32[words], gets those of them that they surely cut off.
+            sure: for each of the cutters uint32[words], gets those tokens that they surely cut off.
         """
         first, second = cutters
         sure_first, sure_second = sure
@@ -400,14 +414,14 @@ class Scanner:
             node += 1
 
     def ends(self, trie: TokenTrie, size: int) -> list[tuple[int, int]]:
-        """Walks the vocabulary for where its tokens lead, each by itself.
+        """Walk the vocabulary for the states after its tokens, each by itself.
 
         Args:
-            trie: the tokens,
-            size: and how many there are.
+            trie: the tokens.
+            size: the number of tokens.
 
         Returns:
-            By token the state behind it, 0 if no proper text holds it, and the character that it leaves unfinished.
+            By token, the state after it, 0 if no proper text holds it; and the character that it leaves unfinished.
         """
         found = [(0, 0)] * size
         states = zeros(trie.max_depth + 1)
@@ -425,7 +439,7 @@ class Scanner:
         return found
 
     def _descend(self, states: array[int], partials: array[int], depth: int, byte: int) -> int:
-        """Follows a byte to a depth of a trie; the state there, 0 if no proper text holds it."""
+        """Follow a byte to a depth of a trie, and return the state there; 0 if no proper text holds it."""
         after = self.byte(partials[depth - 1], byte)
         states[depth] = states[depth - 1]
         partials[depth] = 0
@@ -438,7 +452,7 @@ class Scanner:
         return states[depth]
 
     def _is_cut_off(self, state: int, partial: int, token: int, cutters: Cutters) -> bool:
-        """Whether a token's cutting text surely cuts it off, where it leads to a state."""
+        """Return whether a token that leads to a state is surely cut off by its cutting text."""
         cut = cutters.cut_of[token]
         if cut < 0:
             return False
@@ -458,8 +472,8 @@ def _with_cuts(guesses: Guesses) -> Guesses:
     return frozenset((True, guess) for is_cut, guess in guesses if not is_cut)
 
 
-def _behind(levels: Levels, guesses: Guesses, step: Any) -> Guesses:
-    """What can be guessed behind a character, before which there are cuts where they were guessed, and only there."""
+def _after(levels: Levels, guesses: Guesses, step: Any) -> Guesses:
+    """Return the guesses after a character that has a cut before it where one was guessed, and only there."""
     return frozenset(
         (False, after)
         for wants_cut, guess in guesses
@@ -477,18 +491,18 @@ def _is_waiting(levels: Levels, guesses: Guesses) -> bool:
 
 
 def _is_last(prefix: bytes) -> bool:
-    """Whether one byte completes a partial character."""
+    """Return whether one byte completes a partial character."""
     return bool(prefix) and len(prefix) + 1 == character_length(prefix)
 
 
 def character_length(text: bytes) -> int:
-    """How many bytes a character has, by its first one."""
+    """Return the number of bytes of a character, by its first one."""
     lead = text[0]
     return 1 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 1
 
 
 def _completions(prefix: bytes) -> tuple[int, int]:
-    """The first and the last character that begin with some bytes."""
+    """Return the code points of the first and the last character that begin with some bytes."""
     missing = character_length(prefix) - len(prefix)
     least = next(byte for byte in range(0x80, 0xC0) if may_follow(prefix, byte))
     most = next(byte for byte in range(0xBF, 0x7F, -1) if may_follow(prefix, byte))
@@ -498,7 +512,7 @@ def _completions(prefix: bytes) -> tuple[int, int]:
 
 
 def may_follow(prefix: bytes, byte: int) -> bool:
-    """Whether a byte continues, or begins, a character of several bytes (RFC 3629)."""
+    """Return whether a byte may follow the first bytes of a character; or, after none, begin one (RFC 3629)."""
     if not prefix:
         return character_length(bytes([byte])) > 1
     if len(prefix) > 1:

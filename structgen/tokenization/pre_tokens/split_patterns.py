@@ -1,11 +1,22 @@
-r"""The regexes that pre-tokenizers split by, as programs that are followed one character at a time.
+r"""The regexes of pre-tokenizers, compiled to programs that are followed one character at a time.
 
-Their meaning is that of a backtracking engine (Oniguruma, in `tokenizers`): of all ways to match, the first one in the
-order of alternatives and quantifiers counts, not the longest. A program is the usual one of threads in order of
-preference (Pike; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).
+They mean what a backtracking engine finds (Oniguruma, in `tokenizers`): of all ways to match, the first in the order of
+alternatives and quantifiers counts, not the longest. A program keeps threads in order of preference (Pike; Cox,
+"Regular Expression Matching: the Virtual Machine Approach", 2009). ` ?\p{L}+|\s` is compiled to
 
-What a class of characters holds (`\p{L}`, `[^\s\p{N}]`, `(?i:s)`) is not decided here: each stays as its source, and
-`tokenizers` itself says which characters it matches, in its own version of Unicode.
+    0  split 1, 8
+    1  split 2, 3        the space is preferred to none
+    2  leaf ` `
+    3  leaf \p{L}
+    4  split 5, 7        one more letter is preferred to the end
+    5  leaf \p{L}
+    6  split 4, 4        a jump
+    7  split 9, 9
+    8  leaf \s
+    9  match
+
+The classes of characters (`\p{L}`, `[^\s\p{N}]`, `(?i:s)`) stay as their sources, *leaves*. `tokenizers` itself is
+asked which characters they match, in its own version of Unicode (`character_classes.py`).
 """
 
 from __future__ import annotations
@@ -19,17 +30,17 @@ from structgen.errors import VocabularyError
 
 __all__ = ["Program", "Threads", "compile_pattern", "empty_pattern", "is_one_character", "literal_pattern", "union_of"]
 
-MAX_COPIES = 256  # of a repeated part
-MAX_BEHIND = 4  # classes that it is looked behind for
+MAX_COPIES = 256  # copies of a repeated part
+MAX_LOOK_BEHINDS = 4  # classes that a pattern looks behind for
 
 Threads: TypeAlias = tuple[int, ...]
-"""Places of a program, the preferred one first; what may match an empty text from there is not followed yet."""
+"""Positions in a program, the preferred one first; steps that read no character are not followed yet."""
 
 _PART = re.compile(r"\\[pP]\{\w+\}|\\[sdrn]")
 _UNION = re.compile(rf"\[(\^?)((?:{_PART.pattern})+)\]")
 _NAMED = {r"\r": r"\x{d}", r"\n": r"\x{a}"}
 _SEVERAL = tuple({text for code in range(0x10000) if len(text := chr(code).casefold()) > 1})
-"""What single characters become where case does not matter: `ss` for ß. None is beyond the Basic Multilingual Plane."""
+"""Texts that single characters stand for if case does not matter: `ss` for ß. All are below U+10000."""
 _TOKEN = re.compile(
     r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?<?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
     |(?P<repeat>(?:[*+?]|\{[0-9]*(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^]|\\[bBAz])
@@ -55,14 +66,14 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The first of several that leads to a match."""
+    """Alternatives, the preferred one first."""
 
     options: tuple[_Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Repeat:
-    """A part several times; `mode` is "" (as often as possible), "?" (as rarely), or "+" (and it stays so)."""
+    """A part several times; `mode` is "" (greedy), "?" (lazy) or "+" (possessive)."""
 
     part: _Node
     least: int
@@ -72,7 +83,7 @@ class _Repeat:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """That the next character is, or is not, one of a class; at the end of the text there is none."""
+    """A look-ahead: the next character is, or is not, of a class. At the end of the text it is of none."""
 
     source: str
     negative: bool
@@ -80,7 +91,7 @@ class _Look:
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The same of the character before; at the beginning there is none."""
+    """A look-behind: the same for the character before. At the beginning of the text it is of no class."""
 
     source: str
     negative: bool
@@ -102,6 +113,10 @@ _ANCHORS: dict[str, _Node] = {
 class Program:
     """A pattern as a program.
 
+    Args:
+        node: its syntax tree.
+        pattern: its source, for error messages.
+
     Attributes:
         leaves: the sources of the classes of characters that it asks about.
     """
@@ -110,55 +125,55 @@ class Program:
         self._pattern = pattern
         self.leaves: list[str] = []
         # ("leaf" or "is" or "not", number of a leaf) or ("behind", number of a leaf, whether it must not be of it) or
-        # ("split", preferred place, other place) or ("match",) or ("never",)
+        # ("split", preferred position, other position) or ("match",) or ("never",)
         self._code: list[tuple[str, int, int]] = []
         self._emit(node)
         self._code.append(("match", 0, 0))
-        self._places = self._code
+        self._positions = self._code
         if self.may_match(()):
             raise _unsupported(pattern, "it matches the empty text")
 
     @property
     def start(self) -> Threads:
-        """Before the first character of a match, at the beginning of a text."""
+        """The threads before the first character of a match, at the beginning of a text."""
         return (0,)
 
-    def start_behind(self, before: Threads | int | None) -> Threads:
-        """Before the first character of a match.
+    def start_after(self, before: Threads | int | None) -> Threads:
+        """Return the threads before the first character of a match.
 
         Args:
-            before: the threads of a match that ends here, or what `between` returned; none at the beginning of a text.
+            before: the threads of a match that ends here, or the result of `between`; none at the beginning of a text.
         """
         return (0,)
 
     def between(self, members: Sequence[bool] | None) -> int | None:
-        """What counts of the character before, where no match is followed.
+        """Return what counts about the character before, where no match is followed.
 
         Args:
-            members: of which of the classes it is.
+            members: the classes that it belongs to.
         """
         return None
 
     def advance(self, threads: Threads, members: Sequence[bool] | None) -> tuple[Threads, bool]:
-        """Follows threads over one character.
+        """Follow threads over one character.
 
         Args:
-            threads: where they are before it.
-            members: whether the character is of the class, for each of `leaves`; None is the end of the text.
+            threads: the threads before it.
+            members: for each of `leaves`, whether the character is of the class; None is the end of the text.
 
         Returns:
-            The threads that are preferred to a match that ends before the character, after it; all of them where there
-            is no such match. And whether there is one.
+            The threads after it that are preferred to a match that ends before it; all threads if there is no such
+            match. And whether there is one.
         """
         after: list[int] = []
         seen: set[int] = set()
         stack = list(reversed(threads))
         while stack:
-            place = stack.pop()
-            if place in seen:
+            position = stack.pop()
+            if position in seen:
                 continue
-            seen.add(place)
-            kind, first, second = self._code[place]
+            seen.add(position)
+            kind, first, second = self._code[position]
             if kind == "match":
                 return tuple(dict.fromkeys(after)), True
             if kind == "split":
@@ -167,13 +182,13 @@ class Program:
                 continue
             elif kind == "leaf":
                 if members is not None and members[first]:
-                    after.append(place + 1)
+                    after.append(position + 1)
             elif (members is not None and members[first]) == (kind == "is"):
-                stack.append(place + 1)
+                stack.append(position + 1)
         return tuple(dict.fromkeys(after)), False
 
     def matches_here(self, threads: Threads) -> bool:
-        """Whether one of the threads ends a match here, whatever follows."""
+        """Return whether one of the threads ends a match here, whatever follows."""
         stack, seen = list(threads), set(threads)
         while stack:
             kind, first, second = self._code[stack.pop()]
@@ -187,55 +202,57 @@ class Program:
 
     @property
     def is_class(self) -> bool:
-        """Whether it is just a class of characters."""
-        return [kind for kind, _, _ in self._places] == ["leaf", "match"]
+        """Whether the pattern is just a class of characters."""
+        return [kind for kind, _, _ in self._positions] == ["leaf", "match"]
 
     def leaf_of(self, character: str) -> int:
-        """The number of the class that only holds a character, a new one if need be."""
+        """Return the number of the class that holds only a character; it is added if it is new."""
         return self._leaf(_quoted(character))
 
     @property
     def looks(self) -> bool:
-        """Whether it looks at characters that are not part of a match."""
-        return any(kind in ("is", "not", "behind") for kind, _, _ in self._places)
+        """Whether the pattern looks at characters that are not part of a match."""
+        return any(kind in ("is", "not", "behind") for kind, _, _ in self._positions)
 
     @property
     def looks_behind(self) -> bool:
-        """Whether it looks at characters before a match, or at those within it again."""
-        return any(kind == "behind" for kind, _, _ in self._places)
+        """Whether the pattern looks behind: before a match, or at characters of it."""
+        return any(kind == "behind" for kind, _, _ in self._positions)
 
     def may_hold(self, rows: Iterable[Sequence[bool]]) -> bool:
-        """Whether a match may hold one of some characters.
+        """Return whether a match may hold one of some characters.
 
         Args:
-            rows: of each, of which of the classes it is.
+            rows: for each character, the classes that it belongs to.
         """
-        taken = [leaf for kind, leaf, _ in self._places if kind == "leaf"]
-        return any(members[leaf] for members in rows for leaf in taken)
+        read = [leaf for kind, leaf, _ in self._positions if kind == "leaf"]
+        return any(members[leaf] for members in rows for leaf in read)
 
     def may_match(self, rows: Sequence[Sequence[bool]]) -> bool:
-        """Whether it may match a text of some characters, between others.
+        """Return whether the pattern may match a text of some characters, between others.
 
         Args:
-            rows: of each character, of which of the classes it is.
+            rows: for each character, the classes that it belongs to.
         """
         threads = {0}
         for members in rows:
             reached = self._reached(threads)
             threads = {
-                place + 1 for place in reached if self._code[place][0] == "leaf" and members[self._code[place][1]]
+                position + 1
+                for position in reached
+                if self._code[position][0] == "leaf" and members[self._code[position][1]]
             }
-        return any(self._places[place][0] == "match" for place in self._reached(threads))
+        return any(self._positions[position][0] == "match" for position in self._reached(threads))
 
     def _reached(self, threads: Iterable[int]) -> set[int]:
-        """Where threads get before the next character, whatever that is."""
+        """Return the positions that threads reach before the next character, whatever that is."""
         stack = list(threads)
         seen = set(stack)
         while stack:
-            place = stack.pop()
-            kind, first, second = self._places[place]
+            position = stack.pop()
+            kind, first, second = self._positions[position]
             looks = kind in ("is", "not", "behind")
-            found = {first, second} if kind == "split" else {place + 1} if looks else set()
+            found = {first, second} if kind == "split" else {position + 1} if looks else set()
             stack += found - seen
             seen |= found
         return seen
@@ -298,47 +315,47 @@ class Program:
             self._emit_possessive(node, ends)
 
     def _check_repeated(self, part: _Node) -> None:
-        """What is repeated must not be empty: Oniguruma ends the loop there, whatever the count is."""
+        """Make sure that a repeated part is not empty: Oniguruma ends the loop there, whatever the count is."""
         before, self._code = self._code, []
         self._emit(part)
-        self._code, self._places = before, [*self._code, ("match", 0, 0)]
+        self._code, self._positions = before, [*self._code, ("match", 0, 0)]
         if self.may_match(()):
             raise _unsupported(self._pattern, "a part that may be empty is repeated")
 
     def _emit_possessive(self, node: _Repeat, ends: list[int]) -> None:
-        """What is possessive never gives a character back: it ends only where no further one of its class follows."""
+        """Emit a possessive repetition: it ends only where no further character of its class follows."""
         if not isinstance(node.part, _Leaf):
             raise _unsupported(self._pattern, "more than one character is repeated possessively")
-        jump = self._jump()  # after the most that are allowed, it ends anyway
+        jump = self._jump()  # after the maximum number, it ends anyway
         for split in ends:
             self._code[split] = ("split", split + 1, len(self._code))
         self._code.append(("not", self._leaf(node.part.source), 0))
         self._code[jump] = ("split", len(self._code), len(self._code))
 
     def _jump(self) -> int:
-        """Leaves room for a jump; returns where."""
+        """Reserve a position for a jump, and return it."""
         self._code.append(("split", 0, 0))
         return len(self._code) - 1
 
 
 class _LookingBehind(Program):
-    """A program that asks about the character before, too: with a copy of it for each answer.
+    """A program that looks behind: it has a copy of its code for each set of classes of the character before.
 
-    Threads are in the copy of the character that was read last. (So other programs have no bigger states.)
+    Threads are in the copy for the character that was read last. (So the states of other programs are no bigger.)
     """
 
     def __init__(self, node: _Node, pattern: str) -> None:
         super().__init__(node, pattern)
-        self._asked = sorted({leaf for kind, leaf, _ in self._places if kind == "behind"})
-        if len(self._asked) > MAX_BEHIND:
-            raise _unsupported(pattern, f"it looks behind for more than {MAX_BEHIND} classes of characters")
-        self._size = len(self._places)
+        self._asked = sorted({leaf for kind, leaf, _ in self._positions if kind == "behind"})
+        if len(self._asked) > MAX_LOOK_BEHINDS:
+            raise _unsupported(pattern, f"it looks behind for more than {MAX_LOOK_BEHINDS} classes of characters")
+        self._size = len(self._positions)
         self._code = []
         for answer in range(1 << len(self._asked)):  # 0 is that of the beginning, too
-            self._code += [self._answered(at, *place, answer) for at, place in enumerate(self._places)]
+            self._code += [self._answered(at, *position, answer) for at, position in enumerate(self._positions)]
 
     def _answered(self, at: int, kind: str, first: int, second: int, answer: int) -> tuple[str, int, int]:
-        """A place in the copy of an answer."""
+        """Return an instruction in the copy for an answer."""
         copy = answer * self._size
         if kind == "split":
             return kind, first + copy, second + copy
@@ -347,27 +364,30 @@ class _LookingBehind(Program):
         is_member = bool(answer >> self._asked.index(first) & 1)
         return ("never", 0, 0) if is_member == bool(second) else ("split", at + 1 + copy, at + 1 + copy)
 
-    def start_behind(self, before: Threads | int | None) -> Threads:
-        """Before the first character of a match; see `Program`."""
+    def start_after(self, before: Threads | int | None) -> Threads:
+        """Return the threads before the first character of a match; see `Program`."""
         answer = before if isinstance(before, int) else before[0] // self._size if before else 0
         return (answer * self._size,)
 
     def between(self, members: Sequence[bool] | None) -> int | None:
-        """What counts of the character before, where no match is followed."""
+        """Return what counts about the character before, where no match is followed."""
         return sum(members[leaf] << at for at, leaf in enumerate(self._asked)) if members is not None else 0
 
     def advance(self, threads: Threads, members: Sequence[bool] | None) -> tuple[Threads, bool]:
-        """Follows threads over one character; see `Program`."""
+        """Follow threads over one character; see `Program`."""
         after, is_match = super().advance(threads, members)
         copy = (self.between(members) or 0) * self._size
-        return tuple(dict.fromkeys(place % self._size + copy for place in after)), is_match
+        return tuple(dict.fromkeys(position % self._size + copy for position in after)), is_match
 
 
 def compile_pattern(pattern: str) -> Program:
-    """The program of a pre-tokenizer's regex.
+    """Return the program of a pre-tokenizer's regex.
+
+    Args:
+        pattern: the regex, in Oniguruma's syntax.
 
     Raises:
-        VocabularyError: it has something that is not supported (references, longer looks …), named.
+        VocabularyError: it has a part that is not supported (references, longer look-arounds …); named.
     """
     parser = _Parser(pattern)
     node = parser.parse()
@@ -378,12 +398,12 @@ def compile_pattern(pattern: str) -> Program:
 
 
 def literal_pattern(text: str) -> Program:
-    """The program of a text that is taken literally."""
+    """Return the program of a text that is matched literally."""
     return Program(_Row(tuple(_Leaf(_quoted(character)) for character in text)), text)
 
 
 def empty_pattern() -> Program:
-    """The program of a pattern that matches nothing."""
+    """Return the program of a pattern that matches nothing."""
     return Program(_Choice(()), "")
 
 
@@ -392,7 +412,7 @@ def _quoted(character: str) -> str:
 
 
 def union_of(leaf: str) -> tuple[bool, list[str]]:
-    """A class of characters as a union of others, or as all that is not in one: whether it is the latter, and which."""
+    """Return a class as a union of other classes: whether it is the complement of the union, and the classes."""
     if leaf in (r"\S", r"\D"):
         return True, [leaf.lower()]
     found = _UNION.fullmatch(leaf)
@@ -402,7 +422,7 @@ def union_of(leaf: str) -> tuple[bool, list[str]]:
 
 
 def is_one_character(leaf: str) -> bool:
-    """Whether a class is one character, up to upper and lower case."""
+    """Return whether a class is one character, up to upper and lower case."""
     return re.fullmatch(r"(\(\?i:)?\\x\{[0-9a-f]+\}\)?", leaf) is not None
 
 
@@ -411,7 +431,7 @@ def _unsupported(pattern: str, what: str) -> VocabularyError:
 
 
 class _Parser:
-    """Recursive descent over Oniguruma's syntax, as far as pre-tokenizers use it."""
+    """A recursive-descent parser of Oniguruma's syntax, as far as pre-tokenizers use it."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -441,7 +461,7 @@ class _Parser:
 
     def _row(self) -> _Node:
         parts: list[_Node] = []
-        folded = ""  # the characters before, where their case does not matter
+        folded = ""  # the characters before, if case does not matter
         while (token := self._peek()) and token.lastgroup not in ("bar", "close"):
             if token.lastgroup == "repeat":
                 if not parts:
@@ -458,7 +478,7 @@ class _Parser:
 
     def _repeated(self, part: _Node, text: str) -> _Repeat:
         if isinstance(part, (_Look, _Repeat)):
-            raise self._refused("what is repeated is no character or group")
+            raise self._refused("a quantifier follows neither a character nor a group")
         braces = text.startswith("{")
         count, mode = (text[1 : text.index("}")], text[text.index("}") + 1 :]) if braces else (text[0], text[1:])
         if braces and mode == "+":  # Oniguruma repeats it once more
@@ -503,7 +523,7 @@ class _Parser:
 
     @staticmethod
     def _character(token: re.Match[str]) -> str | None:
-        """The character that a token stands for; None where it is none, or an escape, which stays as it is."""
+        """Return the character that a token of the syntax stands for; None if it is none, or an escape, which stays."""
         if token.lastgroup == "code":
             return chr(int(token[0].strip("\\xu{}"), 16))
         return token[0] if token.lastgroup == "character" and token[0] != "." else None
@@ -524,7 +544,7 @@ class _Parser:
         return node
 
     def _set(self) -> str:
-        """A class in brackets, as it stands."""
+        """Return the source of a class in brackets."""
         first, depth = self._at, 0
         if self._pattern.startswith(("[]", "[^]"), first):
             raise self._refused("a class begins with ']'")

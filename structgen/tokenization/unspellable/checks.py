@@ -1,4 +1,8 @@
-"""Which texts a tokenizer can spell at all, and the refusal of what names others."""
+"""Checks for texts that a tokenizer cannot spell: schemas and grammars that name one are refused by name.
+
+No sequence of tokens spells a text that the tokenizer would change (`É` under Lowercase), that it has no tokens for, or
+that holds the text of a special token: `{"const": "<|end|>"}` has no proper tokenization.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +28,12 @@ _HINT = "tokenization='any' writes it by what tokens there are"
 
 
 class Spelling:
-    """Looks at texts and patterns before anything is generated.
+    """The checks of one tokenizer, before anything is generated.
 
     Args:
-        parts: of the tokenizer,
-        vocabulary: and its tokens,
-        added: those of them that are found in a text before all else.
+        parts: the parts of the tokenizer.
+        vocabulary: its tokens.
+        added: its added tokens.
     """
 
     def __init__(self, parts: Parts, vocabulary: Vocabulary, added: AddedTokens) -> None:
@@ -40,13 +44,13 @@ class Spelling:
 
     @cached_property
     def spellable(self) -> Spellable:
-        """Takes what cannot be spelled out of grammars."""
+        """The narrowing of grammars to texts that can be spelled."""
         texts = [text.encode() for token, text in self._parts.added.items() if token not in self._added.spelled]
         return Spellable(sorted(texts), self._may_keep, self._keeps_character if self._replacing else composes)
 
     @cached_property
     def _unspelled(self) -> re.Pattern[str] | None:
-        """Finds texts of added tokens that no text holds."""
+        """The regex of added tokens' texts that no text may hold."""
         texts = self.spellable.unspelled
         return re.compile("|".join(re.escape(text.decode()) for text in texts)) if texts else None
 
@@ -56,11 +60,11 @@ class Spelling:
 
     @cached_property
     def _replacing(self) -> list[Split]:
-        """What is replaced wherever it stands: no look goes beyond."""
+        """The splits of what a normalizer replaces wherever it stands, without looking at the text around."""
         return [split for split in self._parts.replacing if not split.program.looks]
 
     def _is_left(self, text: str) -> bool:
-        """Whether nothing in a text is replaced or taken away."""
+        """Return whether nothing in a text is replaced or removed."""
         rows = list(self._parts.memberships(text))
         for split in self._replacing:
             guesses = {opened((split,))}
@@ -72,7 +76,7 @@ class Spelling:
         return True
 
     def check_separators(self, whitespace: str, are_lines: bool) -> None:
-        """Makes sure that what stands between the values of JSON can be spelled.
+        """Make sure that the white space between the values of JSON can be spelled.
 
         Args:
             whitespace: see `SchemaArguments`.
@@ -89,7 +93,7 @@ class Spelling:
             self.check_texts(["\n"])
 
     def check_texts(self, texts: Iterable[str]) -> None:
-        """Makes sure that texts can be spelled.
+        """Make sure that texts can be spelled.
 
         Raises:
             VocabularyError: one holds an added token's text, or what the tokenizer changes or has no tokens for.
@@ -99,7 +103,7 @@ class Spelling:
                 raise VocabularyError(f"the tokenizer cannot spell {text!r}", hint=_HINT)
 
     def check_languages(self, languages: Iterable[Language], limits: Limits) -> None:
-        """Makes sure that each has a text that can be spelled, as far as `Spellable` knows.
+        """Make sure that each language has a text that can be spelled, as far as `Spellable` knows.
 
         Raises:
             VocabularyError: one has none.
@@ -111,7 +115,7 @@ class Spelling:
                 raise VocabularyError(f"the tokenizer cannot spell a text of the pattern {pattern!r}", hint=_HINT)
 
     def _keeps(self, text: str) -> bool:
-        """Whether the tokenizer has tokens for a text, and changes nothing in it."""
+        """Return whether the tokenizer has tokens for a text, and changes nothing in it."""
         if not all(map(self._keeps_character, text)) or (self._replacing and not self._is_left(text)):
             return False
         is_normal = self._parts.is_normal
@@ -119,34 +123,34 @@ class Spelling:
 
     @cached_property
     def _in_added(self) -> frozenset[str]:
-        """The characters of added tokens whose texts could not be spelled otherwise."""
+        """The characters of added tokens whose texts other tokens could not spell."""
         spelled = [self._parts.added[token] for token in self._added.spelled]
         return frozenset("".join(text for text in spelled if not self._keeps(text)))
 
     def _may_keep(self, text: str) -> bool:
-        """The same of a text that may be part of an added token's."""
+        """Return the same for a text that may be part of an added token's text."""
         return not self._in_added.isdisjoint(text) or self._keeps(text)
 
     def _keeps_character(self, character: str) -> bool:
         known = self._kept_characters.get(character)
-        if known is None:  # all of ASCII at once: to ask takes time
+        if known is None:  # asks for all of ASCII at once: asking takes time
             characters = ASCII if character.isascii() else character
             for each, members in zip(characters, self._parts.memberships(characters), strict=True):
                 data = each.encode(errors="ignore")
                 has_tokens = bool(self._parts.pieces) or self._single_bytes.issuperset(data)
-                is_kept = has_tokens and members is not None and not _takes_away(self._parts.splits, members)
+                is_kept = has_tokens and members is not None and not _removes(self._parts.splits, members)
                 self._kept_characters[each] = is_kept and self._keeps_bytes(data)
             known = self._kept_characters[character]
         return known
 
     def _keeps_bytes(self, data: bytes) -> bool:
-        """Whether no split behind ByteLevel takes one of some bytes away."""
-        behind = self._parts.behind
-        return behind is None or not any(_takes_away(behind.splits, behind.members[byte]) for byte in data)
+        """Return whether no split after ByteLevel removes one of some bytes."""
+        byte_splits = self._parts.byte_splits
+        return byte_splits is None or not any(_removes(byte_splits.splits, byte_splits.members[byte]) for byte in data)
 
 
-def _takes_away(splits: Iterable[Split], members: Sequence[bool]) -> bool:
-    """Whether a pre-tokenizer takes a character away wherever it stands."""
+def _removes(splits: Iterable[Split], members: Sequence[bool]) -> bool:
+    """Return whether a pre-tokenizer removes a character wherever it stands."""
     return any(
         (split.behavior == "gaps_removed" and not any(members[split.first_leaf :][: len(split.program.leaves)]))
         or (split.behavior == "removed" and not split.program.looks and not _may_stay(split, members))
@@ -155,5 +159,5 @@ def _takes_away(splits: Iterable[Split], members: Sequence[bool]) -> bool:
 
 
 def _may_stay(split: Split, members: Sequence[bool]) -> bool:
-    """Whether a text may begin with a character."""
+    """Return whether a text may begin with a character."""
     return any(True for _ in options((split,), opened((split,)), members))

@@ -1,4 +1,4 @@
-"""The texts and patterns that a schema or a grammar names: a tokenizer that cannot spell one would be stuck in it."""
+"""The texts and patterns that a schema or a grammar names, which are checked before generation (`checks.py`)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _REFUSING = frozenset({"not", "if"})
 
 
 def named_texts(given: Any, source: Source | None) -> Iterator[str]:
-    """The literals of a grammar; the values and keys of a schema, as they are written.
+    """Yield the literals of a grammar; or the values and keys of a schema, as JSON.
 
     Args:
-        given: what was compiled.
-        source: the schema, if it is one; of JSON Lines that of each.
+        given: the input of the compiler.
+        source: the schema, if it is one; for JSON Lines, that of a line.
     """
     if isinstance(given, Grammar):
         for rule in given.tree.rules:
@@ -41,11 +41,11 @@ def named_texts(given: Any, source: Source | None) -> Iterator[str]:
 
 
 def named_patterns(source: Source | None, limits: Limits) -> Iterator[Language]:
-    """The patterns of a schema's strings.
+    """Yield the patterns of a schema's strings.
 
     Args:
-        source: the schema, if it is one; of JSON Lines that of each.
-        limits: bounds on their regexes.
+        source: the schema, if it is one; for JSON Lines, that of a line.
+        limits: bounds on the regexes.
     """
     if source is not None:
         for part in _parts(source.json_schema):
@@ -67,7 +67,7 @@ def _written(text: str) -> str:
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """The objects in a schema, as far as values have to be as they say, and not only are refused."""
+    """Yield the subschemas of a schema, without those that only refuse values."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()

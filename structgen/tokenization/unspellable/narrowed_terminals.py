@@ -1,9 +1,15 @@
-"""Grammars without texts that the tokenizer does not spell: they hold a special token's, or what it would change.
+"""Removes from the terminals of a grammar the texts that the tokenizer cannot spell.
 
-A pattern such as `<(b|i|s)>` would lead into `<s>`, which is one token of Llama 2 and stands for no text: behind `<s`
-there is no way on. Without such texts it does not lead there. Only terminals that may leave no other way are changed:
-a place from which every byte completes a special token needs a part of the regex that matches such bytes alone; and
-one from which every character would be changed, a part that matches such characters alone.
+The pattern `<(b|i|s)>` would lead into `<s>`, which is a special token of Llama 2 and stands for no text: after `<s`,
+nothing could follow. Without this text, the terminal is `<(b|i)>`.
+
+Only terminals that may leave no other way are changed:
+
+- for the text of a special token, those with a part that matches nothing but last bytes of such texts (`>`): elsewhere
+  the masks choose another byte;
+- for a text that the tokenizer would change, those with a literal that holds it, or a class of such characters only.
+
+Texts that several terminals of the rules make up together are refused, see `rules_together.py`.
 """
 
 from __future__ import annotations
@@ -21,26 +27,26 @@ from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.tokenization.pre_tokens.character_classes import composes
-from structgen.tokenization.unspellable.narrowed_rules import spelled, terminals_of
+from structgen.tokenization.unspellable.rules_together import check_changed_texts, check_special_texts, terminals_of
 from structgen.tokenization.unspellable.special_texts import SpecialTexts
 
 __all__ = ["Spellable"]
 
-KEPT = 4096  # terminals
-FEW = 256  # characters of a class; of more some stay what they are
+MAX_KEPT = 4096  # terminals whose narrowed form is kept
+MAX_CLASS = 256  # characters of a class that is looked at; of more, some stay as they are
 MAX_TOGETHER = 5  # characters that are looked at together
-MAX_ASKED = 5000  # texts of more than two
-ALL = (1 << 256) - 1
+MAX_ASKED = 5000  # texts of more than two characters that the normalizer is asked about
+ALL_BYTES = (1 << 256) - 1
 DIGITS = sum(1 << byte for byte in b"0123456789.")
-ABOVE_ASCII = ALL ^ (1 << 128) - 1
+ABOVE_ASCII = ALL_BYTES ^ (1 << 128) - 1
 
 
 class Spellable:
-    """Takes texts out of terminals.
+    """The part of a grammar that a tokenizer can spell.
 
     Args:
-        unspelled: the texts of special tokens, none of them empty, which no spelled text holds.
-        keeps: whether the tokenizer leaves a text as it is. Where it does not, neither does it one that holds the text.
+        unspelled: the texts of special tokens, which no text may hold; none of them empty.
+        keeps: whether the tokenizer leaves a text as it is. If it does not, it changes any text that holds this one.
         may_join: whether it may change a character together with one before it.
     """
 
@@ -59,10 +65,10 @@ class Spellable:
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
 
     def terminal(self, regex: rx.Regex) -> rx.Regex:
-        """A regex without the texts, where it may lead into one and leave no other way."""
+        """Return a regex without texts that cannot be spelled, if it may lead into one and leave no other way."""
         known = self._known.get(id(regex))
         if known is None:
-            if len(self._known) >= KEPT:
+            if len(self._known) >= MAX_KEPT:
                 self._known.clear()
             texts = self._changed_texts([regex])
             refused = [rx.sequence(rx.ANY_BYTES, rx.literal_set(texts), rx.ANY_BYTES)] if texts else []
@@ -73,7 +79,7 @@ class Spellable:
         return known[1]
 
     def grammar(self, grammar: Grammar) -> Grammar:
-        """A grammar with all its regexes so."""
+        """Return a grammar with narrowed terminals."""
         known: dict[int, ast.Expression] = {}
 
         def changed(node: ast.Expression) -> ast.Expression:
@@ -83,16 +89,23 @@ class Spellable:
         return replace(grammar, tree=replace(grammar.tree, rules=tuple(rules)))
 
     def tables(self, tables: GrammarTables, limits: Limits) -> GrammarTables:
-        """A grammar without the texts: where it is that of a schema, or holds some, its terminals too are without."""
+        """Return a grammar of a schema with narrowed terminals; others have been narrowed as `Grammar`.
+
+        Raises:
+            VocabularyError: rules of the grammar make up a text that cannot be spelled.
+        """
         changed = tables if tables.source is None else with_terminals(tables, self.terminal)
         together = self._changed_texts(terminals_of(changed))
         if together:
-            return spelled(changed, SpecialTexts([*self.unspelled, *together]), limits, surely=True)
-        return spelled(changed, self._special_texts, limits) if self.unspelled else changed
+            check_changed_texts(changed, together, limits)
+        if self.unspelled:
+            check_special_texts(changed, self._special_texts, limits)
+        return changed
 
     def _changed_texts(self, regexes: Iterable[rx.Regex]) -> set[bytes]:
-        """What the tokenizer does not leave as it is: literals, characters of classes that have no others, and some
-        of all these side by side.
+        """Return texts in some regexes that the tokenizer would change.
+
+        These are literals, characters of classes that have no others, and such literals and characters side by side.
         """
         found: set[str] = set()
         named: set[str] = set()
@@ -110,8 +123,9 @@ class Spellable:
         return {text.encode() for text in found | self._changed_together(named)}
 
     def _changed_together(self, named: set[str]) -> set[str]:
-        """Characters that stay what they are but behind others: accents behind what they are composed with, and in
-        another order than theirs.
+        """Return texts that the tokenizer would change although it leaves each part of them.
+
+        These are accents after the characters that they are composed with, or in another order than the normalizer's.
         """
         joining = sorted(filter(self._may_join, named))
         changed: set[str] = set()
@@ -126,12 +140,14 @@ class Spellable:
         return changed
 
     def _may_lead_into(self, regex: rx.Regex) -> bool:
+        """Return whether a regex may lead into a special token's text, and leave no other way."""
         used, alone = self._bytes_of(regex)
         return any(alone & last and not needed & ~used for needed, last in self._needed)
 
     def _bytes_of(self, regex: rx.Regex) -> tuple[int, int]:
-        """The bytes of a regex's texts, and those that a part may match alone or among other last bytes; as bits of
-        numbers, and rather too many than too few.
+        """Return the bytes in a regex's texts, and those that a part matches alone or among other last bytes.
+
+        Both are bits of numbers; they may hold too many bytes, but never too few.
         """
         if isinstance(regex, rx.Literal | rx.LiteralSet | rx.Substrings | rx.Runs):
             used = _mask(_texts_of(regex))
@@ -144,7 +160,7 @@ class Spellable:
             return reduce(or_, (used for used, _ in inner)), reduce(or_, (alone for _, alone in inner))
         if isinstance(regex, rx.Repeat | rx.Early):
             return self._bytes_of(regex.body)
-        used = ALL
+        used = ALL_BYTES
         if isinstance(regex, rx.Intersection):
             used = reduce(and_, (self._bytes_of(part)[0] for part in regex.parts))
         elif isinstance(regex, rx.Multiple):
@@ -153,7 +169,7 @@ class Spellable:
 
 
 def _parts(regexes: Iterable[rx.Regex]) -> Iterator[rx.Regex]:
-    """Regexes, and what they are made of; nothing that is only refused."""
+    """Yield regexes and their parts, without those that are only complemented."""
     waiting = list(regexes)
     seen = set(map(id, waiting))
     while waiting:
@@ -176,11 +192,11 @@ def _texts_of(regex: rx.Literal | rx.LiteralSet | rx.Substrings | rx.Runs) -> by
 
 
 def _few_characters(part: rx.Chars | rx.ByteSet) -> str:
-    """The characters of a class, if these are few; else none."""
+    """Return the characters of a class, if there are few; else none."""
     if isinstance(part, rx.ByteSet):
-        is_few = part.mask < 1 << 128 and part.mask.bit_count() <= FEW
+        is_few = part.mask < 1 << 128 and part.mask.bit_count() <= MAX_CLASS
         return "".join(chr(byte) for byte in range(128) if part.mask >> byte & 1) if is_few else ""
-    if sum(last - first + 1 for first, last in part.ranges) > FEW:
+    if sum(last - first + 1 for first, last in part.ranges) > MAX_CLASS:
         return ""
     return "".join(chr(code) for first, last in part.ranges for code in range(first, last + 1))
 

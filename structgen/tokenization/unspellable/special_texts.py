@@ -1,4 +1,11 @@
-"""The texts of special tokens, looked for along a text: an automaton whose states are the beginnings of such texts."""
+"""Search for special tokens' texts along a text: an automaton whose states are the beginnings of such texts.
+
+It is that of Aho and Corasick (1975). A state is the longest beginning of a special token's text that the text so far
+ends with. With the special token `<|end|>`:
+
+    text      `a`   `<`   `<|`   `<|e`   `<|ex`   `<|end|>`
+    state     ``    `<`   `<|`   `<|e`   ``       completed: no state
+"""
 
 from __future__ import annotations
 
@@ -13,138 +20,135 @@ __all__ = ["NONE_BEGUN", "SpecialTexts"]
 
 NONE_BEGUN = b""
 MAX_STATES = 10_000  # of a terminal's automaton and this one together
+_NO_TEXTS: frozenset[bytes] = frozenset()
 
-_Place = tuple[int, bytes]  # a state of each
+_Pair = tuple[int, bytes]  # a state of a terminal's automaton, and one of this one
 
 
 class SpecialTexts:
-    """Follows texts. A state is the longest beginning of a special token's text that the text ends with; the automaton
-    is that of Aho and Corasick (1975).
+    """The automaton that looks for some texts.
 
     Args:
-        texts: those of the special tokens; none of them empty.
+        texts: texts of special tokens; none of them empty.
+
+    Attributes:
+        holding: the regex of what holds one of them.
     """
 
     def __init__(self, texts: Iterable[bytes]) -> None:
         self._texts = frozenset(texts)
         self._sizes = sorted({len(text) for text in self._texts})
-        self._next = {NONE_BEGUN: 0}  # by beginning, the bytes that go on with it, as bits of a number
+        self._next = {NONE_BEGUN: 0}  # by beginning: the bytes that continue it, as bits of a number
         for text in self._texts:
             for size, byte in enumerate(text):
                 self._next[text[:size]] = self._next.get(text[:size], 0) | 1 << byte
         self.holding = rx.sequence(rx.ANY_BYTES, rx.literal_set(self._texts), rx.ANY_BYTES)
-        self._all_next: dict[bytes, int] = {}  # the same of all beginnings that a state ends with
+        self._all_next: dict[bytes, int] = {}  # the same for all beginnings that a state ends with
         self._steps: dict[tuple[bytes, int], bytes | None] = {}
 
-    def behind(self, state: bytes, text: bytes) -> bytes | None:
-        """The state behind some more bytes; None if they complete a special token's text."""
+    def _after(self, state: bytes, text: bytes) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """Return the state after some more bytes, and no texts; or no state, and the texts that they complete."""
         for byte in text:
-            after = self._step(state, byte)
-            if after is None:
-                return None
-            state = after
-        return state
+            following = self._step(state, byte)
+            if following is None:
+                return frozenset(), self._ended(state + bytes([byte]))
+            state = following
+        return frozenset((state,)), _NO_TEXTS
 
     def _step(self, state: bytes, byte: int) -> bytes | None:
         key = (state, byte)
         if key not in self._steps:
             text = state + bytes([byte])
-            is_complete = any(text[-size:] in self._texts for size in self._sizes if size <= len(text))
-            self._steps[key] = None if is_complete else next(at for at in _endings(text) if at in self._next)
+            self._steps[key] = None if self._ended(text) else next(at for at in _endings(text) if at in self._next)
         return self._steps[key]
+
+    def _ended(self, text: bytes) -> frozenset[bytes]:
+        """Return the special tokens' texts that a text ends with."""
+        endings = (text[-size:] for size in self._sizes if size <= len(text))
+        return self._texts.intersection(endings)
 
     def ends(
         self, store: AutomatonStore, regex: rx.Regex, state: bytes, is_search: bool
-    ) -> tuple[frozenset[bytes], bool]:
-        """The states behind the texts of a regex, and whether some of its texts complete a special token's.
+    ) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """Return the states after the texts of a regex, and the special tokens' texts that some of them complete.
 
         Args:
             store: makes automata.
             regex: the regex.
-            state: the one before its texts.
-            is_search: whether no others are asked for where it is found that nothing may be begun.
+            state: the state before its texts.
+            is_search: whether to stop at the first text that ends with nothing begun.
 
         Raises:
-            LimitExceededError: automaton_states.
-            OverflowError: it takes too many steps to tell.
+            LimitExceededError: the automaton has too many states.
+            OverflowError: both automata together have too many states.
         """
         if isinstance(regex, rx.Literal):
-            after = self.behind(state, regex.data)
-            return (frozenset(), True) if after is None else (frozenset((after,)), False)
-        ways, completes = self._ways(store, (store.add(regex), state), is_search)
-        return frozenset(begun for at, begun in ways if store.is_accepting(at)), completes
+            return self._after(state, regex.data)
+        ways, completed = self._ways(store, (store.add(regex), state), is_search)
+        return frozenset(begun for at, begun in ways if store.is_accepting(at)), completed
 
-    def forced_ends(self, store: AutomatonStore, regex: rx.Regex) -> frozenset[bytes]:
-        """The states behind the texts of a regex that begins where nothing is begun: behind those that have come to a
-        place where nothing was begun, and from which all go on to where something is.
+    def forced_ends(self, store: AutomatonStore, regex: rx.Regex) -> tuple[frozenset[bytes] | None, frozenset[bytes]]:
+        """Return the states after a regex's texts that pass a position from which all texts end with something begun.
+
+        Nothing is begun before the regex, nor at that position.
+
+        Returns:
+            The states; None if from such a position all texts complete a special token's text: a dead end. And the
+            special tokens' texts that some texts complete.
 
         Raises:
             LimitExceededError, OverflowError: see `ends`.
         """
         if isinstance(regex, rx.Literal):
-            return frozenset(after for after in [self.behind(NONE_BEGUN, regex.data)] if after)
-        ways, _ = self._ways(store, (store.add(regex), NONE_BEGUN))
-        came_from: dict[_Place, list[_Place]] = {place: [] for place in ways}
-        for place, found in ways.items():
-            for after in found:
-                came_from[after].append(place)
-        ends = {place for place in ways if store.is_accepting(place[0])}
-        free = _reached(came_from, {place for place in ends if not place[1]})
-        forced = _reached(ways, {place for place in ways if not place[1]} - free)
-        return frozenset(begun for _, begun in forced & ends)
+            states, completed = self._after(NONE_BEGUN, regex.data)
+            return states - {NONE_BEGUN}, completed
+        ways, completed = self._ways(store, (store.add(regex), NONE_BEGUN))
+        came_from: dict[_Pair, list[_Pair]] = {pair: [] for pair in ways}
+        for pair, found in ways.items():
+            for following in found:
+                came_from[following].append(pair)
+        ends = {pair for pair in ways if store.is_accepting(pair[0])}
+        nothing_begun = {pair for pair in ways if not pair[1]}
+        if not nothing_begun <= _reached(came_from, ends):
+            return None, completed
+        free = _reached(came_from, {pair for pair in ends if not pair[1]})
+        forced = _reached(ways, nothing_begun - free)
+        return frozenset(begun for _, begun in forced & ends), completed
 
     def _ways(
-        self, store: AutomatonStore, first: _Place, is_search: bool = False
-    ) -> tuple[dict[_Place, set[_Place]], bool]:
-        """The places that texts come through, each with those that follow it; and whether some text is completed."""
-        ways: dict[_Place, set[_Place]] = {first: set()}
+        self, store: AutomatonStore, first: _Pair, is_search: bool = False
+    ) -> tuple[dict[_Pair, set[_Pair]], frozenset[bytes]]:
+        """Return the pairs that texts pass, each with those that follow it; and the texts that are completed."""
+        ways: dict[_Pair, set[_Pair]] = {first: set()}
         waiting = [first]
-        completes = False
-        for place in waiting:
-            going_on = self._going_on(place[1])
-            for target, step in store.successors(place[0]).items():
-                found = {NONE_BEGUN} if step & ~going_on else set()
-                for byte in _bytes_of(step & going_on):
-                    after = self._step(place[1], byte)
-                    if after is None:
-                        completes = True
+        completed = _NO_TEXTS
+        for pair in waiting:  # grows meanwhile
+            continuing = self._continuing(pair[1])
+            for target, step in store.successors(pair[0]).items():
+                found = {NONE_BEGUN} if step & ~continuing else set()
+                for byte in _bytes_of(step & continuing):
+                    following = self._step(pair[1], byte)
+                    if following is None:
+                        completed |= self._ended(pair[1] + bytes([byte]))
                     else:
-                        found.add(after)
+                        found.add(following)
                 if is_search and NONE_BEGUN in found and store.is_accepting(target):
-                    return {(target, NONE_BEGUN): set()}, completes
-                for after in found:
-                    ways[place].add((target, after))
-                    if (target, after) not in ways:
-                        ways[target, after] = set()
-                        waiting.append((target, after))
+                    return {(target, NONE_BEGUN): set()}, completed
+                for following in found:
+                    ways[pair].add((target, following))
+                    if (target, following) not in ways:
+                        ways[target, following] = set()
+                        waiting.append((target, following))
             if len(ways) > MAX_STATES:
                 raise OverflowError("a terminal has too many states")
-        return ways, completes
+        return ways, completed
 
-    def _going_on(self, state: bytes) -> int:
-        """The bytes behind which a beginning stands, or a whole text, as bits of a number."""
+    def _continuing(self, state: bytes) -> int:
+        """Return the bytes after which something is begun or completed, as bits of a number."""
         known = self._all_next.get(state)
         if known is None:
             known = self._all_next[state] = reduce(or_, [self._next.get(ending, 0) for ending in _endings(state)])
         return known
-
-    def between(self, first: bytes, last: bytes) -> rx.Regex:
-        """The texts, none of them empty, that lead from a state to another one."""
-        longer = [begun for begun in self._next if len(begun) > len(last) and begun.endswith(last)]
-        return rx.difference(
-            self._ending_in([last], first) if last else rx.ANY_BYTES,
-            rx.choice(self._ending_in(longer, first), self._completing(first)),
-        )
-
-    def _ending_in(self, begun: list[bytes], first: bytes) -> rx.Regex:
-        """What ends with one of some beginnings, together with a state before it."""
-        short = {text[size:] for text in begun for size in range(1, len(text)) if first.endswith(text[:size])}
-        return rx.choice(rx.sequence(rx.ANY_BYTES, rx.literal_set(begun)), rx.literal_set(short))
-
-    def _completing(self, first: bytes) -> rx.Regex:
-        """What completes a special token's text, together with a state before it."""
-        rests = {text[size:] for text in self._texts for size in range(1, len(text)) if first.endswith(text[:size])}
-        return rx.choice(self.holding, rx.sequence(rx.literal_set(rests), rx.ANY_BYTES))
 
 
 def _endings(text: bytes) -> Iterator[bytes]:
@@ -158,8 +162,8 @@ def _bytes_of(mask: int) -> Iterator[int]:
         yield byte
 
 
-def _reached(ways: Mapping[_Place, Iterable[_Place]], first: set[_Place]) -> set[_Place]:
-    """Where ways lead from some places, they themselves among them."""
+def _reached(ways: Mapping[_Pair, Iterable[_Pair]], first: set[_Pair]) -> set[_Pair]:
+    """Return the pairs that ways lead to from some pairs; they themselves are among them."""
     found, waiting = set(first), list(first)
     while waiting:
         new = set(ways[waiting.pop()]) - found

@@ -53,7 +53,7 @@ def cases():
 
 @functools.cache
 def constraints(name):
-    """What the schemas are compiled to, for proper tokenizations and for any, and their valid instances."""
+    """Return the constraints of the schemas, for proper tokenizations and for any, and their valid instances."""
     found = []
     for case in cases():
         try:
@@ -92,7 +92,7 @@ def test_what_the_tokenizer_makes_of_instances_is_proper_and_other_splits_are_no
 
 
 def _check_other_tokens(name, tokenization, place, ids, at):
-    """Of shorter tokens at a place that are proper behind those before."""
+    """Check shorter tokens at a position that are proper after those before."""
     vocabulary = vocabulary_of(name)
     text = vocabulary.token_bytes(ids[at])
     for token, other in enumerate(vocabulary.spellings):
@@ -104,7 +104,7 @@ def _check_other_tokens(name, tokenization, place, ids, at):
 
 
 def test_masks_allow_what_the_tokenizer_makes_of_instances(name):
-    """As far as the text is one that the constraint allows: its own order of keys, say."""
+    """Check texts that the constraint allows; some have another order of keys."""
     followed = 0
     for constraint, plain, values in constraints(name):
         for value in values[:1]:

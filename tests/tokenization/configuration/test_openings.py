@@ -1,4 +1,4 @@
-"""Behind added tokens that take white space away, or behind which the tokenizer puts a space."""
+"""Texts after added tokens that remove white space, or after which the tokenizer inserts a space."""
 
 import functools
 import itertools
@@ -56,7 +56,7 @@ def byte_level_with_space():
 
 
 def words():
-    """With tokens that stand for whole pre-tokens only."""
+    """Return a tokenizer with tokens that stand for whole pre-tokens only."""
     return _with_tokens(bpe_tokenizers.llama3())
 
 
@@ -65,7 +65,7 @@ def gemma():
 
 
 def llama2():
-    """As Phi-3's, too."""
+    """Return a tokenizer like Phi-3's."""
     return _with_tokens(bpe_tokenizers.llama2_like(), normalized=False)
 
 
@@ -88,14 +88,14 @@ def stripping():
 
 
 def stripping_marks():
-    """White space goes, but not what was a space."""
+    """Return a tokenizer that removes white space, but not what was a space."""
     tokenizer = bpe_tokenizers._sentencepiece()
     tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(" ", "▁"), normalizers.Strip(right=False)])
     return _with_tokens(tokenizer)
 
 
 def stripping_llama2():
-    """As Llama 2's, with white space taken away first, and spaces joined."""
+    """Return a tokenizer like Llama 2's that removes white space first, and joins spaces."""
     tokenizer = bpe_tokenizers.llama2_like()
     first = [normalizers.Strip(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
     tokenizer.normalizer = normalizers.Sequence([*first, normalizers.Replace(Regex("▁{2,}"), "▁")])
@@ -110,7 +110,7 @@ def stripping_metaspace():
     return tokenizer
 
 
-def metaspace_behind_digits():
+def metaspace_after_digits():
     tokenizer = bpe_tokenizers.mistral_like()
     parts = [pre_tokenizers.Digits(), pre_tokenizers.Metaspace(prepend_scheme="first")]
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
@@ -120,7 +120,7 @@ def metaspace_behind_digits():
 MAKES = [
     *(byte_level, byte_level_with_space, words, gemma, llama2, metaspace, metaspace_that_cuts),
     *(stripping, stripping_marks, stripping_llama2, stripping_metaspace),
-    metaspace_behind_digits,
+    metaspace_after_digits,
 ]
 PROMPTS = ["<user>", "<strips>", "<later>"]
 CASES = [
@@ -143,8 +143,8 @@ def vocabulary_of(make):
     return bpe_tokenizers.vocabulary_of_its_own(tokenizer_of(make), MAKES.index(make))
 
 
-def behind(make, prompt, text):
-    """The tokens of a text behind a prompt of one token; None where the prompt is read as another."""
+def tokens_after(make, prompt, text):
+    """Return the tokens of a text after a prompt of one token; None if the prompt is read as another."""
     ids = encode(make, f"a {prompt}{text}")
     before = encode(make, f"a {prompt}")
     return ids[len(before) :] if ids[: len(before)] == before else None
@@ -159,26 +159,26 @@ def spelled(make, ids):
 
 
 def are_proper(make, prompt, ids):
-    """Whether the tokenizer makes these tokens, of what they spell or of that without the space that it puts there."""
+    """Return whether the tokenizer makes these tokens of their text, or of it without the space that it inserts."""
     try:
         text = spelled(make, ids).decode()
     except UnicodeDecodeError:
         return False
     texts = [text, text[1:]] if make in PUTTING and text.startswith(" ") else [text]
-    return any(behind(make, prompt, each) == ids for each in texts)
+    return any(tokens_after(make, prompt, each) == ids for each in texts)
 
 
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize(("make", "prompt"), CASES)
-def test_a_sequence_is_proper_if_the_tokenizer_makes_it_behind_the_prompt(make, prompt):
+def test_a_sequence_is_proper_if_the_tokenizer_makes_it_after_the_prompt(make, prompt):
     rng = random.Random(6)
     vocabulary = vocabulary_of(make)
     tokenization = ProperTokenization.of(vocabulary)
-    first = tokenization.behind_prompt([tokenizer_of(make).token_to_id(prompt)])
+    first = tokenization.after_prompt([tokenizer_of(make).token_to_id(prompt)])
     tokens = [token for token, text in enumerate(vocabulary.spellings) if text]
     outcomes = set()
     for _ in range(1500):
-        ids = behind(make, prompt, "".join(rng.choices(ATOMS, k=rng.randint(0, 5))))
+        ids = tokens_after(make, prompt, "".join(rng.choices(ATOMS, k=rng.randint(0, 5))))
         if ids is None:
             continue
         if rng.random() < 0.6:
@@ -204,14 +204,14 @@ LANGUAGES = [
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize(("make", "prompt"), CASES)
 @pytest.mark.parametrize("pattern", LANGUAGES)
-@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+@pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_proper_tokenizations(make, prompt, pattern, few, monkeypatch):
     vocabulary = vocabulary_of(make)
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "max_single_checks", few)
     expected = set()
     for text in texts_of(pattern):
         for each in (text, text[1:]):
-            ids = behind(make, prompt, each)
+            ids = tokens_after(make, prompt, each)
             if ids is not None and spelled(make, ids) == text.encode() and are_proper(make, prompt, ids):
                 expected.add(tuple(ids))
     constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
@@ -225,7 +225,7 @@ def test_the_masks_allow_exactly_the_proper_tokenizations(make, prompt, pattern,
 
 
 @pytest.mark.parametrize(("make", "prompt"), CASES)
-def test_the_space_that_is_put_behind_a_prompt_is_written_as_if_it_were_the_prompts(make, prompt):
+def test_the_space_that_is_inserted_after_a_prompt_is_written_as_if_it_were_the_prompts(make, prompt):
     vocabulary = vocabulary_of(make)
     texts = ["a", "The", '"b"', "é1", "b<p>" if make in STRIPPING else "b <p>"]
     constraint = structgen.compile(structgen.Grammar.choice(texts), vocabulary, tokenization="proper")
@@ -234,5 +234,5 @@ def test_the_space_that_is_put_behind_a_prompt_is_written_as_if_it_were_the_prom
     assert kept == prompt_ids
     is_put = make in PUTTING and not (make in PREPENDING and prompt == "<later>")  # which comes behind "Prepend"
     assert prefix == (b" " if is_put else b"")
-    expected = {tuple(behind(make, prompt, text)) for text in texts}
+    expected = {tuple(tokens_after(make, prompt, text)) for text in texts}
     assert set(sequences(matcher, set(vocabulary.eos_token_ids))) == expected

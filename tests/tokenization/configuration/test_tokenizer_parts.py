@@ -15,12 +15,12 @@ from structgen.tokenization.matching.proper_tokenization import ProperTokenizati
 
 
 def byte_level(normalizer=None, *splits):
-    """A tokenizer of bytes with a normalizer, or more pre-tokenizers."""
+    """Return a tokenizer of bytes with a normalizer, or more pre-tokenizers."""
     return bpe_tokenizers._bpe([*splits, pre_tokenizers.ByteLevel(add_prefix_space=False)], normalizer=normalizer)
 
 
 def byte_fallback(normalizer=None, pre_tokenizer=None):
-    """One of characters, and of bytes for those that are no tokens."""
+    """Return a tokenizer of characters, with byte tokens for those that are no tokens."""
     tokenizer = bpe_tokenizers._sentencepiece()
     tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = pre_tokenizer
@@ -39,7 +39,7 @@ def bert_cased():
 
 
 def bert_accents():
-    """Accents go though case stays."""
+    """Return a tokenizer that removes accents and keeps case."""
     options = {"clean_text": False, "handle_chinese_chars": True, "strip_accents": True, "lowercase": False}
     return byte_level(normalizers.BertNormalizer(**options))
 
@@ -59,7 +59,7 @@ def _replacing(*replaced, first=(), last=()):
 
 
 def spaces_joined():
-    """As converters write it for SentencePiece, before spaces are marked."""
+    """Return a tokenizer with Precompiled before spaces are marked, as converters write it for SentencePiece."""
     stripping = normalizers.Strip(left=False, right=True)
     return byte_fallback(
         _replacing((" {2,}", "▁"), first=[stripping]), pre_tokenizers.Metaspace(prepend_scheme="never")
@@ -79,7 +79,7 @@ def any_space_made_a_mark():
 
 
 def white_space_made_spaces():
-    """As CLIP's."""
+    """Return a tokenizer like CLIP's."""
     first, last = [normalizers.NFC()], [normalizers.Lowercase()]
     return byte_level(_replacing((r"\s+", " "), first=first, last=last))
 
@@ -90,7 +90,7 @@ def quotes_replaced():
 
 
 def line_breaks_replaced():
-    """With look-ahead, a pattern that may end at several places, and one whose match may begin within another."""
+    """Return a tokenizer with look-ahead, ambiguous ends, and a match that may begin within another."""
     made = _replacing((r"\n+(?!\n)", "\n"), ("ab?c|b", "b"), ("12?1", "212"), last=[normalizers.Strip(left=False)])
     return byte_level(made, pre_tokenizers.Digits(individual_digits=True))
 
@@ -99,51 +99,51 @@ def characters_taken_away():
     return byte_level(_replacing(("[b\t]", ""), ("a", "xyz")), bpe_tokenizers._split(r"\s", "merged_with_next"))
 
 
-def _marked_behind(*splits, split=True):
+def _marked_after(*splits, split=True):
     last = pre_tokenizers.Metaspace(prepend_scheme="never", split=split)
     return byte_fallback(None, pre_tokenizers.Sequence([*splits, last]))
 
 
-def marked_behind_words():
-    """Splits see spaces, not marks."""
-    return _marked_behind(bpe_tokenizers._split(r" ?[a-z]+| +"), bpe_tokenizers._split("▁|W"), split=False)
+def marked_after_words():
+    """Return a tokenizer whose splits see spaces, not marks."""
+    return _marked_after(bpe_tokenizers._split(r" ?[a-z]+| +"), bpe_tokenizers._split("▁|W"), split=False)
 
 
-def marked_behind_punctuation():
-    return _marked_behind(pre_tokenizers.Punctuation(), pre_tokenizers.Digits())
+def marked_after_punctuation():
+    return _marked_after(pre_tokenizers.Punctuation(), pre_tokenizers.Digits())
 
 
 def marked_before_others():
-    """A split that sees spaces, and one that sees marks."""
+    """Return a tokenizer with a split that sees spaces, and one that sees marks."""
     marking = pre_tokenizers.Metaspace(prepend_scheme="never")
     splits = [bpe_tokenizers._split(r" [0-9]|▁+[0-9]"), marking, bpe_tokenizers._split(" a|▁+a")]
     return byte_fallback(normalizers.Replace(Regex("  +"), " "), pre_tokenizers.Sequence(splits))
 
 
-def marked_behind_whitespace():
-    return _marked_behind(pre_tokenizers.Whitespace())
+def marked_after_whitespace():
+    return _marked_after(pre_tokenizers.Whitespace())
 
 
 def looking_behind():
-    """Also beyond a match, but not beyond the cuts of the splits before."""
+    """Return a tokenizer that looks behind: beyond a match, but not beyond the cuts of earlier splits."""
     splits = [bpe_tokenizers._split(r"(?<![a-z])\s|\b[A-Z]+(?<!T)"), bpe_tokenizers._split("(?<= )[a-z]|^1+")]
     return bpe_tokenizers._bpe([pre_tokenizers.Digits(), *splits, bpe_tokenizers._bytes_only()])
 
 
 def looking_behind_marks():
-    """A normalizer and a split."""
+    """Return a tokenizer whose normalizer and split look behind."""
     return byte_fallback(_replacing(("(?<=▁)▁|^a", ""), first=[MARKING]), bpe_tokenizers._split(r"(?<=[▁1])\S|a{2}?1"))
 
 
 def scripts():
-    """Texts that begin with a space lose it."""
+    """Return a tokenizer that removes a space at the beginning of a text."""
     return byte_level(None, pre_tokenizers.UnicodeScripts())
 
 
 def scripts_of_pieces():
-    """Of spaces, and of marks, which are of a script."""
+    """Return a tokenizer that splits by scripts: spaces have none, marks have one."""
     scripts = pre_tokenizers.UnicodeScripts()
-    return _marked_behind(bpe_tokenizers._split("1|,"), scripts)
+    return _marked_after(bpe_tokenizers._split("1|,"), scripts)
 
 
 def scripts_of_marks():
@@ -160,7 +160,7 @@ def precompiled():
 
 
 def precompiled_pieces():
-    """As NLLB's."""
+    """Return a tokenizer like NLLB's."""
     normalizer = _replacing((" {2,}", " "), first=[normalizers.Precompiled(charsmap(REPLACED | SPACED))])
     return byte_fallback(normalizer, pre_tokenizers.Metaspace(prepend_scheme="never"))
 
@@ -184,10 +184,10 @@ CASES |= {
     white_space_made_spaces: [*SPACES, "[A\u0301e ]{0,3}"],
     quotes_replaced: [*SPACES, "[`\"' ]{0,4}"],
     line_breaks_replaced: [*SPACES, "[ab c\n]{0,4}", "[12]{0,4}", "\n{0,3}[abc]{0,2}\n{0,2}"],
-    marked_behind_words: [*SPACES, "[aW ]{0,4}"],
-    marked_behind_punctuation: [*SPACES, "[1, ]{0,4}"],
+    marked_after_words: [*SPACES, "[aW ]{0,4}"],
+    marked_after_punctuation: [*SPACES, "[1, ]{0,4}"],
     marked_before_others: [*SPACES, "[1a ]{0,4}"],
-    marked_behind_whitespace: ["[ab1, ]{0,3}"],
+    marked_after_whitespace: ["[ab1, ]{0,3}"],
     looking_behind: [*SPACES, "[a1 ]{0,4}", "[aT\n]{0,4}"],
     looking_behind_marks: [*SPACES, "[a1 \n]{0,4}"],
     scripts: SCRIPTS,
@@ -220,12 +220,12 @@ def spelled(make, ids):
 
 
 def is_left_out(make, text):
-    """Whether a text holds what a Precompiled replaces, though not there: with more accents it is none."""
+    """Return whether a text holds a text that Precompiled would replace, if fewer accents followed."""
     return make in (precompiled, precompiled_pieces) and any(each in text for each in TOGETHER)
 
 
 def is_made(make, ids):
-    """Whether the tokenizer makes these tokens of what they spell."""
+    """Return whether the tokenizer makes these tokens of the text that they spell."""
     try:
         text = spelled(make, ids).decode()
         return encoded(make, text) == ids and not is_left_out(make, text)
@@ -259,10 +259,10 @@ def test_a_sequence_is_proper_if_the_tokenizer_makes_it(make):
 
 @pytest.mark.uncompiled_one_in(5)
 @pytest.mark.parametrize(("make", "pattern"), LANGUAGES)
-@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+@pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, few, monkeypatch):
     vocabulary = vocabulary_of(make)
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "max_single_checks", few)
     ids_of_texts = [(text, encoded(make, text)) for text in texts_of(pattern)]
     expected = {tuple(ids) for text, ids in ids_of_texts if is_made(make, ids) and spelled(make, ids) == text.encode()}
     constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")

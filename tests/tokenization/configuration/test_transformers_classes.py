@@ -41,7 +41,7 @@ SCHEMA = {
 
 
 def classes():
-    """By name, the classes of the files that make a BPE."""
+    """Return by name the classes of the files that make a byte-pair encoding."""
     base, found = transformers.PreTrainedTokenizerFast, {}
     for file in sorted(Path(transformers.__file__).parent.glob("models/*/tokenization_*.py")):
         if "BPE(" in file.read_text():
@@ -57,7 +57,7 @@ CLASSES = classes()
 
 @functools.cache
 def maker(kind):
-    """Makes a tokenizer of a class, with the tokens of one of ours that has spaces as this one does."""
+    """Return a tokenizer of a class, with the tokens of one of ours that writes spaces as this class does."""
 
     def of(like):
         model = json.loads(tokenizer_of(like).to_str())["model"]

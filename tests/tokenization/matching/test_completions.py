@@ -1,4 +1,4 @@
-"""How characters are completed, and how endings of pre-tokens are spelled, against the tokenizers' own merges."""
+"""Completions of characters and endings of pre-tokens, against the tokenizers' own merges."""
 
 import functools
 import random
@@ -22,7 +22,7 @@ def tokenization_of(make):
 
 
 def merged(make, data):
-    """What the tokenizer's merges make of some bytes within a pre-token."""
+    """Return the tokens that the tokenizer's merges make of some bytes within a pre-token."""
     return [token.id for token in tokenization_of(make)[0].model.tokenize("".join(LETTERS[byte] for byte in data))]
 
 

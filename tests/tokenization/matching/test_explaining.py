@@ -1,4 +1,4 @@
-"""`explain` of proper tokenizations: it says what the mask says, and what the tokenizer would have written."""
+"""`explain` with proper tokenizations: it agrees with the mask, and shows how the tokenizer would split the text."""
 
 import random
 

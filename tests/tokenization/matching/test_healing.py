@@ -1,4 +1,4 @@
-"""Where the tokenizer might join a prompt's end with the text, that end is written again."""
+"""Token healing: if the tokenizer might join a prompt's end with the text, the end is written again."""
 
 import random
 
@@ -25,7 +25,7 @@ def literal(text):
 
 
 def sequences(matcher, ends):
-    """All token sequences that the masks allow to the end; asserts that none of them is stuck."""
+    """Return all token sequences that the masks allow to the end; assert that none is stuck."""
     found, waiting = set(), [((), matcher)]
     while waiting:
         ids, place = waiting.pop()

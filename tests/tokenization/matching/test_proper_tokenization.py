@@ -1,4 +1,4 @@
-"""Proper tokenizations against the tokenizer: what the masks let through, and all of it."""
+"""Proper tokenizations against the tokenizer: the masks allow exactly what it makes."""
 
 import functools
 import random
@@ -115,10 +115,10 @@ LANGUAGES = [
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
-@pytest.mark.parametrize("few", [0, ProperTokenization.few], ids=["by_masks", "one_by_one"])
+@pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, texts, few, monkeypatch):
     vocabulary = vocabulary_of(make)
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", few)
+    monkeypatch.setattr(ProperTokenization.of(vocabulary), "max_single_checks", few)
     special = {"<|end|>", "<|im_end|>"}
     expected = set()
     for text in texts or texts_of(pattern):
@@ -141,7 +141,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, t
 
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("prompt", ["Hi", "It is", "a ", "a  ", "12", "x\n", '"', "<too", "Will"])
-def test_behind_a_prompt_its_last_token_counts(make, prompt):
+def test_after_a_prompt_its_last_token_counts(make, prompt):
     """The tokens of prompt and text together are those that the tokenizer makes of both together."""
     texts = ["iam", " there", "34", "\n", " x", "l>", "  y", '"name"', "!"]
     pattern = "|".join(texts).replace("!", "\\!")
@@ -209,7 +209,7 @@ def test_a_token_that_is_not_proper_is_rejected_and_changes_nothing(matcher):
 
 @pytest.mark.parametrize("make", [bpe_tokenizers.qwen3, bpe_tokenizers.bytes_only_nfc])
 def test_characters_that_come_in_pieces_are_not_composed_with_those_before(make):
-    """The accents of "ȓ" would be one character with the letter, those of "u̸֢" stand in another order."""
+    """Check accents after a token: that of "ȓ" would be composed, those of "u̸֢" would be reordered."""
     vocabulary = vocabulary_of(make)
     grammar = structgen.Grammar.regex("[ru\u0311\u05a2\u0338]{0,3}")
     matchers = [structgen.compile(grammar, vocabulary, tokenization="proper").matcher()]
@@ -243,7 +243,7 @@ def test_going_back_copying_and_beginning_anew(matcher):
 
 
 def test_bytes_are_no_tokens(matcher):
-    with pytest.raises(TokenRejectedError, match="takes tokens"):
+    with pytest.raises(TokenRejectedError, match="accepts tokens"):
         matcher.accept_bytes(b" W")
 
 
@@ -288,14 +288,14 @@ def _with(**parts):
 
 
 def _together(normalizers, Regex):
-    """Normalizers that are not supported with each other, or at all."""
+    """Return normalizers that are not supported together, or at all, with a part of the error message."""
     strip, prepend, marking = normalizers.Strip(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")
     joining = normalizers.Replace(Regex("a+"), "a")
     return [
-        ([prepend, strip, marking], "'Strip' behind 'Prepend'"),
+        ([prepend, strip, marking], "'Strip' after 'Prepend'"),
         ([joining, prepend, marking], "beside 'Prepend'"),
-        ([marking, normalizers.Replace("ab", "a b")], "where spaces are no more"),
-        ([normalizers.Replace("ab", "a"), normalizers.Replace("c", "ab")], "behind a 'Replace' of 'ab'"),
+        ([marking, normalizers.Replace("ab", "a b")], "after spaces were replaced"),
+        ([normalizers.Replace("ab", "a"), normalizers.Replace("c", "ab")], "after a 'Replace' of 'ab'"),
         ([normalizers.Replace("ab", "A"), normalizers.Lowercase()], "which 'Lowercase' changes"),
         ([normalizers.NFD(), joining, normalizers.NFC()], "between others"),
         ([normalizers.Replace(Regex("(ab)+"), "ab")], "which may match 'ab'"),
@@ -334,8 +334,8 @@ def _refused():
     respelled = bpe_tokenizers.gemma_like()
     respelled.add_tokens([AddedToken("a▁b", normalized=True)])
     bytes_only = bpe_tokenizers._bytes_only()
-    behind_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Metaspace()])
-    behind_digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
+    after_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Metaspace()])
+    after_digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
     normalized = _with(normalizer=normalizers.Strip())
     normalized.add_tokens([AddedToken("<tool>", normalized=True)])
     patterns = {
@@ -359,14 +359,14 @@ def _refused():
         *((_with(pre_tokenizer=split(pattern)), what) for pattern, what in patterns.items()),
         (mixed, "'abc' and 'bc' overlap"),
         (respelled, "'a▁b' is normalized"),
-        (_with(pre_tokenizer=behind_bytes), "'Metaspace' behind 'ByteLevel'"),
-        (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' behind 'ByteLevel'"),
+        (_with(pre_tokenizer=after_bytes), "'Metaspace' after 'ByteLevel'"),
+        (_with(pre_tokenizer=pre_tokenizers.Sequence([bytes_only, bytes_only])), "'ByteLevel' after 'ByteLevel'"),
         (words, "WordPiece"),
         (unigram, "Unigram"),
         *((_with(normalizer=normalizers.Sequence(parts)), what) for parts, what in _together(normalizers, Regex)),
         (_with(normalizer=normalizers.Replace(" ", "▁")), "before 'ByteLevel'"),
         (normalized, "'<tool>' is normalized, by 'Strip'"),
-        (_with(pre_tokenizer=behind_digits), "a space before each piece"),
+        (_with(pre_tokenizer=after_digits), "a space before each piece"),
         (_with(pre_tokenizer=split(r"a*$")), "matches the empty text"),
         (_with(pre_tokenizer=split(r"a(?=bc)")), "more than one character"),
         (_with(pre_tokenizer=split(r"a*")), "matches the empty text"),

@@ -26,7 +26,7 @@ CUTTING, UNCUT = (
 
 
 def sequences(constraint):
-    """All token sequences to the end; None if there are too many."""
+    """Return all token sequences to the end; None if there are too many."""
     return reachable_texts.sequences(constraint.matcher(), set(constraint.vocabulary.eos_token_ids), MOST)
 
 
@@ -35,7 +35,7 @@ def literal(text):
 
 
 def random_grammar(rng):
-    """KBNF: a few rules one below the other.
+    """Return a KBNF grammar of a few rules, each using those after it.
 
     Something that comes nowhere else ends all texts, as KBNF ends a text where the grammar accepts it first.
     """
@@ -88,7 +88,9 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed, makes, mon
         spelled = b"".join(vocabulary.token_bytes(token) or b"\xff" for token in ids)
         if spelled == text.encode() and not any(part in text for part in SPECIAL):
             expected.add(tuple(ids))
-    monkeypatch.setattr(ProperTokenization.of(vocabulary), "few", rng.choice([0, ProperTokenization.few]))
+    monkeypatch.setattr(
+        ProperTokenization.of(vocabulary), "max_single_checks", rng.choice([0, ProperTokenization.max_single_checks])
+    )
     found = sequences(structgen.compile(source, vocabulary, whitespace="compact", tokenization="proper"))
     assert found is not None
     assert len(found) == len(set(found))
@@ -99,7 +101,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed, makes, mon
 
 
 def invented(rng):
-    """A tokenizer without pre-tokens, with merges in any order; `▁` is a space."""
+    """Return a tokenizer without pre-tokens, with merges in any order; `▁` is a space."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
 
     pieces = ["a", "▁", "b", "c"][: rng.randint(2, 4)]
@@ -126,7 +128,7 @@ def invented(rng):
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("seed", range(50))
 def test_invented_encodings_without_cuts(seed):
-    """The grammar is a random set of texts over a few characters."""
+    """Check random sets of texts over a few characters."""
     rng = random.Random(seed)
     tokenizer = invented(rng)
     vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<e>"))
@@ -135,7 +137,7 @@ def test_invented_encodings_without_cuts(seed):
         longest = rng.choice((3, 5, 9))
         texts = {"".join(rng.choices(alphabet, k=rng.randint(1, longest))) for _ in range(rng.randint(1, 12))}
         source = structgen.Grammar.regex("|".join(sorted(texts, key=lambda text: rng.random())))
-        ProperTokenization.of(vocabulary).few = rng.choice([0, ProperTokenization.few])
+        ProperTokenization.of(vocabulary).max_single_checks = rng.choice([0, ProperTokenization.max_single_checks])
         found = sequences(structgen.compile(source, vocabulary, tokenization="proper"))
         assert len(found) == len(set(found))
         expected = {text: tuple(tokenizer.encode(text, add_special_tokens=False).ids) for text in texts}

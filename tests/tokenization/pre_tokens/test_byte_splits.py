@@ -1,4 +1,4 @@
-"""Splits behind ByteLevel, which may cut within a character: invented encodings, and Falcon's pre-tokenizer."""
+"""Splits after ByteLevel, which may cut within a character: invented encodings, and Falcon's pre-tokenizer."""
 
 import random
 
@@ -21,7 +21,7 @@ def _split(pattern, behavior, invert=False):
 
 
 def invented_splits(rng, patterns):
-    """Some pre-tokenizers in a row."""
+    """Return some pre-tokenizers in a row."""
     from tokenizers import pre_tokenizers
 
     behaviors = ["isolated", "contiguous", "merged_with_previous", "merged_with_next"]
@@ -40,7 +40,7 @@ def invented_splits(rng, patterns):
 
 
 def invented(rng):
-    """A tokenizer with random merges of characters and parts of them, and splits before and behind ByteLevel."""
+    """Return a tokenizer with random merges of characters and their parts, and splits before and after ByteLevel."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
     pieces = list(LETTERS.values())
@@ -68,7 +68,7 @@ def invented(rng):
 
 
 def tokenized(tokenizer, vocabulary, text):
-    """The ids of a text; none if they do not spell it."""
+    """Return the ids of a text; none if they do not spell it."""
     ids = tuple(tokenizer.encode(text, add_special_tokens=False).ids)
     return ids if b"".join(vocabulary.token_bytes(token) or b"\xff" for token in ids) == text.encode() else None
 
@@ -76,7 +76,7 @@ def tokenized(tokenizer, vocabulary, text):
 @pytest.mark.uncompiled_one_in(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed):
-    """Of random sets of texts, at their beginning and behind a prompt."""
+    """Check random sets of texts, at the beginning and after a prompt."""
     rng = random.Random(seed)
     tokenizer = invented(rng)
     vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id("<e>"))
@@ -84,7 +84,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed):
     for _ in range(4):
         characters = rng.sample(CHARACTERS, rng.randint(1, 5))
         texts = {"".join(rng.choices(characters, k=rng.randint(1, 5))) for _ in range(rng.randint(1, 15))}
-        ProperTokenization.of(vocabulary).few = rng.choice([0, ProperTokenization.few])
+        ProperTokenization.of(vocabulary).max_single_checks = rng.choice([0, ProperTokenization.max_single_checks])
         constraint = structgen.compile(structgen.Grammar.choice(sorted(texts)), vocabulary, tokenization="proper")
         found = sequences(constraint.matcher(), ends)
         assert len(found) == len(set(found))

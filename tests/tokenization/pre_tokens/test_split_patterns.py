@@ -81,7 +81,7 @@ BEHAVIORS = ["isolated", "removed", "contiguous", "merged_with_previous", "merge
 
 
 def cuts_of(splits, memberships, text):
-    """Of each character, whether there is a cut before it; for each way to guess that comes true."""
+    """Return whether there is a cut before each character, for each guess that comes true."""
     found = [((), opened(splits))]
     for members in memberships(text):
         found = [((*cuts, is_cut), after) for cuts, guess in found for is_cut, after in options(splits, guess, members)]

@@ -1,4 +1,4 @@
-"""Texts that hold a special token's are not led into: what is left is exactly the others, with a way out everywhere."""
+"""Texts that cannot be spelled, as they hold a special token's text: exactly the others are left, without dead ends."""
 
 import random
 
@@ -18,7 +18,7 @@ PIECES = ["<", "|", "en", "d", "|>", ">", "<|en", "d|>", "[<x]", "[d>]", "(e|é)
 
 
 def random_pattern(rng):
-    """A regex in which parts of the special token's text come often, after one another and as alternatives."""
+    """Return a regex with many parts of the special token's text, after one another and as alternatives."""
     choices = []
     for _ in range(rng.randint(1, 3)):
         parts = [
@@ -57,7 +57,7 @@ def test_what_is_left_is_what_can_be_spelled(make, seed):
 
 
 def random_rules(rng, may_recur):
-    """A grammar that writes the special token's text by several terminals of several rules, or little else."""
+    """Return a grammar that forms the special token's text by terminals of several rules, or little else."""
     rules = []
     cuts = sorted(rng.sample(range(len(SPECIAL) + 1), 5))
     repeated = ("{1,2}", "+")[may_recur]
@@ -77,7 +77,7 @@ def random_rules(rng, may_recur):
 
 
 def leads_to_an_end(matcher, ends, rng):
-    """Whether random tokens end a text; asserts that none is stuck."""
+    """Return whether random tokens come to an end of the text; assert that none is stuck."""
     for _ in range(80):
         allowed = matcher.allowed_token_ids()
         assert allowed
@@ -90,6 +90,7 @@ def leads_to_an_end(matcher, ends, rng):
 @pytest.mark.uncompiled_one_in(3)
 @pytest.mark.parametrize("seed", range(50))
 def test_pieces_that_make_a_special_token_together(seed):
+    """Check that the other texts are left without dead ends, or the grammar is refused."""
     rng = random.Random(seed)
     written = None
     while written is None:  # of some there are too many
@@ -101,11 +102,40 @@ def test_pieces_that_make_a_special_token_together(seed):
         with pytest.raises(VocabularyError, match=r"can(not)? spell"):
             structgen.compile(given, vocabulary, tokenization="proper")
         return
-    assert texts_of(structgen.compile(given, vocabulary, tokenization="proper")) == expected
+    try:
+        constraint = structgen.compile(given, vocabulary, tokenization="proper")
+    except VocabularyError as error:
+        assert "'<|end|>', which rules of the grammar make up together" in str(error)
+        assert expected != written
+        return
+    assert texts_of(constraint) == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_refused"),
+    [
+        ("start ::= '<|' name '|>'; name ::= 'end' | 'x';", False),  # after `<|`, the masks allow only `x`
+        ("start ::= '<' type '>'; type ::= #'[a-z|]+';", False),
+        ("start ::= 'a' mark | 'b'; mark ::= '<|' name; name ::= 'end|>';", True),  # after `a` there is no other text
+        ("start ::= 'abc def' mark | 'b'; mark ::= '<|' name; name ::= 'end|>';", True),  # one terminal in the tables
+        ("start ::= part 'd|>'; part ::= 'ab<|en' | 'x';", True),
+        ("start ::= '<|' 'en' 'd|>' | 'x' ;", False),  # at the start, nothing leads into it
+    ],
+)
+def test_rules_are_refused_where_only_a_special_token_can_follow(rules, is_refused):
+    given = structgen.Grammar.kbnf(rules)
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    if is_refused:
+        with pytest.raises(VocabularyError, match=r"'<\|end\|>', which rules of the grammar make up together"):
+            structgen.compile(given, vocabulary, tokenization="proper")
+        return
+    rng = random.Random(0)
+    for _ in range(5):
+        leads_to_an_end(structgen.compile(given, vocabulary, tokenization="proper").matcher(), {0}, rng)
 
 
 def test_a_special_tokens_beginning_is_no_sure_end():
-    # Behind `x` comes `<`, which would cut it off: but that leads to nothing else than the special token.
+    # `<` would end the token of two letters; but after these, it leads to nothing except the special token.
     vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
     pairs = [text.decode() for text in vocabulary.spellings if len(text) == 2 and text.isalpha()]
     assert pairs
@@ -206,7 +236,7 @@ def test_patterns_of_what_a_normalizer_changes_are_refused(given):
 
 
 def rules_of(rng, pieces, literals):
-    """A grammar of literals, classes and patterns of some pieces."""
+    """Return a grammar of literals, classes and patterns of some pieces."""
     rules = []
     for number in range(4):
         deeper = [f"r{other}" for other in range(number + 1, 4)]
@@ -225,7 +255,7 @@ def rules_of(rng, pieces, literals):
 
 
 def spaces_joined():
-    """Two spaces become one, and "ab" goes."""
+    """Return a tokenizer that replaces two spaces by one, and removes "ab"."""
     replaced = [normalizers.Replace(Regex("  +"), " "), normalizers.Replace("ab", "")]
     tokenizer = bpe_tokenizers.gpt2()
     tokenizer.normalizer = normalizers.Sequence(replaced)
@@ -263,13 +293,15 @@ def test_rules_that_make_together_what_the_tokenizer_changes(makes, pieces, lite
     try:
         constraint = structgen.compile(given, vocabulary, tokenization="proper")
     except VocabularyError as error:
-        assert not expected or "cannot spell" in str(error)  # a literal: these are refused wherever they stand
+        # Literals are refused wherever they stand; rules where they make up something that is changed.
+        assert not expected or "cannot spell" in str(error)
+        assert "together" not in str(error) or expected != written
         return
     assert texts_of(constraint) == expected
 
 
 def spelled(vocabulary, make, text):
-    """What the tokens of a text stand for."""
+    """Return the text that the tokens of a text stand for."""
     return b"".join(vocabulary.token_bytes(token) for token in bpe_tokenizers.encoded(make, text))
 
 

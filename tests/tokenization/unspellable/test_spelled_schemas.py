@@ -1,4 +1,4 @@
-"""Random schemas whose patterns match what the tokenizer does not spell, against all texts without it."""
+"""Random schemas whose patterns match texts that the tokenizer cannot spell: exactly the others are left."""
 
 import random
 import unicodedata
@@ -15,10 +15,10 @@ SPECIAL = "<|end|>"
 
 
 class Schemas:
-    """Draws schemas out of some alternatives of patterns.
+    """Random schemas of some alternatives of patterns.
 
     Args:
-        rng: draws.
+        rng: the source of randomness.
         literals: patterns of literals.
         classes: such that hold a class. The characters of these may be written as escapes, which a key's may as the
             first only: a pattern of keys has none.

@@ -1,0 +1,71 @@
+"""Tokens that cannot follow a given token within a pre-token, since a merge would cross the border between them."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structgen.engine.arrays import zeros
+from structgen.tokenization.merges.merge_table import MergeTable
+
+__all__ = ["ConflictTable", "Conflicts", "mask_of"]
+
+MAX_KEPT = 4096  # tokens whose conflicts are remembered
+MAX_LISTED = 1024  # tokens in a list; more are kept as a mask
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts:
+    """Tokens that cannot follow another one.
+
+    Attributes:
+        listed: int32[tokens], if they are few; else empty.
+        row: uint32[words], a mask of them, if they are many; else None.
+    """
+
+    listed: array[int]
+    row: NDArray[np.uint32] | None
+
+    def mask(self, words: int) -> NDArray[np.uint32]:
+        """Return them as a mask: uint32[words]."""
+        return mask_of(self.listed, words) if self.row is None else self.row
+
+
+NO_CONFLICTS = Conflicts(zeros(0), None)
+
+
+class ConflictTable:
+    """The conflicts of a tokenizer's tokens, computed when first asked for.
+
+    Args:
+        merges: merges of the tokenizer.
+        words: the number of words of a mask.
+    """
+
+    def __init__(self, merges: MergeTable, words: int) -> None:
+        self._merges = merges
+        self._words = words
+        self._known: dict[int, Conflicts] = {}
+
+    def of(self, token: int) -> Conflicts:
+        """Return the conflicts of a token; a negative one has none."""
+        known = self._known.get(token)
+        if known is None:
+            if len(self._known) >= MAX_KEPT:
+                self._known.clear()
+            known = self._known[token] = self._find(token) if token >= 0 else NO_CONFLICTS
+        return known
+
+    def _find(self, token: int) -> Conflicts:
+        found = self._merges.conflicts(token)
+        return Conflicts(found, None) if len(found) < MAX_LISTED else Conflicts(zeros(0), mask_of(found, self._words))
+
+
+def mask_of(tokens: object, words: int) -> NDArray[np.uint32]:
+    """Return a mask of some tokens: uint32[words], token t is bit t % 32 of word t // 32."""
+    bits = np.zeros(32 * words, dtype=np.bool_)
+    bits[np.asarray(tokens, dtype=np.intp)] = True
+    return np.packbits(bits, bitorder="little").view(np.uint32)
