@@ -1,4 +1,4 @@
-"""A typed agent: in each step the model picks a function and its arguments; the last one answers."""
+"""A typed agent: in each step the model picks a function and its arguments; the last function answers."""
 
 from typing import Annotated, Literal
 
@@ -10,12 +10,12 @@ PRICES = {"kettle": 39.9, "lamp": 12.5, "chair": 80.0}
 
 
 def price_of(product: Literal["kettle", "lamp", "chair"]) -> float:
-    """Looks up the price of one product."""
+    """Look up the price of one product."""
     return PRICES[product]
 
 
 def answer(price: Annotated[float, Field(ge=0, le=1000)]) -> float:
-    """Tells the customer the price. Call it when the price is known."""
+    """Tell the customer the price. Call this when the price is known."""
     return price
 
 

@@ -1,4 +1,4 @@
-"""A chat with tools: each question is answered by the function that the model picks."""
+"""A chat with tools: for each question the model picks a function and its arguments."""
 
 from typing import Annotated, Literal
 
@@ -8,12 +8,12 @@ import structgen
 
 
 def add(a: int, b: int) -> int:
-    """Adds two numbers."""
+    """Add two numbers."""
     return a + b
 
 
 def weather(city: Annotated[str, Field(max_length=20)], unit: Literal["C", "F"] = "C") -> str:
-    """The weather in a city."""
+    """Return the weather in a city."""
     return f"18 {unit} in {city}"
 
 

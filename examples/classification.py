@@ -1,4 +1,4 @@
-"""Classification: the answer is one of an enum's values, and nothing else can be said."""
+"""Classification: the answer is always one of an enum's values."""
 
 from enum import StrEnum
 

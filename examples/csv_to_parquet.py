@@ -1,4 +1,4 @@
-"""A batch over a CSV file, written as Parquet: one row of values for each row of texts. Needs pyarrow."""
+"""A batch over a CSV file, written to a Parquet file: one row of values for each text. Needs pyarrow."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Extraction: a Pydantic model out of a sentence."""
+"""Extraction: an instance of a Pydantic model from a sentence."""
 
 from pydantic import BaseModel, Field
 

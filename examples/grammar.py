@@ -1,4 +1,4 @@
-"""Languages that are not JSON: a KBNF grammar, and a regex."""
+"""Answers that are not JSON: a KBNF grammar and a regex."""
 
 import structgen
 

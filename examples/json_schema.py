@@ -1,4 +1,4 @@
-"""A plain JSON Schema: the value is JSON data, checked by `jsonschema` at the end."""
+"""A plain JSON Schema: the value is JSON data; `jsonschema` validates it at the end."""
 
 import structgen
 

@@ -1,4 +1,4 @@
-"""structgen's masks in transformers' own `generate`: any of its decoding methods, batches and beams included."""
+"""structgen's masks in transformers' own `generate`, with all its decoding methods, batches and beams included."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Extraction from a long text, part by part: every quote stands in the text, word for word."""
+"""Quotes from a long text, part by part: every quote is in the text, word for word."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ model = structgen.load("smollm2")
 
 prompts, schemas = [], []
 for part in LETTER.splitlines():
-    # The schema of each part knows its text: what is quoted cannot be invented.
+    # The schema of each part contains the text of the part, so the model cannot invent a quote.
     quote = Annotated[str, structgen.SubstringOf(part, unit="word"), Field(max_length=60)]
     schemas.append(create_model("Finding", __base__=BaseModel, quote=(quote, ...)))
     prompts.append(f"Quote what matters most, as JSON with quote. Text: {part}")

@@ -1,11 +1,14 @@
-"""What masks that allow any split of a text do to a model, and what proper tokenization does: exact probabilities.
+"""Exact probabilities of two words: without masks, with masks that allow any split, and with proper tokenization.
 
-Two words, of which the model likes one more. A mask that allows any split lets it also write the beginning of a word
-that it does not mean at all (` The` of ` Theodore`), and then there is no way back. Nothing is sampled here: all
-sequences of tokens that the masks allow are followed to their ends, but for those of less than 0.0001.
+In each experiment the model prefers the first word. A mask that allows any split of a text also allows the token
+` The`, as the beginning of ` Theodore`. The model gives ` The` a high probability because it means the article. After
+it only ` Theodore` is possible. So masks that allow any split change the probabilities.
+
+This example samples nothing. It follows all token sequences that the masks allow to their ends, except those with a
+probability below 0.0001.
 
     python examples/proper_tokenization.py                    # a table with bars
-    python examples/proper_tokenization.py picture.svg        # a plot, too; needs matplotlib
+    python examples/proper_tokenization.py picture.svg        # also a plot; needs matplotlib
 """
 
 import sys
@@ -22,11 +25,11 @@ EXPERIMENTS = [
     ("He plays the", "guitar", "assembly"),
     ("She drinks a cup of", "coffee", "international"),
 ]
-NEGLIGIBLE = 1e-4  # what is less likely is not followed
+NEGLIGIBLE = 1e-4  # token sequences below this probability are not followed
 
 
 def probabilities(model, prompt_ids, constraint):
-    """The probability of each text under a constraint, by its token sequences: {token ids: probability}."""
+    """Return the probability of each token sequence under a constraint: {token ids: probability}."""
     ends = set(constraint.vocabulary.eos_token_ids)
     mask = structgen.allocate_token_bitmask(1, constraint.vocabulary.size)
     session, read = model.session(), []
@@ -41,12 +44,12 @@ def probabilities(model, prompt_ids, constraint):
             found[token_ids] = probability
             continue
         allowed = matcher.allowed_token_ids()
-        if len(allowed) == 1:  # the model has no choice, and need not be asked
+        if len(allowed) == 1:  # the model has no choice: no pass is needed
             waiting.append(((*token_ids, *allowed), probability))
             continue
         matcher.fill_next_token_bitmask(mask)
         text_ids = [*prompt_ids, *token_ids]
-        # What it has in common with the sequence before is read already.
+        # The model has already read the common prefix with the sequence before.
         shared = next(at for at, token in enumerate(text_ids) if read[at : at + 1] != [token])
         session.crop(len(read) - shared)
         logits, read = session.forward(text_ids[shared:]), text_ids
@@ -61,13 +64,13 @@ def probabilities(model, prompt_ids, constraint):
 
 
 def of_word(found, model, word):
-    """The probability of a word, whatever its split."""
+    """Return the probability of a word: the sum over all its token sequences."""
     spelled = (b"".join(model.vocabulary.token_bytes(t) for t in tokens).decode().strip() == word for tokens in found)
     return sum(probability for probability, is_it in zip(found.values(), spelled, strict=True) if is_it)
 
 
 def unconstrained(model, prompt_ids, words):
-    """How the model itself divides its probability between the words, each as its tokenizer splits it."""
+    """Return the share of the first word without masks, each word as the tokenizer splits it."""
     likely = []
     for word in words:
         tokens = model.encode_text(f" {word}")
@@ -82,7 +85,7 @@ def bar(share):
 
 
 def plot(shares, path):
-    """Draws P(the likelier word) for each experiment; shares: by kind, in the order of the experiments."""
+    """Draw the probability of the first word; shares: for each kind the values, in the order of EXPERIMENTS."""
     import matplotlib
 
     matplotlib.use("agg")

@@ -1,4 +1,4 @@
-"""SQL by its grammar: whatever the model writes can be parsed."""
+"""SQL by a grammar: every query that the model writes can be parsed."""
 
 import sqlite3
 
@@ -9,7 +9,7 @@ database = sqlite3.connect(":memory:")
 database.execute("CREATE TABLE orders (id INTEGER, country TEXT, total REAL)")
 database.executemany("INSERT INTO orders VALUES (?, ?, ?)", [(1, "FR", 10.0), (2, "FR", 20.0), (3, "NO", 5.0)])
 
-# A grammar of one's own for the part that matters: columns and tables that exist, nothing that writes.
+# Your own grammar for a part of SQL: only existing columns and tables, and no statement that writes.
 queries = structgen.Grammar.kbnf(
     r"""
     start ::= "SELECT " column " FROM orders" [" WHERE " condition] [" GROUP BY country"] ";";
@@ -22,7 +22,7 @@ for question in ["Count all orders.", "The sum of the totals of the orders whose
     query = structgen.generate(model, prompt, queries)
     print(query, database.execute(query).fetchall())
 
-# Or all of SQL, as far as docs/languages.md says.
+# All of SQL, within the limits that docs/languages.md gives.
 statement = structgen.generate(
     model,
     "Write a SQL query that selects all from orders.",

@@ -1,4 +1,4 @@
-"""A stream: a booking that fills in, then the elements of a list as they are finished."""
+"""Streams: a booking that grows, then each element of a list when it is complete."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""A typed function: the docstring is the prompt, the return annotation the schema."""
+"""A typed function: the docstring is the prompt, the return annotation is the schema."""
 
 import asyncio
 from typing import Literal
