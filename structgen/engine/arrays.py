@@ -27,7 +27,7 @@ _used = 0
 
 
 def zeros(count: int, value: int = 0) -> array[int]:
-    """An int32 array of `count` equal values."""
+    """Return an int32 array of `count` equal values."""
     if count > SMALL and value == 0:
         if not IS_COMPILED:
             return array("i", [0]) * count
@@ -40,7 +40,7 @@ def zeros(count: int, value: int = 0) -> array[int]:
 
 
 def _unset(count: int) -> array[int]:
-    """An int32 array of values that are still to be set."""
+    """Return an int32 array of values that are still to be set."""
     global _slab, _used
     if count > SMALL:
         if IS_COMPILED:
@@ -56,7 +56,7 @@ def _unset(count: int) -> array[int]:
 
 
 def _pages(count: int) -> memoryview:
-    """So many int32 zeros, the pages of which come one by one when they are first written to.
+    """Return so many int32 zeros, the pages of which come one by one when they are first written to.
 
     For large arrays numpy asks for pages of 2 MB, and to clear one of these takes milliseconds in the middle of a mask.
     """
@@ -65,38 +65,38 @@ def _pages(count: int) -> memoryview:
 
 
 def room(count: int) -> array[int]:
-    """An int32 array of `count` zeros at most, for what will grow to about that: compiled, it costs nothing before."""
+    """Return an int32 array of zeros for what will grow to about `count`: all at once if compiled, as it is free."""
     return zeros(count if IS_COMPILED else min(count, SMALL))
 
 
 def grown(old: array[int], used: int, value: int = 0) -> array[int]:
-    """A copy of the first `used` values in an array of twice the size, filled up with `value`."""
+    """Return a copy of the first `used` values in an array of twice the size, filled up with `value`."""
     new = zeros(max(2 * len(old), 16), value)
     new[:used] = old[:used]
     return new
 
 
 def grown_pool(old: array[int], used: int) -> array[int]:
-    """A copy of the first `used` values in an array of twice the size; the other values are still to be set."""
+    """Return a copy of the first `used` values in an array of twice the size; the other values are still to be set."""
     new = _unset(max(2 * len(old), 16))
     new[:used] = old[:used]
     return new
 
 
 def block(columns: int, length: int) -> array[int]:
-    """An int32 array for columns that grow together: in one array they go together too, and leave no holes."""
+    """Return an int32 array for columns that grow together: in one array they go together too, and leave no holes."""
     return _unset(columns * length)
 
 
 def column(block: array[int], number: int, length: int, old: array[int], used: int) -> array[int]:
-    """A column of a block: the first `used` values of a shorter one; the other values are still to be set."""
+    """Return a column of a block: the first `used` values of a shorter one; the other values are still to be set."""
     new = block[number * length : (number + 1) * length]
     new[:used] = old[:used]
     return new
 
 
 def enlarged(old: array[int], code: str, size: int) -> array[int]:
-    """A copy of an array of any type code in one of `size`, filled up with zeros."""
+    """Return a copy of an array of any type code in one of `size`, filled up with zeros."""
     if IS_COMPILED:
         large: Any = np.zeros(size, dtype=code)
         large[: len(old)] = old
@@ -105,7 +105,7 @@ def enlarged(old: array[int], code: str, size: int) -> array[int]:
 
 
 def head(old: array[int], used: int) -> array[int]:
-    """A copy of the first `used` values."""
+    """Return a copy of the first `used` values."""
     new = _unset(used)
     new[:] = old[:used]
     return new

@@ -1,4 +1,4 @@
-"""Numbers by pairs of numbers, in one flat array: what takes two hundred bytes in a dict takes thirty here."""
+"""A hash table from pairs of numbers to numbers, in one flat array: 30 bytes an entry, 200 in a dict."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class PairTable:
         return self._count
 
     def get(self, first: int, second: int) -> int:
-        """The number of a pair; -1 for none."""
+        """Return the number of a pair; -1 for none."""
         return self._places[self._find(first, second) + 2] - 1
 
     def put(self, first: int, second: int, number: int) -> None:
-        """Gives a pair its number, in place of any that it has."""
+        """Give a pair its number, in place of any that it has."""
         at = self._find(first, second)
         self._count += self._places[at + 2] == FREE
         self._places[at] = first
@@ -43,7 +43,7 @@ class PairTable:
             self._grow()
 
     def _find(self, first: int, second: int) -> int:
-        """Where a pair stands, or may be put."""
+        """Return where a pair stands, or may be put."""
         mixed = first * 73856093 ^ second * 19349663
         place = (mixed ^ (mixed >> 15)) & self._mask
         while True:
@@ -53,8 +53,9 @@ class PairTable:
             place = (place + 1) & self._mask
 
     def _grow(self) -> None:
-        """Doubles the places. Others may read while that is done: the old ones go when all is in place, as that may let
-        another thread run.
+        """Double the places.
+
+        Other threads may read meanwhile: the old places are replaced last, when all is in the new ones.
         """
         old = self._places
         wider = PairTable(2 * (self._mask + 1))
