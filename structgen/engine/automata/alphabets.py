@@ -52,7 +52,7 @@ class Alphabets:
         self._codes: dict[int, bool] = {}
 
     def cover(self, body: int) -> int:
-        """The alphabet each of whose characters `body` matches."""
+        """Return the alphabet each of whose characters `body` matches."""
         cover = self._covers.get(body)
         if cover is None:
             cover = 0
@@ -69,7 +69,7 @@ class Alphabets:
         return cover
 
     def alphabet(self, term: int) -> int:
-        """The ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
+        """Return the ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
         done = self._alphabets
         stack = [term]
         while stack:
@@ -110,7 +110,7 @@ class Alphabets:
         return done[term]
 
     def head_alphabet(self, term: int) -> int:
-        """The part of the alphabet that comes from the head itself, not from terms in it."""
+        """Return the part of the alphabet that comes from the head itself, not from terms in it."""
         kind = self.table.kind[term]
         if kind == K_LITERAL:
             data: bytes = self.table.payload[term]
@@ -136,7 +136,7 @@ class Alphabets:
         return 0
 
     def _alphabet_of_table(self, number: int) -> int:
-        """The alphabet of all texts of a table, if they are not too many to look at."""
+        """Return the alphabet of all texts of a table, if they are not too many to look at."""
         found = self._table_alphabets.get(number)
         if found is None:
             texts = self.payloads.texts[number]
@@ -151,14 +151,14 @@ class Alphabets:
         return found
 
     def is_code(self, term: int) -> bool:
-        """Whether no text of a term is a prefix of another one; False may also mean that this is not easily seen."""
+        """Return whether a term is seen to be a prefix code: none of its texts is a prefix of another."""
         found = self._codes.get(term)
         if found is None:
             found = self._codes[term] = self._seems_code(term)
         return found
 
     def _seems_code(self, term: int) -> bool:
-        """The same, by its shape: at each choice the first bytes tell the alternatives apart."""
+        """Return the same, by its shape: at each choice the first bytes tell the alternatives apart."""
         seen = {term}
         stack = [term]
         while stack:
@@ -187,7 +187,7 @@ class Alphabets:
         return not self.table.accepting[term]
 
     def begin_apart(self, left: int, right: int) -> bool:
-        """Whether no byte begins texts of both terms; False may also mean that this is not easily seen."""
+        """Return whether no byte begins texts of both terms; False may also mean that this is not easily seen."""
         masks = [0, 0]
         for side, term in enumerate((left, right)):
             for part in self.table.payload[term] if self.table.kind[term] == K_UNION else (term,):
@@ -198,7 +198,7 @@ class Alphabets:
         return masks[0] & masks[1] == 0
 
     def _first_bytes(self, term: int) -> int:
-        """The bytes that texts of a sequence may begin with, as a mask; 0 if that is not easily seen."""
+        """Return the bytes that texts of a sequence may begin with, as a mask; 0 if that is not easily seen."""
         kind = self.table.kind[term]
         if kind == K_LITERAL:
             return 1 << int(self.table.payload[term][0])

@@ -7,7 +7,7 @@ bytes: a target that no byte leads to would deceive the search for living states
 Targets stand one after another in one array; as objects of their own the garbage collector would go through them
 again and again. Those of a partition in the making stand on top of a stack.
 
-A target may be a negative number: a term that is made when it is asked for, see `engine/derivatives.py`.
+A target may be a negative number: a term that is made when it is asked for, see `derivatives.py`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class BytePartitions:
     # -- class maps -------------------------------------------------------------------------------------------------
 
     def map_number(self, classes: bytes) -> int:
-        """The number of a class map."""
+        """Return the number of a class map."""
         found = self._number_of_map.get(classes)
         if found is not None:
             return found
@@ -91,7 +91,7 @@ class BytePartitions:
         return number
 
     def class_bytes(self, number: int) -> list[int]:
-        """By class, the bytes that are in it, as bits of a number."""
+        """Return, by class, the bytes that are in it, as bits of a number."""
         found = self._bytes_of_map.get(number)
         if found is None:
             found = self._bytes_of_map[number] = [0] * self.width_of[number]
@@ -101,14 +101,14 @@ class BytePartitions:
         return found
 
     def has_one_byte(self, number: int, place: int) -> bool:
-        """Whether only one byte is in a class."""
+        """Return whether only one byte is in a class."""
         count = 0
         for byte in range(256):
             count += self.class_of[number * 256 + byte] == place
         return count == 1
 
     def map_of_set(self, mask: int) -> int:
-        """The class map with the bytes of a set in class 1, all others in class 0."""
+        """Return the class map with the bytes of a set in class 1, all others in class 0."""
         found = self._number_of_set.get(mask)
         if found is None:
             spread = b"".join([_SPREAD[byte] for byte in mask.to_bytes(32, "little")])
@@ -116,14 +116,14 @@ class BytePartitions:
         return found
 
     def map_of_byte(self, byte: int) -> int:
-        """The class map with one byte in class 1, all others in class 0."""
+        """Return the class map with one byte in class 1, all others in class 0."""
         number = self._maps_of_bytes[byte]
         if number == NO_MAP:
             number = self._maps_of_bytes[byte] = self.map_number(bytes(byte) + b"\1" + bytes(255 - byte))
         return number
 
     def product(self, first: int, second: int) -> int:
-        """The common refinement of two class maps."""
+        """Return the common refinement of two class maps."""
         if first == second or second == ONE_CLASS:
             return first
         if first == ONE_CLASS:
@@ -152,14 +152,14 @@ class BytePartitions:
     # -- a partition in the making ----------------------------------------------------------------------------------
 
     def push(self, target: int) -> None:
-        """Puts the target of the next class on the stack."""
+        """Put the target of the next class on the stack."""
         if self.stack_size == len(self.stack):
             self.stack = grown_pool(self.stack, self.stack_size)
         self.stack[self.stack_size] = target
         self.stack_size += 1
 
     def reduced(self, number: int, base: int) -> int:
-        """Makes one class for each target of the partition from `base` on; returns its class map."""
+        """Make one class for each target of the partition from `base` on; returns its class map."""
         work = self.stack
         places = self._left  # by class: its new number
         width = self.width_of[number]
@@ -182,7 +182,7 @@ class BytePartitions:
         return self.map_number(bytes(classes))
 
     def keep(self, term: int, number: int) -> None:
-        """Remembers the partition on the stack as that of a term."""
+        """Remember the partition on the stack as that of a term."""
         count = self._target_count
         size = self.width_of[number]
         base = self.stack_size - size
@@ -197,7 +197,7 @@ class BytePartitions:
         self.map_at.values[term] = number
 
     def moved_down(self, base: int, top: int) -> int:
-        """Moves what stands on the stack from `top` on down to `base`, which it returns."""
+        """Move what stands on the stack from `top` on down to `base`, which it returns."""
         size = self.stack_size - top
         for place in range(size):
             self.stack[base + place] = self.stack[top + place]
@@ -205,5 +205,5 @@ class BytePartitions:
         return base
 
     def place_of(self, term: int, byte: int) -> int:
-        """Where in the pool the target of a byte is."""
+        """Return where in the pool the target of a byte is."""
         return self.targets_at.values[term] + self.class_of[self.map_at.values[term] * 256 + byte]

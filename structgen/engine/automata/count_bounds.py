@@ -28,7 +28,7 @@ MANY_TERMS = 1000
 
 
 def most_counted(terms: Terms, term: int) -> int:
-    """What has the greatest bound on how often it comes in the sequences of a term; NOTHING where nothing has one."""
+    """Return the body of the repetition with the greatest upper bound in the sequences of a term; NOTHING if none."""
     table = terms.table
     found = NOTHING
     most = 0
@@ -44,7 +44,7 @@ def most_counted(terms: Terms, term: int) -> int:
 
 
 def least_count(terms: Terms, term: int, body: int) -> int:
-    """The smallest bound on how often `body` may come in the sequences of a term; FAR where none is, 0 if unknown."""
+    """Return the smallest upper bound on repetitions of `body` in a term's sequences; FAR if none, 0 if unknown."""
     table = terms.table
     least = FAR
     sequences = _sequences(terms, term, MANY_TERMS)
@@ -61,7 +61,7 @@ def least_count(terms: Terms, term: int, body: int) -> int:
 
 
 def lessened(terms: Terms, term: int, body: int, by: int) -> int:
-    """A term with the bounds on how often `body` may come made smaller by so much."""
+    """Return a term with the bounds on how often `body` may come made smaller by so much."""
     table = terms.table
     done = {EMPTY: EMPTY, NOTHING: NOTHING}
     sequences = _sequences(terms, term, MANY_TERMS)
@@ -87,8 +87,9 @@ def lessened(terms: Terms, term: int, body: int, by: int) -> int:
 
 
 def _sequences(terms: Terms, term: int, at_most: int) -> list[int] | None:
-    """The terms at the heads and tails within a term, each behind all that it is a part of; None if there are more
-    than so many, or some hold others in a way that is not looked into.
+    """Return the sequences within a term, each after all that contain it.
+
+    None if there are more than `at_most`, or if some of them are intersections, complements, early ends or bounds.
     """
     table = terms.table
     order: list[int] = []

@@ -1,8 +1,8 @@
 """Derivatives of terms by all bytes at once.
 
 The derivative of a term by a byte is the term of what may follow that byte. Most bytes lead to few different terms, so
-the derivatives by all 256 bytes are a *partition* (`engine/partitions.py`). Partitions of compound terms are products
-of those of their parts. They are the transitions of the states too (`engine/automata.py`).
+the derivatives by all 256 bytes are a *partition* (`byte_partitions.py`). Partitions of compound terms are products
+of those of their parts. They are the transitions of the states too (`store.py`).
 
 A state leads to a dozen others, one for each way that a character may go on, and texts take one or two of these. So the
 derivatives of compound terms are made when they are asked for; until then it is known which bytes lead to the same, and
@@ -70,14 +70,14 @@ class Derivatives:
             self.partitions.keep(constant, ONE_CLASS)
 
     def targets(self, term: int) -> list[int]:
-        """What the bytes lead to from a term, each different target once."""
+        """Return what the bytes lead to from a term, each different target once."""
         self.derive(term)
         first = self.partitions.targets_at.values[term]
         last = first + self.partitions.width_of[self.partitions.map_at.values[term]]
         return [self.materialize(at) for at in range(first, last)]
 
     def derive(self, term: int) -> None:
-        """Makes the derivatives of a term, if they are not made yet."""
+        """Make the derivatives of a term, if they are not made yet."""
         if self.partitions.map_at.values[term] == NO_MAP:
             if self.table.kind[term] == K_LITERAL:
                 self._derive_literal(term)
@@ -93,7 +93,7 @@ class Derivatives:
             self._put_off(term)
 
     def _derive(self, term: int) -> None:
-        """Makes the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
+        """Make the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
         stack = [term]
         while stack:
             top = stack[len(stack) - 1]
@@ -116,7 +116,7 @@ class Derivatives:
             stack.pop()
 
     def _active(self, term: int) -> list[int]:
-        """The sequences whose heads a byte may enter: `term`'s, and the tails behind heads that may be empty."""
+        """Return the sequences whose heads a byte may enter: `term`'s, and the tails behind heads that may be empty."""
         kind = self.table.kind[term]
         if kind != K_UNION and (kind < K_REPEAT or not self._head_accepts(term)):
             return [term]
@@ -140,7 +140,7 @@ class Derivatives:
         return heads
 
     def _head_accepts(self, term: int) -> bool:
-        """Whether the head of a sequence matches the empty text."""
+        """Return whether the head of a sequence matches the empty text."""
         kind = self.table.kind[term]
         if kind < K_REPEAT:
             return False
@@ -165,14 +165,14 @@ class Derivatives:
         return True
 
     def _missing(self, heads: list[int]) -> list[int]:
-        """The terms inside of heads whose partitions are needed first."""
+        """Return the terms inside of heads whose partitions are needed first."""
         missing: list[int] = []
         for head in heads:
             missing.extend([term for term in self._inside(head) if self.partitions.map_at.values[term] == NO_MAP])
         return missing
 
     def _depth_of(self, heads: list[int]) -> int:
-        """How deep what is made later lies in what is made later, in a union of sequences."""
+        """Return the nesting depth of unevaluated derivatives in a union of sequences."""
         deepest = 0
         for head in heads:
             for term in self._inside(head):
@@ -180,7 +180,7 @@ class Derivatives:
         return deepest
 
     def _inside(self, head: int) -> tuple[int, ...]:
-        """The terms inside of the head of a sequence, whose derivatives make its own."""
+        """Return the terms inside of the head of a sequence, whose derivatives make its own."""
         kind = self.table.kind[head]
         if kind in (K_REPEAT, K_BOUNDED):
             return (self.table.payload[head][0],)
@@ -194,7 +194,7 @@ class Derivatives:
     # -- derivatives that are made when they are asked for ----------------------------------------------------------
 
     def _later(self, term: int, byte: int) -> int:
-        """A negative number that stands for the derivative of a sequence by a byte that enters its head."""
+        """Return a negative number that stands for the derivative of a sequence by a byte that enters its head."""
         number = self._later_count
         if number == len(self._later_term):
             self._later_term = grown_pool(self._later_term, number)
@@ -207,7 +207,7 @@ class Derivatives:
         return -1 - number
 
     def _later_union(self, members: list[int]) -> int:
-        """A negative number that stands for a union, some members of which may not be made yet."""
+        """Return a negative number that stands for a union, some members of which may not be made yet."""
         count = len(members)
         first = self._member_count
         while first + count >= len(self._members_of_later):
@@ -219,9 +219,9 @@ class Derivatives:
         return self._later(NOTHING, first)
 
     def materialize(self, at: int) -> int:
-        """The target at a place of the pool, made if it is not yet.
+        """Return the target at a position of the pool, made if it is not yet.
 
-        One that may match nothing stays a negative number in the pool: see `AutomatonStore.living`.
+        One that may match nothing stays a negative number in the pool: see `Emptiness.live_target`.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -235,8 +235,9 @@ class Derivatives:
         return made
 
     def _put_off(self, term: int) -> None:
-        """Puts negative numbers for targets that are made, and may match nothing: whether they do is to be found out
-        when one of them is asked for.
+        """Replace targets that may match nothing by negative numbers.
+
+        Whether such a target matches anything is found out when it is asked for.
         """
         first = self.partitions.targets_at.values[term]
         for at in range(first, first + self.partitions.width_of[self.partitions.map_at.values[term]]):
@@ -247,7 +248,7 @@ class Derivatives:
                 self.partitions.target_pool[at] = number
 
     def _made(self, target: int) -> int:
-        """A target; what a negative number stands for."""
+        """Return a target; what a negative number stands for."""
         if target >= 0:
             return target
         number = -1 - target
@@ -267,15 +268,15 @@ class Derivatives:
         return made
 
     def target(self, term: int, byte: int) -> int:
-        """What a byte leads to from a term with a partition."""
+        """Return what a byte leads to from a term with a partition."""
         return self.materialize(self.partitions.place_of(term, byte))
 
     def _leads_nowhere(self, term: int, byte: int) -> bool:
-        """Whether a byte leads to nothing from a term with a partition, as is known without making what it leads to."""
+        """Return whether the derivative by a byte is known to be NOTHING. The term has a partition."""
         return self.partitions.target_pool[self.partitions.place_of(term, byte)] == NOTHING
 
     def _derivative(self, term: int, byte: int) -> int:
-        """The derivative of a sequence by a byte that enters its head. The terms inside of that have partitions."""
+        """Return the derivative of a sequence by a byte that enters its head. The terms in the head have partitions."""
         kind = self.table.kind[term]
         payload = self.table.payload[term]
         tail = self.table.tail[term]
@@ -294,14 +295,14 @@ class Derivatives:
         return self._derivative_of_counting(term, byte)
 
     def _derivative_of_bounded(self, counting: int, most: int, tail: int, byte: int) -> int:
-        """That without the bound, with what is left of the bound."""
+        """Derive the term without the bound, then apply the remaining bound again."""
         target = self.target(counting, byte)
         if self.table.kind[target] == K_COUNTING:
             return self.terms.bounded(target, most - self.begun(counting, target), tail)
         return self.terms.append(target, tail)
 
     def _derivative_of_counting(self, term: int, byte: int) -> int:
-        """That within one of what is counted, or that into what follows them."""
+        """Derive a counting term: within one of what is counted, or into what follows them."""
         star, _, inner = self.table.payload[term]
         parts = self._counted_parts(term)
         phase = self.target(parts[0], byte)
@@ -313,7 +314,7 @@ class Derivatives:
     # -- all derivatives of a term ----------------------------------------------------------------------------------
 
     def _combine(self, heads: list[int]) -> int:
-        """The partition of a union of sequences, from the partitions of their heads.
+        """Return the partition of a union of sequences, from the partitions of their heads.
 
         Like all that make partitions, it leaves the targets on the stack and returns the class map.
         """
@@ -351,7 +352,7 @@ class Derivatives:
         return self.partitions.reduced(number, self.partitions.moved_down(base, end))
 
     def _members(self, base: int, literals_base: int, end: int, byte: int) -> list[int]:
-        """What one byte leads to from the parts of a union, which stand on the stack."""
+        """Return what one byte leads to from the parts of a union, which stand on the stack."""
         work = self.partitions.stack
         members: list[int] = []
         at = base
@@ -367,13 +368,13 @@ class Derivatives:
         return members
 
     def _united(self, targets: list[int]) -> int:
-        """The union of the targets of a byte, which is made later where there are several."""
+        """Return the union of the targets of a byte, which is made later where there are several."""
         if len(targets) > 1:
             return self._later_union(targets)
         return targets[0] if targets else NOTHING
 
     def _of_head(self, term: int) -> int:
-        """The derivatives that enter the head of a sequence; the terms inside of it have theirs already."""
+        """Return the derivatives that enter the head of a sequence; the terms inside of it have theirs already."""
         kind = self.table.kind[term]
         payload = self.table.payload[term]
         tail = self.table.tail[term]
@@ -410,7 +411,7 @@ class Derivatives:
         return self._of_substrings(payload, tail)
 
     def _of_repeat(self, term: int, body: int) -> int:
-        """The derivatives of a repetition: those of its body, before one repetition less."""
+        """Return the derivatives of a repetition: those of its body, before one repetition less."""
         number = self.partitions.map_at.values[body]
         first = self.partitions.targets_at.values[body]
         for place in range(self.partitions.width_of[number]):
@@ -423,14 +424,14 @@ class Derivatives:
         return number
 
     def _after_one(self, term: int) -> int:
-        """What follows in a repetition after its body has come once."""
+        """Return what follows in a repetition after its body has come once."""
         body, low, high = self.table.payload[term]
         if low == 0 and high < 0:
             return term
         return self.terms.repeat(body, low - 1 if low > 0 else 0, high - 1 if high > 0 else -1, self.table.tail[term])
 
     def _of_part(self, term: int, part: int, is_refused: bool) -> int:
-        """The derivatives of a term that go as those of a term inside of it."""
+        """Return the derivatives of a term that go as those of a term inside of it."""
         number = self.partitions.map_at.values[part]
         first = self.partitions.targets_at.values[part]
         for place in range(self.partitions.width_of[number]):
@@ -439,7 +440,7 @@ class Derivatives:
         return number
 
     def _of_intersection(self, term: int, parts: tuple[int, ...]) -> int:
-        """The derivatives of an intersection: where a byte leads on in all parts."""
+        """Return the derivatives of an intersection: where a byte leads on in all parts."""
         number = self._common_map(parts)
         for place in range(self.partitions.width_of[number]):
             byte = self.partitions.byte_of[number * 256 + place]
@@ -450,7 +451,7 @@ class Derivatives:
         return number
 
     def _of_counting(self, term: int) -> int:
-        """The derivatives of a counting term: where a byte leads on in what it counts, or follows, and in the rest."""
+        """Return the class map of a counting term: a byte leads on in what is counted, or after it, and in the rest."""
         parts = self._counted_parts(term)
         number = self._common_map(parts)
         inner = parts[len(parts) - 1]
@@ -463,14 +464,14 @@ class Derivatives:
         return number
 
     def _common_map(self, parts: tuple[int, ...]) -> int:
-        """The common refinement of the class maps of some terms."""
+        """Return the common refinement of the class maps of some terms."""
         number = ONE_CLASS
         for part in parts:
             number = self.partitions.product(number, self.partitions.map_at.values[part])
         return number
 
     def _of_class(self, number: int) -> tuple[int, list[int]]:
-        """The derivatives of a class of byte sequences: a term for what is left of the character."""
+        """Return the derivatives of a class of byte sequences: a term for what is left of the character."""
         found = self._class_partitions.get(number)
         if found is None:
             rests: list[list[ByteRanges]] = [[] for _ in range(256)]
@@ -485,16 +486,16 @@ class Derivatives:
         return found
 
     def _counted_parts(self, term: int) -> tuple[int, ...]:
-        """The terms whose derivatives make those of a counting term: what it counts, what follows, and the term."""
+        """Return the terms whose derivatives make a counting term's: the counted one, the next, the condition."""
         star, phase, inner = self.table.payload[term]
         return (self.table.payload[star][0], self.table.tail[star], inner) if phase == EMPTY else (phase, inner)
 
     def begun(self, before: int, after: int) -> int:
-        """How many (0 or 1) of what a counting term counts the byte begins that leads from it to another term."""
+        """Return 1 if the byte that leads from one counting term to another begins one more of the counted, else 0."""
         return 1 if self.is_between(before) and self.table.kind[after] == K_COUNTING else 0
 
     def is_between(self, term: int) -> bool:
-        """Whether a term counts, and is not within one of what it counts."""
+        """Return whether a term counts, and is not within one of what it counts."""
         if self.table.kind[term] != K_COUNTING:
             return False
         parts = self.table.payload[term]
@@ -502,7 +503,7 @@ class Derivatives:
         return bool(phase == EMPTY)
 
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> int:
-        """The derivatives of a table of texts: its rows with each next byte are found by bisection."""
+        """Return the derivatives of a table of texts: its rows with each next byte are found by bisection."""
         number, low, high, depth = payload
         texts = self.payloads.texts[number]
         if len(texts[low]) == depth:
@@ -526,7 +527,7 @@ class Derivatives:
         return self.partitions.map_number(bytes(classes))
 
     def _of_multiple(self, payload: tuple[int, int], tail: int) -> int:
-        """The derivatives of the multiples of a divisor: by each digit, and by a point, which changes nothing."""
+        """Return the class map of the multiples of a divisor: one class for each digit, and one for the point."""
         divisor, remainder = payload
         classes = bytearray(256)
         classes[ord(".")] = 1
@@ -538,7 +539,7 @@ class Derivatives:
         return self.partitions.map_number(bytes(classes))
 
     def _of_substrings(self, payload: tuple[int, int], tail: int) -> int:
-        """The derivatives of a suffix automaton: into the first byte of each unit that may come next."""
+        """Return the derivatives of a suffix automaton: into the first byte of each unit that may come next."""
         number, state = payload
         automaton: SuffixAutomaton = self.payloads.suffix_automata[number]
         units = [

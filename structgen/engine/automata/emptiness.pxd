@@ -41,7 +41,7 @@ cdef class Emptiness:
     cdef int _successor_count(self, int term) except -1
     @cython.locals(counting=int)
     cdef int _successor(self, int term, int index) except -1
-    cpdef long long _spread(self, int term) except -1
+    cdef object _spread(self, int term)
     @cython.locals(target=int)
     cpdef int live_target(self, int at) except -1
     @cython.locals(classes=list, number=int, target=int, found=dict)

@@ -1,4 +1,4 @@
-"""Which terms match some text at all.
+"""Emptiness of terms: whether a term matches any text at all.
 
 Only intersections and complements may match nothing without saying so; to know takes a search for an accepting term
 along the derivatives, best first and remembered. A bound on a count is left out of the search: for the term without
@@ -52,7 +52,7 @@ class Emptiness:
         self._short_texts: dict[int, bytes | None] = {}
 
     def pruned(self, term: int) -> int:
-        """The same language, without alternatives that match nothing; 0 if nothing is left."""
+        """Return the same language, without alternatives that match nothing; 0 if nothing is left."""
         if not self.table.may_be_empty[term]:
             return term
         if self.table.kind[term] == K_UNION:
@@ -60,7 +60,7 @@ class Emptiness:
         return term if self.is_alive(term) else NOTHING
 
     def is_alive(self, term: int) -> bool:
-        """Whether some text is matched from a term: a search for an accepting term along the derivatives.
+        """Return whether some text is matched from a term: a search for an accepting term along the derivatives.
 
         The search goes first where the least length of what is missing is smallest, then where it went last. It
         remembers the path it found, and what it has learned besides; when there is none, all that it saw is dead.
@@ -107,9 +107,10 @@ class Emptiness:
         return False
 
     def _has_short_text(self, term: int) -> bool:
-        """Whether a short text of the one part of an intersection that is no complement is none that the others refuse.
+        """Return whether an intersection matches one short text, which is tried before a search.
 
-        Most are. The text belongs to many terms that differ in what they refuse, and their derivatives are not made.
+        It is a text of the only part that is no complement, and the complements must not refuse it; most do not. The
+        text belongs to many terms that differ in what they refuse, and their derivatives are not made.
         """
         if self.table.tail[term] != EMPTY:
             return False
@@ -128,7 +129,7 @@ class Emptiness:
         return True
 
     def _short_text(self, term: int) -> bytes | None:
-        """A text of a term without intersections or complements, along the least lengths; None if it is not short."""
+        """Return a shortest text of a term without intersections or complements; None if it is not short."""
         if term not in self._short_texts:
             text = bytearray()
             at = term
@@ -150,8 +151,9 @@ class Emptiness:
         return self._short_texts[term]
 
     def _is_matched(self, term: int, text: bytes) -> bool:
-        """Whether a text is one of a term's. The terms on the way are not pruned, as those of an automaton are: whether
-        they match anything is what is being found out.
+        """Return whether a term matches a text.
+
+        The terms on the way are not pruned, unlike the states of an automaton: pruning calls this method.
         """
         for index in range(len(text)):
             self.derivatives.derive(term)
@@ -161,11 +163,11 @@ class Emptiness:
         return bool(self.table.accepting[term])
 
     def _is_known_alive(self, term: int) -> bool:
-        """Whether it is known, without a search, that a term other than `NOTHING` matches something."""
+        """Return whether it is known, without a search, that a term other than `NOTHING` matches something."""
         return not self.table.may_be_empty[term] or bool(self.table.accepting[term]) or self._life.values[term] == ALIVE
 
     def _conclude(self, seen: dict[int, int], waiting: set[int]) -> None:
-        """Remembers all that a search tells that met a living term; or the next searches would see the same again.
+        """Remember all that a search tells that met a living term; or the next searches would see the same again.
 
         What leads to a living term lives. What leads neither to one nor to a term that was still waiting to be looked
         at matches nothing.
@@ -194,7 +196,7 @@ class Emptiness:
 
     @staticmethod
     def _closed(terms: Iterable[int], before: dict[int, list[int]]) -> set[int]:
-        """Some terms and all that leads to them."""
+        """Return some terms and all that leads to them."""
         found = set(terms)
         stack = list(found)
         while stack:
@@ -205,14 +207,14 @@ class Emptiness:
         return found
 
     def _successor_count(self, term: int) -> int:
-        """How many terms a term leads to, at most: by one byte, or past all that a bound is about."""
+        """Return how many terms a term leads to, at most: by one byte, or past all that a bound is about."""
         if self.table.kind[term] == K_BOUNDED:
             return 1
         self.derivatives.derive(term)
         return self.partitions.width_of[self.partitions.map_at.values[term]]
 
     def _successor(self, term: int, index: int) -> int:
-        """One of the terms that a term leads to. They are made one by one: a search ends with the first that lives."""
+        """Return a term that a term leads to. They are made one by one: a search ends with the first that lives."""
         if self.table.kind[term] == K_BOUNDED:
             counting, most = self.table.payload[term]
             least = self.least_begun(counting)
@@ -220,7 +222,7 @@ class Emptiness:
         return self.derivatives.materialize(self.partitions.targets_at.values[term] + index)
 
     def least_begun(self, term: int) -> int:
-        """The least number of what a counting term counts that one of its texts begins; NEVER if it has no texts.
+        """Return the least count that a text of a counting term needs; NEVER if the term has no texts.
 
         For states that are past that it is 0. A search by that number, remembered along the path that it finds. For
         all others that it looked at, it has shown how many are needed at least: the next searches make for where that
@@ -285,7 +287,7 @@ class Emptiness:
         return best
 
     def _spread(self, term: int) -> int:
-        """The least lengths of an intersection's parts, added up: less when one of them comes nearer to its end."""
+        """Return the sum of the least lengths of an intersection's parts, which falls as any of them nears its end."""
         if self.table.kind[term] != K_INTERSECTION:
             return self.table.min_len[term]
         return sum([self.table.min_len[part] for part in self.table.payload[term]])
@@ -293,7 +295,7 @@ class Emptiness:
     # -- derivatives that match something ---------------------------------------------------------------------------
 
     def live_target(self, at: int) -> int:
-        """The state at a place of the pool, 0 if nothing is matched from it.
+        """Return the state at a position of the target pool, DEAD if nothing is matched from it.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -306,7 +308,7 @@ class Emptiness:
         return target
 
     def successors(self, state: int) -> dict[int, int]:
-        """The states after one more byte, each with these bytes as bits of a number.
+        """Return the states after one more byte, each with these bytes as bits of a number.
 
         Raises:
             LimitExceededError: automaton_states.

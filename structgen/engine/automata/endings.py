@@ -44,9 +44,9 @@ class Endings:
         self._behind: dict[tuple[int, int], dict[int, bool]] = {}
 
     def is_ever_endless(self, state: int) -> bool:
-        """Whether every beginning of a text that is matched from a state, and can go on, does so to infinitely many.
+        """Return whether every prefix of a text of a state that can go on does so to infinitely many texts.
 
-        Told only where it takes few states to see; else False.
+        False also where more than MAX_STATES states would have to be looked at.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -75,8 +75,9 @@ class Endings:
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
 
     def _ends_repeating(self, state: int, repeated: int = NOTHING) -> bool:
-        """Whether all texts of a state end with something any number of times and one byte: before that byte comes, it
-        may be put off for ever. What comes any number of times is `repeated`, if that is given.
+        """Return whether all texts of a state end with something any number of times, then one byte.
+
+        So that last byte may be put off for ever. What is repeated is `repeated`, if that is given.
         """
         seen = {state}
         waiting = [state]
@@ -95,13 +96,13 @@ class Endings:
         return True
 
     def _is_byte(self, term: int) -> bool:
-        """Whether a term is a literal of one byte."""
+        """Return whether a term is a literal of one byte."""
         return (
             self.table.kind[term] == K_LITERAL and self.table.tail[term] == EMPTY and len(self.table.payload[term]) == 1
         )
 
     def _is_endless_by_form(self, state: int) -> bool:
-        """Whether a state is ever endless because it is a string C*·R without others, and the others do not matter.
+        """Return whether a state is seen to be ever endless: a string C*·R without others, which do not matter.
 
         They do not where C*·R ends with C* and a byte, and one character can be added for ever before that byte: it is
         a C, but comes nowhere in the others, except where these leave any number of C alone. So a text with it there is
@@ -137,7 +138,7 @@ class Endings:
         return self.alphabets.cover(body) & ASCII_MASK & ~needed != 0
 
     def _star_within(self, term: int) -> int:
-        """The part C*·R of a sequence that begins with literals, such as an opening quote; EMPTY for any other."""
+        """Return the part C*·R after the literals, such as an opening quote, that begin a sequence; EMPTY if none."""
         while self.table.kind[term] == K_LITERAL:
             term = self.table.tail[term]
         if self.table.kind[term] != K_REPEAT:
@@ -146,7 +147,7 @@ class Endings:
         return term if low == 0 and high < 0 else EMPTY
 
     def _alphabet_between(self, term: int, body: int) -> int:
-        """The characters in texts of sequences besides those of any number of `body`; all where it is not seen."""
+        """Return the characters in texts of sequences outside repetitions of `body`; all ASCII if that is not seen."""
         found = 0
         seen = {term}
         waiting = [term]
@@ -170,7 +171,7 @@ class Endings:
         return found
 
     def _holds_few(self, term: int) -> bool:
-        """Whether only finitely many texts are matched from a term, as far as its form shows this."""
+        """Return whether only finitely many texts are matched from a term, as far as its form shows this."""
         done = self._few
         stack = [term]
         while stack:
@@ -196,13 +197,13 @@ class Endings:
         return done[term]
 
     def _is_counted_out(self, state: int) -> bool:
-        """Whether a state begins with a large bound on a count: most often it is finite, and has many states."""
+        """Return whether a state begins with a large bound on a count: most often it is finite, with many states."""
         if self.table.kind[state] == K_BOUNDED:
             return True
         return bool(self.table.kind[state] == K_REPEAT and self.table.payload[state][2] > SMALL_COUNT)
 
     def ends_behind(self, state: int, body: int, last: int) -> bool:
-        """Whether all texts of a state are C*·R, for C and R given, and R begins as no C does; by their form."""
+        """Return whether all texts of a state are C*·R, for C and R given, and R begins as no C does; by their form."""
         if (
             self.table.kind[last] == K_LITERAL and self.table.tail[last] == EMPTY
         ):  # what stands before its last byte may be C
@@ -217,7 +218,7 @@ class Endings:
         return found
 
     def last_of(self, state: int) -> int:
-        """What the texts of a state end with, one of the ways if there are several."""
+        """Return what the texts of a state end with, one of the ways if there are several."""
         while True:
             if self.table.kind[state] == K_UNION:
                 parts: tuple[int, ...] = self.table.payload[state]

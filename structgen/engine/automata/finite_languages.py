@@ -1,4 +1,4 @@
-"""How many texts an automaton matches, and which, where they are few."""
+"""The texts of an automaton that matches few: their number, and the texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["count_texts", "is_finite", "texts_of"]
 
 
 def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
-    """How many texts are matched from a state, or `at_most` if there are more.
+    """Return how many texts are matched from a state, or `at_most` if there are more.
 
     Goes through the texts by length, so it takes as many steps as the longest text counted has bytes.
 
@@ -30,7 +30,7 @@ def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
 
 
 def texts_of(store: AutomatonStore, state: int) -> list[bytes]:
-    """The texts that are matched from a state, which are finitely many.
+    """Return the texts that are matched from a state, which are finitely many.
 
     Raises:
         LimitExceededError: automaton_states.
@@ -47,7 +47,7 @@ def texts_of(store: AutomatonStore, state: int) -> list[bytes]:
 
 
 def is_finite(store: AutomatonStore, state: int) -> bool:
-    """Whether only finitely many texts are matched from a state: whether no state comes again on a path from it.
+    """Return whether only finitely many texts are matched from a state: whether no state comes again on a path from it.
 
     Raises:
         LimitExceededError: automaton_states.

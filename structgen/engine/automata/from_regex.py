@@ -40,7 +40,7 @@ Work = list[tuple[int, Any, int]]
 
 
 def term_of(terms: Terms, regex: Regex, limits: Limits, known: Known) -> int:
-    """The term of a regex tree.
+    """Return the term of a regex tree.
 
     Every tree is translated with the term that follows it on top of the value stack, and leaves there the term of
     both: so sequences are read from their end, and no term is made that is only a part of another.
@@ -77,7 +77,7 @@ def term_of(terms: Terms, regex: Regex, limits: Limits, known: Known) -> int:
 
 
 def _combine(terms: Terms, action: int, operand: Any, values: list[int]) -> None:
-    """Replaces the values of the parts of an operator by the operator's."""
+    """Replace the values of the parts of an operator by the operator's."""
     if action == REPEAT:
         low, high, tail = operand
         values.append(terms.repeat(values.pop(), low, high, tail))
@@ -93,7 +93,7 @@ def _combine(terms: Terms, action: int, operand: Any, values: list[int]) -> None
 
 
 def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
-    """Translates a tree without parts at once; whether it is one."""
+    """Translate a tree without parts at once; whether it is one."""
     if isinstance(regex, Literal):
         term = terms.literal(regex.data, values.pop())
     elif isinstance(regex, Chars):
@@ -116,7 +116,7 @@ def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
 
 
 def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known) -> None:
-    """Plans the translation of a tree with parts."""
+    """Plan the translation of a tree with parts."""
     if isinstance(regex, Sequence):
         for part in regex.parts:
             work.append((VISIT, part, depth + 1))
@@ -145,7 +145,7 @@ def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known
 
 
 def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
-    """Plans the translation of a tree with nothing behind it, unless that is known."""
+    """Plan the translation of a tree with nothing behind it, unless that is known."""
     found = known.get(id(regex))
     if found is not None:
         work.append((LOAD, found[1], depth))
@@ -154,7 +154,7 @@ def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
 
 
 def _merged(parts: tuple[Regex, ...]) -> list[Regex]:
-    """The alternatives with all single characters joined into one class, and many literals into one terms."""
+    """Return the alternatives with all single characters joined into one class, and many literals into one terms."""
     ranges: list[tuple[int, int]] = []
     literals: list[bytes] = []
     rest: list[Regex] = []

@@ -1,4 +1,4 @@
-"""Whether all texts of a term are texts of C*·R, as far as their forms show it: then C*·R adds nothing to it.
+"""Inclusion of terms in C*·R, as far as their forms show it: an intersection with C*·R then adds nothing.
 
 Once a string has as many characters as it needs, "a string" is all that is left of that condition, beside what a
 pattern asks. Without it what is left is the pattern, whose states have tables of their own.
@@ -42,7 +42,7 @@ class TermForms(Protocol):
 def is_spelled(
     terms: TermForms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
 ) -> bool:
-    """Whether all texts of a term are made of texts of `body`, and end as `rest`. False may mean that it is not seen.
+    """Return whether all texts of a term are seen to be made of texts of `body`, and end as `rest`.
 
     Args:
         terms: has the terms.
@@ -78,7 +78,7 @@ def is_spelled(
 
 
 def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
-    """Whether the head of a sequence is made of texts of `body`."""
+    """Return whether the head of a sequence is made of texts of `body`."""
     kind = terms.table.kind[term]
     if kind == K_REPEAT:
         inner = terms.table.payload[term][0]
@@ -87,7 +87,7 @@ def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: b
 
 
 def is_made_of(terms: TermForms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
-    """Whether the texts of a repeated term are made of texts of `body`."""
+    """Return whether the texts of a repeated term are made of texts of `body`."""
     if term == body:
         return True
     if terms.table.kind[term] == K_UNION:
@@ -98,7 +98,7 @@ def is_made_of(terms: TermForms, term: int, body: int, cover: int, *, by_bytes: 
 
 
 def is_part_of(terms: TermForms, term: int, body: int, cover: int) -> bool:
-    """Whether each text of a term is one text of `body`, as far as their forms show it."""
+    """Return whether each text of a term is one text of `body`, as far as their forms show it."""
     for part in terms.table.payload[term] if terms.table.kind[term] == K_UNION else (term,):
         is_covered = _is_character(terms, part, body) and terms.alphabets.head_alphabet(part) & ~cover == 0
         if not is_covered and not is_narrower(terms, part, body):
@@ -107,7 +107,7 @@ def is_part_of(terms: TermForms, term: int, body: int, cover: int) -> bool:
 
 
 def _is_character(terms: TermForms, term: int, body: int) -> bool:
-    """Whether each text of a term is one character, and one byte where `body` is any byte."""
+    """Return whether each text of a term is one character, and one byte where `body` is any byte."""
     if terms.table.tail[term] != EMPTY:
         return False
     kind = terms.table.kind[term]
@@ -118,13 +118,14 @@ def _is_character(terms: TermForms, term: int, body: int) -> bool:
 
 
 def is_narrower(terms: TermForms, term: int, other: int) -> bool:
-    """Whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
+    """Return whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
     return _after_one(terms, term, other) == {EMPTY}
 
 
 def _after_one(terms: TermForms, term: int, other: int) -> set[int]:
-    """What is left of a term after one text of another that all its texts begin with, byte for byte; none if they do
-    not.
+    """Return the rests of a term after one text of `other`, compared byte for byte.
+
+    Empty if not all texts of the term begin with a text of `other`.
     """
     found: set[int] = set()
     seen = {(term, other)}
@@ -146,9 +147,7 @@ def _after_one(terms: TermForms, term: int, other: int) -> set[int]:
 
 
 def _after_first_byte(terms: TermForms, term: int, other: int) -> list[tuple[int, int]]:
-    """What is left of a sequence after its first byte, or a character of its first class, and of a part of `other` that
-    takes the same, if any.
-    """
+    """Return the rests of a sequence and of a part of `other` after the same first byte or character class, if any."""
     first, rest = _first_byte(terms, term)
     for part in terms.table.payload[other] if terms.table.kind[other] == K_UNION else (other,):
         wider, its_rest = _first_byte(terms, part)
@@ -162,7 +161,7 @@ def _after_first_byte(terms: TermForms, term: int, other: int) -> list[tuple[int
 
 
 def _first_byte(terms: TermForms, term: int) -> tuple[int, int]:
-    """The bytes that a sequence begins with, as a mask, and what follows; the mask is 0 for other terms."""
+    """Return the bytes that a sequence begins with, as a mask, and what follows; the mask is 0 for other terms."""
     kind = terms.table.kind[term]
     payload = terms.table.payload[term]
     if kind == K_LITERAL:

@@ -46,3 +46,7 @@ cdef class RegularTerms:
     cpdef _merge_repeats(self, set found)
     cpdef _merge_bytes(self, set found, dict tails)
     cpdef _factor_heads(self, set found, dict heads)
+
+
+@cython.locals(low="long long", high="long long")
+cpdef bint is_star(TermTable table, int term) except -1

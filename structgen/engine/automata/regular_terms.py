@@ -29,7 +29,7 @@ from structgen.engine.constants import (
 from structgen.engine.pair_table import PairTable
 from structgen.engine.regex.utf8 import ByteRanges
 
-__all__ = ["RegularTerms"]
+__all__ = ["RegularTerms", "is_star"]
 
 CHUNK = 32  # bytes of one literal term; a longer literal is a chain, cut from its end, so that suffixes are shared
 MAX_FACTORING = 16  # how deep unions are factored from the left
@@ -59,7 +59,7 @@ class RegularTerms:
     # -- sequences ----------------------------------------------------------------------------------------------------
 
     def literal(self, data: bytes, tail: int) -> int:
-        """`data`, then `tail`. Adjacent literals are joined, and cut into chunks from their end."""
+        """Return the term of `data`, then `tail`. Adjacent literals are joined, and cut into chunks from their end."""
         if tail == NOTHING or not data:
             return tail
         size = len(data)
@@ -86,11 +86,11 @@ class RegularTerms:
         )
 
     def _sum(self, left: int, right: int) -> int:
-        """Saturating addition of lengths."""
+        """Return saturating addition of lengths."""
         return left + right if left + right < FAR else FAR
 
     def byte_set(self, mask: int, tail: int) -> int:
-        """One byte of the set, then `tail`."""
+        """Return one byte of the set, then `tail`."""
         if mask == 0 or tail == NOTHING:
             return NOTHING
         if mask & (mask - 1) == 0:
@@ -104,7 +104,7 @@ class RegularTerms:
         )
 
     def chars(self, ranges: tuple[tuple[int, int], ...], tail: int) -> int:
-        """One scalar value of sorted disjoint ranges, in UTF-8, then `tail`."""
+        """Return one scalar value of sorted disjoint ranges, in UTF-8, then `tail`."""
         if not ranges or tail == NOTHING:
             return NOTHING
         low, high = ranges[len(ranges) - 1]
@@ -116,7 +116,7 @@ class RegularTerms:
         return self._char_class(number, tail) if number >= 0 else NOTHING
 
     def _char_class(self, number: int, tail: int) -> int:
-        """One byte sequence of a class, then `tail`."""
+        """Return one byte sequence of a class, then `tail`."""
         if tail == NOTHING:
             return NOTHING
         if self.table.kind[tail] == K_REPEAT:
@@ -132,7 +132,7 @@ class RegularTerms:
         )
 
     def byte_sequence_set(self, sequences: tuple[ByteRanges, ...]) -> int:
-        """Any of the byte sequences: what is left of a character after its first byte. All have one length."""
+        """Return any of the byte sequences: what is left of a character after its first byte. All have one length."""
         if len(sequences) == 1:
             term = EMPTY
             for low, high in reversed(sequences[0]):
@@ -146,7 +146,7 @@ class RegularTerms:
         return self._char_class(self.payloads.add_class(sequences, 0, BROKEN_CHARS), EMPTY)
 
     def repeat(self, body: int, low: int, high: int, tail: int) -> int:
-        """`body` from `low` to `high` times (-1: without bound), then `tail`."""
+        """Return the term of `body` from `low` to `high` times (-1: without bound), then `tail`."""
         if tail == NOTHING:
             return NOTHING
         if high == 0 or body == EMPTY:
@@ -158,7 +158,7 @@ class RegularTerms:
             if self.table.kind[body] == K_UNION and self.table.payload[body][0] == EMPTY:
                 body = self.union(self.table.payload[body][1:])
         while self.table.kind[body] == K_REPEAT and self.table.tail[body] == EMPTY:
-            merged = self._nested_counts(self.table.payload[body], low, high)
+            merged = _nested_counts(self.table.payload[body], low, high)
             if merged is None:
                 break
             body, low, high = merged
@@ -189,20 +189,8 @@ class RegularTerms:
             self._sum(least, self.table.min_len[tail]),
         )
 
-    def _nested_counts(self, inner: tuple[int, int, int], low: int, high: int) -> tuple[int, int, int] | None:
-        """(C{p,q}){m,n} as C{pm,qn}, where no count in between is missing."""
-        body, least, most = inner
-        if most < 0:
-            # m times p up to any number: every count from pm on, and none besides 0.
-            if low == 0 and least > 1:
-                return None
-            return body, min(least * low, FAR), -1
-        if low != high and low * (most - least) + 1 < least:
-            return None
-        return body, min(least * low, FAR), -1 if high < 0 else min(most * high, FAR)
-
     def append(self, term: int, tail: int) -> int:
-        """`term`, then `tail`. Iterative: a term may be as long as its regex."""
+        """Return the term of `term`, then `tail`. Iterative: a term may be as long as its regex."""
         if tail == EMPTY or term == NOTHING:
             return term
         if term == EMPTY:
@@ -241,13 +229,13 @@ class RegularTerms:
         return done.get(term, tail)
 
     def with_tail(self, term: int, tail: int) -> int:
-        """The head of a sequence before another tail; `Terms` knows all heads."""
+        """Return the head of a sequence before another tail; `Terms` knows all heads."""
         raise NotImplementedError
 
     # -- unions -------------------------------------------------------------------------------------------------------
 
     def union(self, parts: Iterable[int]) -> int:
-        """Any of the parts."""
+        """Return any of the parts."""
         found: set[int] = set()
         for part in parts:
             if part == ALL:
@@ -268,7 +256,7 @@ class RegularTerms:
         return done
 
     def unite(self, left: int, right: int) -> int:
-        """Either of two terms."""
+        """Return either of two terms."""
         if left == right or right == NOTHING:
             return left
         if left == NOTHING:
@@ -278,7 +266,7 @@ class RegularTerms:
         return self._union_of_two(left, right)
 
     def _union_of_two(self, left: int, right: int) -> int:
-        """The union of two different terms, neither of them a union, nothing or everything."""
+        """Return the union of two different terms, neither of them a union, nothing or everything."""
         if left > right:
             left, right = right, left
         done = self._unions_of_two.get(left, right)
@@ -288,7 +276,7 @@ class RegularTerms:
         return done
 
     def _normal_union(self, found: set[int]) -> int:
-        """The union of two terms at least, none of them a union."""
+        """Return the union of two terms at least, none of them a union."""
         repeats = 0
         heads: dict[tuple[int, Any], list[int]] = {}
         tails: dict[int, list[int]] = {}
@@ -328,13 +316,13 @@ class RegularTerms:
         return self.table.intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, may_be_empty, least)
 
     def _absorb_into_stars(self, found: set[int]) -> None:
-        """Leaves out the parts of a union that are made of nothing but what a part `C*` repeats, and end as it does."""
-        for star in [t for t in found if self._is_star(t)]:
+        """Leave out the parts of a union that are made of nothing but what a part `C*` repeats, and end as it does."""
+        for star in [t for t in found if is_star(self.table, t)]:
             if star in found:
                 found.difference_update([t for t in found if t != star and self._is_within(t, star)])
 
     def _merge_repeats(self, found: set[int]) -> None:
-        """Joins C{m,n}·T and C{p,q}·T where no count in between is missing; T itself is C{0,0}·T."""
+        """Join C{m,n}·T and C{p,q}·T where no count in between is missing; T itself is C{0,0}·T."""
         groups: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         for term in found:
             if self.table.kind[term] == K_REPEAT:
@@ -362,7 +350,7 @@ class RegularTerms:
             found.add(self.repeat(body, low, high, tail))
 
     def _merge_bytes(self, found: set[int], tails: dict[int, list[int]]) -> None:
-        """Joins single bytes before the same tail into one set."""
+        """Join single bytes before the same tail into one set."""
         for tail, terms in tails.items():
             alive = [t for t in terms if t in found]
             if len(alive) < 2:
@@ -375,7 +363,7 @@ class RegularTerms:
             found.add(self.byte_set(mask, tail))
 
     def _factor_heads(self, found: set[int], heads: dict[tuple[int, Any], list[int]]) -> None:
-        """h·T | h·U becomes h·(T | U)."""
+        """Replace h·T | h·U by h·(T | U)."""
         self._factoring += 1
         try:
             for terms in heads.values():
@@ -388,15 +376,8 @@ class RegularTerms:
 
     # -- what is made of what -----------------------------------------------------------------------------------------
 
-    def _is_star(self, term: int) -> bool:
-        """Whether a term is C*·R."""
-        if self.table.kind[term] != K_REPEAT:
-            return False
-        _, low, high = self.table.payload[term]
-        return bool(low == 0 and high == -1)
-
     def _is_within(self, term: int, star: int) -> bool:
-        """Whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
+        """Return whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
         body, _, _ = self.table.payload[star]
         rest = self.table.tail[star]
         cover = self.alphabets.cover(body)
@@ -411,10 +392,31 @@ class RegularTerms:
         return found
 
     def is_made_of(self, term: int, body: int) -> bool:
-        """Whether all texts of a term are made of texts of `body`, as far as its form shows it."""
+        """Return whether all texts of a term are made of texts of `body`, as far as its form shows it."""
         key = (term, body)
         found = self._made_of.get(key)
         if found is None:
             found = self._made_of[key] = is_made_of(self, term, body, self.alphabets.cover(body))
             self.table.count_pairs(1)
         return found
+
+
+def _nested_counts(inner: tuple[int, int, int], low: int, high: int) -> tuple[int, int, int] | None:
+    """Return (C{p,q}){m,n} as C{pm,qn}, the body and both counts; None where a count in between is missing."""
+    body, least, most = inner
+    if most < 0:
+        # m times p up to any number: every count from pm on, and none besides 0.
+        if low == 0 and least > 1:
+            return None
+        return body, min(least * low, FAR), -1
+    if low != high and low * (most - least) + 1 < least:
+        return None
+    return body, min(least * low, FAR), -1 if high < 0 else min(most * high, FAR)
+
+
+def is_star(table: TermTable, term: int) -> bool:
+    """Return whether a term is C*·R."""
+    if table.kind[term] != K_REPEAT:
+        return False
+    _, low, high = table.payload[term]
+    return bool(low == 0 and high == -1)

@@ -2,7 +2,7 @@
 
 States are shared by all that is added to one store, so equal residual languages (as far as the terms' normal form shows
 them) are one state, whatever they came from. State 0 is dead: no text is matched from there. No other state that the
-store gives out is dead; see `engine/liveness.py`.
+store gives out is dead; see `emptiness.py`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class AutomatonStore:
 
     Attributes, all by state (arrays may be longer than `count`, the number of states, and are replaced when they grow):
         accepting: uint8, 1 if the text may end here.
-        only_byte: int32, -2 the transitions are not made yet; -1 several bytes lead on, and `DerivativeTable` says
+        only_byte: int32, -2 the transitions are not made yet; -1 several bytes lead on, and `BytePartitions` says
             where; 0 to 255 the one byte that leads on; 256 none does.
         only_target: int32, where that one byte leads.
 
@@ -78,7 +78,7 @@ class AutomatonStore:
         self.expand(EMPTY)
 
     def add(self, regex: Regex) -> int:
-        """The start state of a regex; 0 if it matches nothing. A tree that was added before costs a look-up.
+        """Return the start state of a regex; 0 if it matches nothing. A tree that was added before costs a look-up.
 
         Raises:
             LimitExceededError: regex_nodes, regex_depth or automaton_states.
@@ -92,7 +92,7 @@ class AutomatonStore:
         return self._state_of(regex)
 
     def _state_of(self, regex: Regex) -> int:
-        """The state of a tree, remembered by its identity."""
+        """Return the state of a tree, remembered by its identity."""
         known = self._added.get(id(regex))
         if known is None:
             known = (regex, self.emptiness.pruned(term_of(self.terms, regex, self.table.limits, self._bodies)))
@@ -102,12 +102,13 @@ class AutomatonStore:
         return known[1]
 
     def is_empty(self, regex: Regex) -> bool:
-        """Whether a regex matches nothing at all."""
+        """Return whether a regex matches nothing at all."""
         return self.add(regex) == DEAD
 
     def meet(self, within: Iterable[Regex], outside: Iterable[Regex] = ()) -> int:
-        """The state of what all of some regexes match, and none of some others; 0 if that is nothing. Each of them is
-        translated once, whatever it is met with.
+        """Return the state of the texts that all regexes of `within` match, none of `outside`; DEAD if there are none.
+
+        Each regex is translated once, whatever it is met with.
 
         Raises:
             LimitExceededError: as `add`.
@@ -117,7 +118,7 @@ class AutomatonStore:
         return self.emptiness.pruned(self.terms.intersection(parts, EMPTY))
 
     def narrowed(self, state: int, by: int) -> int:
-        """The state of the texts that two states match both; 0 if there are none.
+        """Return the state of the texts that two states match both; 0 if there are none.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -125,7 +126,7 @@ class AutomatonStore:
         return self.emptiness.pruned(self.terms.intersect(state, by))
 
     def expand(self, state: int) -> None:
-        """Makes the transitions of a state, if they are not made yet.
+        """Make the transitions of a state, if they are not made yet.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -167,7 +168,7 @@ class AutomatonStore:
             self.only_byte.values[state] = MANY_BYTES
 
     def next(self, state: int, byte: int) -> int:
-        """The state after one byte, 0 if nothing can be matched any more.
+        """Return the state after one byte, 0 if nothing can be matched any more.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -181,7 +182,7 @@ class AutomatonStore:
         return self.emptiness.live_target(self.partitions.place_of(state, byte))
 
     def leads_on(self, state: int, byte: int) -> bool:
-        """Whether a byte leads on from a state; costs less than to find out where.
+        """Return whether a byte leads on from a state; costs less than to find out where.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -193,7 +194,7 @@ class AutomatonStore:
         ) != DEAD
 
     def first_bytes(self, state: int) -> int:
-        """The bytes that lead on from a state, as bits of a number.
+        """Return the bytes that lead on from a state, as bits of a number.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -212,7 +213,7 @@ class AutomatonStore:
         return found
 
     def inner_bytes(self, state: int) -> int:
-        """Those of them that lead to where others lead on.
+        """Return the bytes that lead on from a state to where others lead on.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -258,20 +259,20 @@ class AutomatonStore:
         return self.table.pairs
 
     def step(self, state: int, byte: int) -> int:
-        """The same as `next`."""
+        """Return the same as `next`."""
         return self.next(state, byte)
 
     def is_accepting(self, state: int) -> bool:
-        """Whether a match may end here."""
+        """Return whether a match may end here."""
         return bool(self.table.accepting[state])
 
     def has_next(self, state: int) -> bool:
-        """Whether some byte leads on."""
+        """Return whether some byte leads on."""
         self.expand(state)
         return self.only_byte.values[state] != NO_BYTE
 
     def matches(self, state: int, data: bytes) -> bool:
-        """Whether the whole of `data` is matched from a state."""
+        """Return whether the whole of `data` is matched from a state."""
         for at in range(len(data)):  # by index: iterating bytes gives a signed char when compiled
             state = self.next(state, data[at])
             if state == DEAD:
@@ -279,7 +280,7 @@ class AutomatonStore:
         return bool(self.table.accepting[state])
 
     def as_counted(self, state: int) -> tuple[int, int, int, int] | None:
-        """A state that is a repetition followed by something, taken apart.
+        """Return a state that is a repetition followed by something, taken apart.
 
         Returns:
             (state of what is repeated, least count, greatest count or -1, state of what follows), or None. The
@@ -294,7 +295,7 @@ class AutomatonStore:
         return (body, low, high, self.table.tail[state]) if body != DEAD else None
 
     def as_bounded(self, state: int) -> tuple[int, int] | None:
-        """A state with a bound on how many of something its texts hold, taken apart; None for any other.
+        """Return a state with a bound on how many of something its texts hold, taken apart; None for any other.
 
         Returns:
             (the state without the bound, the bound). A text is matched from `state` if it is matched from the state
@@ -307,9 +308,7 @@ class AutomatonStore:
         return counting, most
 
     def asks_for_count(self, state: int) -> bool:
-        """Whether all that is asked of a text from a state that counts is how many it has of what is counted, before
-        something follows.
-        """
+        """Return whether a counting state has no condition but a least count, before something follows."""
         if self.table.kind[state] != K_COUNTING:
             return False
         star, _, inner = self.table.payload[state]
@@ -321,8 +320,9 @@ class AutomatonStore:
         return bool(most < 0 and body == self.table.payload[star][0])
 
     def asks_for_more(self, state: int) -> bool:
-        """Whether a state that counts asks for some of what is counted, beside other conditions: as they come, it is
-        another state after each.
+        """Return whether a counting state asks for a least count, beside other conditions.
+
+        Such a state is another one after each of what is counted.
         """
         if self.table.kind[state] != K_COUNTING:
             return False
@@ -335,7 +335,7 @@ class AutomatonStore:
         return False
 
     def as_variation(self, state: int) -> list[int]:
-        """For a state made of repetitions and more, the states of these; none for any other.
+        """Return the repetitions in an intersection or bound; none for any other state.
 
         That is an intersection, such as a string with further conditions (`C{m,n} R & B & ~D`). Tables for such states
         are cheap next to those of a state like it: most texts soon make them one.
@@ -353,7 +353,7 @@ class AutomatonStore:
         return [part for part in self.table.payload[state] if self.table.kind[part] == K_REPEAT]
 
     def as_union(self, state: int) -> list[int]:
-        """For a union one part of which is a repetition, that and the union of the others; none for any other state."""
+        """Return, for a union with a repetition, that and the union of the others; nothing for any other state."""
         if self.table.kind[state] != K_UNION:
             return []
         parts: list[int] = list(self.table.payload[state])
@@ -366,7 +366,7 @@ class AutomatonStore:
         return [widest, self.terms.union(parts)]
 
     def common_text(self, states: Iterable[int]) -> bytes | None:
-        """A shortest text that is matched from all of some states; None if there is none, or it takes many states.
+        """Return a shortest text that all of some states match; None if there is none, or it takes many states.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -374,7 +374,7 @@ class AutomatonStore:
         return self.shortest_text(self.emptiness.pruned(self.terms.intersection(states, EMPTY)), MAX_STATES)
 
     def shortest_text(self, state: int, most: int = FAR) -> bytes | None:
-        """A shortest text matched from a state; None from the dead state, and where more than `most` states are seen.
+        """Return a shortest text matched from a state; None if there is none, or more than `most` states are seen.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -403,7 +403,7 @@ class AutomatonStore:
 
     @staticmethod
     def _spelled(came_from: dict[int, tuple[int, int]], state: int) -> bytes:
-        """The bytes along a path back to where it began."""
+        """Return the bytes along a path back to where it began."""
         out = bytearray()
         state, byte = came_from[state]
         while state != DEAD:

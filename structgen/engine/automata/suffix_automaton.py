@@ -45,7 +45,7 @@ class SuffixAutomaton:
         self.bytes_used = 4 * (len(self._first) + 2 * len(self._targets)) + sum(map(len, self._units))
 
     def edges(self, state: int) -> list[tuple[bytes, int]]:
-        """The units that may come next, and the states they lead to."""
+        """Return the units that may come next, and the states they lead to."""
         found: list[tuple[bytes, int]] = []
         for at in range(self._first[state], self._first[state + 1]):
             found.append((self._units[self._labels[at]], self._targets[at]))
@@ -72,7 +72,7 @@ class SuffixAutomaton:
             last = state
 
     def _cloned(self, at: int, unit: int, target: int) -> int:
-        """A state for those runs to `target` that are not longer than the one through `at`."""
+        """Return a state for those runs to `target` that are not longer than the one through `at`."""
         clone = self._new_state(self._length[at] + 1)
         edge = self._first[target]
         while edge >= 0:
@@ -105,7 +105,7 @@ class SuffixAutomaton:
             self._from_start[unit] = edge
 
     def _edge(self, state: int, unit: int) -> int:
-        """The edge of a unit from a state; -1 if there is none."""
+        """Return the edge of a unit from a state; -1 if there is none."""
         if state == 0:
             return self._from_start[unit]
         edge = self._first[state]
@@ -114,7 +114,7 @@ class SuffixAutomaton:
         return edge
 
     def _pack(self) -> None:
-        """Puts the edges of each state together, and forgets what was needed to build them."""
+        """Put the edges of each state together, and forgets what was needed to build them."""
         first = zeros(self._states + 1)
         labels = zeros(self._edges)
         targets = zeros(self._edges)

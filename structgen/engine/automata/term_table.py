@@ -138,7 +138,7 @@ class TermTable:
             column.grow()
 
     def intern(self, kind: int, payload: Any, tail: int, accepting: int, may_be_empty: int, min_len: int) -> int:
-        """The number of a term in normal form; a new one if it was not seen before."""
+        """Return the number of a term in normal form; a new one if it was not seen before."""
         mark = _mix(hash(payload), kind, tail)
         table = self._table
         mask = len(table) - 1
@@ -173,13 +173,13 @@ class TermTable:
         return term
 
     def count_pairs(self, count: int) -> None:
-        """Counts pairs of terms of which something is remembered now."""
+        """Count pairs of terms of which something is remembered now."""
         self.pairs += count
         if self.count + self.pairs > self._limit:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
 
     def _rehash(self) -> None:
-        """Doubles the table of terms."""
+        """Double the table of terms."""
         table = zeros(2 * len(self._table))
         mask = len(table) - 1
         for term in range(self.count):
@@ -190,7 +190,7 @@ class TermTable:
         self._table = table
 
     def _holds_count(self, kind: int, payload: Any, tail: int) -> bool:
-        """Whether something is repeated in the sequences of a term from 0 to some number of times."""
+        """Return whether something is repeated in the sequences of a term from 0 to some number of times."""
         if kind == K_REPEAT:
             return bool((payload[1] == 0 and payload[2] > 0) or self.counted[tail])
         if kind == K_UNION:
@@ -203,18 +203,18 @@ class TermTable:
         return bool(self.counted[tail])
 
     def all_accepting(self, terms: Collection[int]) -> bool:
-        """Whether all of the terms match the empty text."""
+        """Return whether all of the terms match the empty text."""
         return self.count_accepting(terms) == len(terms)
 
     def count_accepting(self, terms: Iterable[int]) -> int:
-        """How many of the terms match the empty text."""
+        """Return how many of the terms match the empty text."""
         count = 0
         for term in terms:
             count += self.accepting[term]
         return count
 
     def count_unions(self, terms: set[int]) -> int:
-        """How many of the terms are unions."""
+        """Return how many of the terms are unions."""
         count = 0
         for term in terms:
             if self.kind[term] == K_UNION:

@@ -1,6 +1,6 @@
 cimport cython
 from structgen.engine.pair_table cimport PairTable
-from structgen.engine.automata.regular_terms cimport RegularTerms
+from structgen.engine.automata.regular_terms cimport RegularTerms, is_star
 
 # The numbers of structgen/engine/constants.py.
 cdef int ALL, EMPTY, NOTHING

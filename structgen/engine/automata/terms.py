@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_part_of
 from structgen.engine.automata.payload_tables import PayloadTables
-from structgen.engine.automata.regular_terms import RegularTerms
+from structgen.engine.automata.regular_terms import RegularTerms, is_star
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.engine.automata.term_table import TermTable, power_of_two
 from structgen.engine.constants import (
@@ -62,7 +62,7 @@ class Terms(RegularTerms):
         self._intersections_of_two = PairTable(power_of_two(table.capacity))
 
     def intersection(self, parts: Iterable[int], tail: int) -> int:
-        """What all parts match, then `tail`."""
+        """Return what all parts match, then `tail`."""
         if tail == NOTHING:
             return NOTHING
         found: set[int] = set()
@@ -101,14 +101,14 @@ class Terms(RegularTerms):
         )
 
     def conjuncts(self, term: int) -> tuple[int, ...]:
-        """What a term is the intersection of: itself alone if it is none."""
+        """Return what a term is the intersection of: itself alone if it is none."""
         if self.table.kind[term] != K_INTERSECTION or self.table.tail[term] != EMPTY:
             return (term,)
         parts: tuple[int, ...] = self.table.payload[term]
         return parts
 
     def intersect(self, left: int, right: int) -> int:
-        """What both of two terms match."""
+        """Return what both of two terms match."""
         if left == NOTHING or right == NOTHING:
             return NOTHING
         if left > right:
@@ -120,9 +120,9 @@ class Terms(RegularTerms):
         return done
 
     def _is_all_refused(self, parts: set[int], refused: int) -> bool:
-        """Whether all texts of one of some parts are among those refused, C*·R, as far as their forms show it."""
+        """Return whether all texts of one part are seen to be among those refused, C*·R."""
         for term in self.table.payload[refused] if self.table.kind[refused] == K_UNION else (refused,):
-            if not self._is_star(term):
+            if not is_star(self.table, term):
                 continue
             body = self.table.payload[term][0]
             rest = self.table.tail[term]
@@ -135,13 +135,13 @@ class Terms(RegularTerms):
         return False
 
     def _drop_covering(self, found: set[int]) -> None:
-        """Leaves out the parts of an intersection that are a star over all that some other part is made of."""
+        """Leave out the parts of an intersection that are a star over all that some other part is made of."""
         for star in sorted(found):
-            if self._is_star(star) and any(self._is_within(other, star) for other in found if other != star):
+            if is_star(self.table, star) and any(self._is_within(other, star) for other in found if other != star):
                 found.discard(star)
 
     def _merge_counts(self, found: set[int]) -> bool:
-        """In an intersection, joins D{m,n}·R and C{p,q}·R if texts begin as many D as C; False if no count is left."""
+        """Join D{m,n}·R and C{p,q}·R in an intersection where texts begin as many D as C; False if no count is left."""
         waiting = sorted([term for term in found if self.table.kind[term] == K_REPEAT], reverse=True)
         apart: list[int] = []
         while waiting:
@@ -168,7 +168,7 @@ class Terms(RegularTerms):
         return True
 
     def _counts_alike(self, narrow: int, wide: int) -> bool:
-        """Whether a text of `narrow`, which is D{m,n}·R, and of `wide`, which is C{p,q}·R, begins as many D as C.
+        """Return whether a text of `narrow`, D{m,n}·R, and of `wide`, C{p,q}·R, begins as many D as C.
 
         It does if each D is one C, C is a prefix code, and R begins as no C does.
         """
@@ -180,7 +180,7 @@ class Terms(RegularTerms):
         return self.is_countable_with(wider, rest) and (body == wider or self._is_part_of(body, wider))
 
     def _is_part_of(self, term: int, other: int) -> bool:
-        """Whether each text of a term is one of another, as far as their forms show it."""
+        """Return whether each text of a term is one of another, as far as their forms show it."""
         key = (term, other)
         found = self._part_of.get(key)
         if found is None:
@@ -189,13 +189,13 @@ class Terms(RegularTerms):
         return found
 
     def _is_bounded(self, term: int) -> bool:
-        """Whether a term is a bounded one with nothing behind."""
+        """Return whether a term is a bounded one with nothing after it."""
         return self.table.kind[term] == K_BOUNDED and self.table.tail[term] == EMPTY
 
     def _is_countable(self, term: int) -> bool:
-        """Whether a term is C{m,n}·R with a greatest count n, where what has been read tells how many C were begun.
+        """Return whether a term is C{m,n}·R with a greatest count n, where the text so far tells how many C were begun.
 
-        R is nothing or one literal, such as a quote: what is counted must not come again behind it.
+        R is nothing or one literal, such as a quote: what is counted must not come again after it.
         """
         if self.table.kind[term] != K_REPEAT:
             return False
@@ -204,14 +204,14 @@ class Terms(RegularTerms):
         )
 
     def is_countable_with(self, body: int, rest: int) -> bool:
-        """Whether what has been read of any C{m,n}·R tells how many C were begun."""
+        """Return whether what has been read of any C{m,n}·R tells how many C were begun."""
         if not self.alphabets.is_code(body):
             return False
         is_literal = self.table.kind[rest] == K_LITERAL and self.table.tail[rest] == EMPTY
         return rest == EMPTY or (is_literal and self.alphabets.begin_apart(body, rest))
 
     def _bounded_by(self, bound: int, found: set[int], tail: int) -> int:
-        """An intersection one part of which, `bound`, holds a bound of a count, with that bound taken out of it."""
+        """Return an intersection with the bound on a count that its part `bound` holds taken out of it."""
         if self._is_bounded(bound):
             star, phase, _ = self.table.payload[self.table.payload[bound][0]]
         else:
@@ -246,7 +246,7 @@ class Terms(RegularTerms):
         return self.bounded(self.counting(star, phase, self.intersection(others, EMPTY)), most, tail)
 
     def counting(self, star: int, phase: int, term: int) -> int:
-        """The texts of `term` that spell `phase` and then `star`, which is C*·R: how many C they begin is counted.
+        """Return the texts of `term` that spell `phase` and then `star`, C*·R: how many C they begin is counted.
 
         Here C is a prefix code, R is EMPTY or a literal that begins as no C does, and `phase` is what is left of a C
         that has begun, or EMPTY. So each beginning of a text tells how many C it begins.
@@ -267,7 +267,7 @@ class Terms(RegularTerms):
         return self.table.intern(K_COUNTING, (star, phase, term), EMPTY, accepting, 1, least)
 
     def bounded(self, counting: int, most: int, tail: int) -> int:
-        """The texts of a counting term that begin at most so many of what it counts, then `tail`."""
+        """Return the texts of a counting term that begin at most so many of what it counts, then `tail`."""
         if most < 0 or tail == NOTHING or counting == NOTHING:
             return NOTHING
         star, phase, term = self.table.payload[counting]
@@ -284,7 +284,7 @@ class Terms(RegularTerms):
         return self.table.intern(K_BOUNDED, (counting, most), tail, accepting, 1, least)
 
     def complement(self, term: int, tail: int) -> int:
-        """Every byte string that `term` does not match, then `tail`."""
+        """Return every byte string that `term` does not match, then `tail`."""
         if tail == NOTHING or term == ALL:
             return NOTHING
         if term == NOTHING:
@@ -302,7 +302,7 @@ class Terms(RegularTerms):
         )
 
     def early(self, term: int, tail: int) -> int:
-        """The shortest matches of `term` along each text, then `tail`."""
+        """Return the shortest matches of `term` along each text, then `tail`."""
         if term == NOTHING or tail == NOTHING:
             return NOTHING
         prefix: list[int] = []  # heads that are no prefix of one another: the early end lies after them
@@ -321,7 +321,7 @@ class Terms(RegularTerms):
         return result
 
     def text_table(self, number: int, low: int, high: int, depth: int, tail: int) -> int:
-        """What is left after `depth` bytes of the texts `low` to `high - 1` of a table, then `tail`."""
+        """Return what is left after `depth` bytes of the texts `low` to `high - 1` of a table, then `tail`."""
         if low >= high or tail == NOTHING:
             return NOTHING
         texts = self.payloads.texts[number]
@@ -339,7 +339,7 @@ class Terms(RegularTerms):
         )
 
     def substrings(self, number: int, state: int, tail: int) -> int:
-        """What a suffix automaton spells from one of its states, ending anywhere, then `tail`."""
+        """Return what a suffix automaton spells from one of its states, ending anywhere, then `tail`."""
         if tail == NOTHING:
             return NOTHING
         return self.table.intern(
@@ -352,7 +352,7 @@ class Terms(RegularTerms):
         )
 
     def runs(self, units: tuple[bytes, ...], skipped: tuple[int, ...], tail: int) -> int:
-        """Runs of one or more units of a text, then `tail`; of the first unit some bytes are left out."""
+        """Return runs of one or more units of a text, then `tail`; of the first unit some bytes are left out."""
         number = self.payloads.add_suffix_automaton(units)
         automaton: SuffixAutomaton = self.payloads.suffix_automata[number]
         left_out = dict(zip(units, skipped))
@@ -363,7 +363,7 @@ class Terms(RegularTerms):
         return self.union(begun)
 
     def multiple(self, divisor: int, remainder: int, tail: int) -> int:
-        """Digits that, read on from a remainder, make a multiple of a divisor, then `tail`."""
+        """Return digits that, read on from a remainder, make a multiple of a divisor, then `tail`."""
         if tail == NOTHING:
             return NOTHING
         return self.table.intern(
@@ -376,7 +376,7 @@ class Terms(RegularTerms):
         )
 
     def with_tail(self, term: int, tail: int) -> int:
-        """The head of a sequence before another tail."""
+        """Return the head of a sequence before another tail."""
         if tail == NOTHING:
             return NOTHING
         kind = self.table.kind[term]

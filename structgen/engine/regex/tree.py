@@ -1,7 +1,7 @@
 """Syntax trees of regular expressions over bytes and Unicode characters, and the functions that build them.
 
 A tree denotes a set of byte strings. `Chars` stands for one Unicode scalar value in UTF-8; everything else is
-about bytes. Trees are immutable by convention. `engine/regex_parser.py` reads them from text, `engine/automata.py`
+about bytes. Trees are immutable by convention. `regex_syntax/parser.py` reads them from text, `automata/store.py`
 turns them into automata.
 """
 
@@ -172,7 +172,7 @@ ANY_BYTES: Regex = Repeat(ByteSet((1 << 256) - 1), 0, None)
 
 
 def sequence(*parts: Regex) -> Regex:
-    """One part after the other; flattens, drops empty texts, joins neighbouring literals."""
+    """Return one part after the other; flattens, drops empty texts, joins neighbouring literals."""
     out: list[Regex] = []
     for part in parts:
         for piece in part.parts if isinstance(part, Sequence) else (part,):
@@ -191,7 +191,7 @@ def sequence(*parts: Regex) -> Regex:
 
 
 def choice(*parts: Regex) -> Regex:
-    """Any of the parts; flattens and drops what matches nothing. Of no parts it matches nothing."""
+    """Return any of the parts; flattens and drops what matches nothing. Of no parts it matches nothing."""
     out: list[Regex] = []
     for part in parts:
         out.extend(p for p in (part.parts if isinstance(part, Choice) else (part,)) if p != NOTHING)
@@ -201,19 +201,19 @@ def choice(*parts: Regex) -> Regex:
 
 
 def repeat(body: Regex, minimum: int, maximum: int | None) -> Regex:
-    """`body` between `minimum` and `maximum` times."""
+    """Return `body` between `minimum` and `maximum` times."""
     if maximum == 0:
         return EMPTY
     return body if minimum == 1 and maximum == 1 else Repeat(body, minimum, maximum)
 
 
 def optional(body: Regex) -> Regex:
-    """`body` or the empty text."""
+    """Return `body` or the empty text."""
     return Repeat(body, 0, 1)
 
 
 def star(body: Regex) -> Regex:
-    """`body` any number of times."""
+    """Return `body` any number of times."""
     return Repeat(body, 0, None)
 
 
@@ -223,17 +223,17 @@ def plus(body: Regex) -> Regex:
 
 
 def intersection(*parts: Regex) -> Regex:
-    """What all parts match."""
+    """Return what all parts match."""
     return parts[0] if len(parts) == 1 else Intersection(parts)
 
 
 def difference(left: Regex, right: Regex) -> Regex:
-    """What `left` matches and `right` does not."""
+    """Return what `left` matches and `right` does not."""
     return Intersection((left, Complement(right)))
 
 
 def literal_set(texts: Iterable[bytes]) -> Regex:
-    """Any one of the texts."""
+    """Return any one of the texts."""
     table = tuple(sorted(set(texts)))
     if not table:
         return NOTHING

@@ -79,7 +79,7 @@ _CATEGORIES = frozenset(
 
 
 def union_of(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The same set as sorted ranges that neither overlap nor touch."""
+    """Return the same set as sorted ranges that neither overlap nor touch."""
     out: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if out and low <= out[-1][1] + 1:
@@ -90,7 +90,7 @@ def union_of(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def intersection_of(left: Ranges, right: Ranges) -> Ranges:
-    """What is in both sets."""
+    """Return what is in both sets."""
     out: list[tuple[int, int]] = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -105,7 +105,7 @@ def intersection_of(left: Ranges, right: Ranges) -> Ranges:
 
 
 def negation_of(ranges: Ranges) -> Ranges:
-    """Every character that is not in the set."""
+    """Return every character that is not in the set."""
     out: list[tuple[int, int]] = []
     at = 0
     for low, high in ranges:
@@ -118,13 +118,13 @@ def negation_of(ranges: Ranges) -> Ranges:
 
 
 def difference_of(left: Ranges, right: Ranges) -> Ranges:
-    """What is in the one set and not in the other."""
+    """Return what is in the one set and not in the other."""
     return intersection_of(left, negation_of(right))
 
 
 @cache
 def _ranges_by_category() -> dict[str, Ranges]:
-    """The characters of each two-letter general category. Goes through all code points, once a process (0.2 s)."""
+    """Return the characters of each two-letter general category. Takes 0.2 s, once a process."""
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in _CATEGORIES}
     category_of = unicodedata.category
     current, begin = category_of("\0"), 0
@@ -140,7 +140,7 @@ def _ranges_by_category() -> dict[str, Ranges]:
 
 @cache
 def category(name: str) -> Ranges | None:
-    """The characters of a general category: `Lu`, `L`, `Uppercase_Letter`, …; None if there is none of that name."""
+    """Return the characters of a general category (`Lu`, `L`, `Uppercase_Letter`, …); None if the name is unknown."""
     name = _CATEGORY_NAMES.get(_loose(name), name)
     canonical = name[:1].upper() + name[1:].lower()
     if canonical in ("Lc", "L&"):
@@ -154,24 +154,24 @@ def category(name: str) -> Ranges | None:
 
 @cache
 def _assigned() -> Ranges:
-    """The characters that Unicode has given a meaning."""
+    """Return the characters that Unicode has given a meaning."""
     no_meaning = union_of([*(category("Cn") or ()), *(category("Co") or ())])
     return difference_of(ANY, no_meaning)
 
 
 @cache
 def _where(holds: Callable[[str], bool]) -> Ranges:
-    """The characters with a meaning for which a predicate holds."""
+    """Return the characters with a meaning for which a predicate holds."""
     return union_of((c, c) for low, high in _assigned() for c in range(low, high + 1) if holds(chr(c)))
 
 
 def _loose(name: str) -> str:
-    """A property's name without case, spaces, hyphens and underscores (UAX 44, LM3)."""
+    """Return a property's name without case, spaces, hyphens and underscores (UAX 44, LM3)."""
     return "".join(c for c in name.lower() if c not in " -_")
 
 
 def property_class(name: str) -> Ranges | None:
-    r"""The class that `\p{name}` means.
+    r"""Return the class that `\p{name}` means.
 
     General categories, with or without `gc=`; `Any`, `ASCII`, `Assigned`, `White_Space`, `Uppercase`, `Lowercase`,
     `ASCII_Hex_Digit`, `XID_Start`, `XID_Continue`.
@@ -208,13 +208,13 @@ def property_class(name: str) -> Ranges | None:
 
 
 def _continues_identifier(character: str) -> bool:
-    """Whether a character may follow the first one of an identifier (XID_Continue)."""
+    """Return whether a character may follow the first one of an identifier (XID_Continue)."""
     return f"a{character}".isidentifier()
 
 
 @cache
 def word_class(dialect: str) -> Ranges:
-    r"""What `\w` means: in "rust" as UTS 18 has it, in "python" as `re`, else ASCII."""
+    r"""Return what `\w` means: in "rust" as UTS 18 has it, in "python" as `re`, else ASCII."""
     if dialect == "rust":
         names = ("L", "M", "Nl", "Nd", "Pc")
         return union_of([*(r for n in names for r in category(n) or ()), *_CIRCLED, *_JOINERS])
@@ -225,7 +225,7 @@ def word_class(dialect: str) -> Ranges:
 
 @cache
 def _case_variants() -> tuple[list[int], dict[int, tuple[int, ...]]]:
-    """All characters that differ from another one only in case, sorted, and for each the others.
+    """Return all characters that differ from another one only in case, sorted, and for each the others.
 
     Two characters are equal but for case when their simple foldings are; where the full folding has several characters,
     the simple one is the lower case (Unicode's CaseFolding.txt, statuses C and S).
@@ -243,7 +243,7 @@ def _case_variants() -> tuple[list[int], dict[int, tuple[int, ...]]]:
 
 
 def case_closure(ranges: Ranges, *, ascii_only: bool = False) -> Ranges:
-    """The set with every character that equals one of it but for case.
+    """Return the set with every character that equals one of it but for case.
 
     Args:
         ranges: a set.

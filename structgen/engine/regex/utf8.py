@@ -14,7 +14,7 @@ _LENGTH_ENDS = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)
 
 
 def _split(low: int, high: int) -> list[tuple[int, int]]:
-    """Cuts a code point range into ranges whose encodings are the product of the ranges of their bytes."""
+    """Cut a code point range into ranges whose encodings are the product of the ranges of their bytes."""
     out: list[tuple[int, int]] = []
     stack = [(low, high)]
     while stack:
@@ -42,7 +42,7 @@ def _split(low: int, high: int) -> list[tuple[int, int]]:
 
 
 def byte_sequences(ranges: tuple[tuple[int, int], ...]) -> tuple[ByteRanges, ...]:
-    """The encodings of all code points of sorted, disjoint ranges.
+    """Return the encodings of all code points of sorted, disjoint ranges.
 
     Args:
         ranges: inclusive code point ranges; surrogates among them are left out.
