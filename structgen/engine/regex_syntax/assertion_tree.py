@@ -13,6 +13,7 @@ from structgen.engine.regex.unicode_classes import Ranges, negation_of, union_of
 
 __all__ = [
     "Asserting",
+    "CannotRepeat",
     "Pattern",
     "alternatives",
     "assertion",
@@ -35,7 +36,7 @@ class Asserting:
         min, max: of "repeat".
         negative: of "look" and "behind".
         begin: of "repeat", where it begins in the text, if that is known.
-        has_begin: a "begin" is in it, outside of look-behind.
+        has_begin: a "begin" is in it.
         has_refused_begin: a "begin" is in a negative look-ahead, so that it may match less at the begin of the text.
         has_look: something that looks further ahead than one character is in it, an "end" apart.
         has_near_look: a look at the next character is in it.
@@ -86,7 +87,7 @@ class Asserting:
 
     def _take_over(self, part: Asserting) -> None:
         """What holds of a part holds of the whole."""
-        self.has_begin = self.has_begin or (part.has_begin and self.kind != "behind")
+        self.has_begin = self.has_begin or part.has_begin
         self.has_refused_begin = self.has_refused_begin or part.has_refused_begin
         self.has_look = self.has_look or part.has_look
         self.has_near_look = self.has_near_look or part.has_near_look
@@ -98,6 +99,18 @@ class Asserting:
 
 
 Pattern = Regex | Asserting
+
+
+class CannotRepeat(Exception):
+    """A repeated group with assertions that is not supported; the parser adds the position.
+
+    Attributes:
+        begin: the position of the group in the pattern, if that is known; otherwise 0.
+    """
+
+    def __init__(self, message: str, part: Asserting) -> None:
+        super().__init__(message)
+        self.begin = part.begin
 
 
 def single_character(part: Pattern) -> Chars | None:

@@ -29,6 +29,7 @@ from structgen.engine.regex.tree import (
 from structgen.engine.regex.unicode_classes import Ranges, negation_of
 from structgen.engine.regex_syntax.assertion_tree import (
     Asserting,
+    CannotRepeat,
     Pattern,
     alternatives,
     join,
@@ -40,21 +41,9 @@ from structgen.engine.regex_syntax.edges import ANY_TEXT, beginning_with, is_nul
 from structgen.engine.regex_syntax.look_behind import without_behind
 from structgen.errors import GrammarError
 
-__all__ = ["CannotRepeat", "resolve"]
+__all__ = ["resolve"]
 
 MAX_ROUNDS = 16  # that are written out
-
-
-class CannotRepeat(Exception):
-    """A repeated look-ahead that no automaton is made of here.
-
-    Attributes:
-        part: what is repeated.
-    """
-
-    def __init__(self, reason: str, part: Asserting) -> None:
-        super().__init__(f"a group with look-ahead cannot be repeated {reason}")
-        self.part = part
 
 
 def resolve(pattern: Pattern, *, anchored: bool) -> Regex:
@@ -73,7 +62,10 @@ def resolve(pattern: Pattern, *, anchored: bool) -> Regex:
     whole = _at_begin(pattern if anchored else join(ANY_TEXT, pattern, ANY_TEXT))
     if isinstance(whole, Asserting) and whole.has_behind:
         if whole.has_looking_rounds:
-            raise CannotRepeat("beside look-behind, word boundaries, or repeated looks at one character", whole)
+            raise CannotRepeat(
+                "a group with look-ahead cannot be repeated beside look-behind, word boundaries or one-character looks",
+                whole,
+            )
         whole = without_behind(whole)
     return _before(whole, EMPTY)
 
@@ -227,7 +219,7 @@ def _rounds_before(part: Asserting, rest: Regex) -> Regex:
     body = part.parts[0]
     plain = _without_looks(body)
     if is_nullable(plain):
-        raise CannotRepeat("if it may be empty", part)
+        raise CannotRepeat("a group with look-ahead cannot be repeated if it may be empty", part)
     store = AutomatonStore()
     if part.min <= MAX_ROUNDS and store.is_empty(difference(sequence(plain, rest), rest)):
         for _ in range(part.min):  # more rounds match nothing that fewer do not
@@ -237,7 +229,9 @@ def _rounds_before(part: Asserting, rest: Regex) -> Regex:
     one = sequence(plain, after)
     for shorter, longer in ((plain, sequence(plain, plus(ANY_CHAR))), (rest, one)):
         if not store.is_empty(intersection(shorter, longer)):
-            raise CannotRepeat("where a text may fall into its rounds in several ways", part)
+            raise CannotRepeat(
+                "a group with look-ahead cannot be repeated where a text may fall into its rounds in several ways", part
+            )
     refused = difference(one, _before(body, after))
     return difference(sequence(repeat(plain, part.min, part.max), rest), sequence(star(plain), refused))
 

@@ -14,6 +14,7 @@ from structgen.engine.regex.tree import EMPTY, Chars, Literal, Regex
 from structgen.engine.regex.unicode_classes import ANY, Ranges, difference_of
 from structgen.engine.regex_syntax.assertion_tree import (
     Asserting,
+    CannotRepeat,
     Pattern,
     alternatives,
     assertion,
@@ -23,7 +24,7 @@ from structgen.engine.regex_syntax.assertion_tree import (
     repeated,
     word_boundary,
 )
-from structgen.engine.regex_syntax.assertions import CannotRepeat, resolve
+from structgen.engine.regex_syntax.assertions import resolve
 from structgen.engine.regex_syntax.edges import edges
 from structgen.engine.regex_syntax.look_behind_conditions import conditions_of_body
 from structgen.engine.regex_syntax.reader import Dialect, Flags, Reader, read_class, read_escape, word_characters
@@ -97,7 +98,9 @@ def parse_regex(
     try:
         resolved = resolve(found, anchored=anchored)
     except CannotRepeat as error:
-        reader.fail(str(error), error.part.begin)
+        reader.fail(str(error), error.begin)
+    except GrammarError as error:
+        reader.fail(str(error), 0)
     _check_size(resolved, limits)
     return resolved
 
@@ -115,20 +118,6 @@ def _check_size(regex: Regex, limits: Limits) -> None:
             raise LimitExceededError("regex_depth", limits.regex_depth)
         parts = getattr(node, "parts", None) or ((node.body,) if hasattr(node, "body") else ())
         stack.extend((part, depth + 1) for part in parts)
-
-
-def _width(part: Pattern) -> int | None:
-    """How many characters all texts of a part have; None if they differ."""
-    if not isinstance(part, Asserting):
-        seen = edges(part)
-        return seen.shortest if seen.shortest == seen.longest else None
-    widths = [_width(inner) for inner in part.parts]
-    known = [width for width in widths if width is not None]
-    if len(known) < len(widths):
-        return None
-    if part.kind == "choice":
-        return known[0] if len(set(known)) == 1 else None
-    return sum(known)
 
 
 class _Parser:
@@ -388,13 +377,15 @@ class _Parser:
         self._add(found, depth, group.begin)
 
     def _check_behind(self, body: Pattern, begin: int) -> None:
-        """Refuses what look-behind cannot hold."""
+        """Refuse a look-behind whose body is not a short list of texts, and one of several widths in Python."""
+        if self._dialect == "python" and not isinstance(body, Asserting):
+            seen = edges(body)
+            if seen.shortest != seen.longest:
+                self._reader.fail("Python's look-behind is of one width", begin)
         try:
             conditions_of_body(body)
         except GrammarError as error:
             self._reader.fail(str(error), begin)
-        if self._dialect == "python" and _width(body) is None:
-            self._reader.fail("Python's look-behind is of one width", begin)
 
     def _sequence(self, group: _Group) -> tuple[Pattern, int]:
         """The current alternative of a group, with its depth."""
