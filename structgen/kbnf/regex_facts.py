@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from structgen.engine.regex import tree as rx
 
-__all__ = ["can_match", "post_order", "survey", "text_units", "without_empty"]
+__all__ = ["post_order", "survey", "text_units", "without_empty"]
 
 # Taking the empty text out of a sequence of n nullable parts writes n(n+1)/2 parts; past this a difference is smaller.
 _LONGEST_REWRITTEN_SEQUENCE = 4
@@ -42,11 +42,6 @@ def _children(node: rx.Regex) -> tuple[rx.Regex, ...]:
     if kind is rx.Repeat or kind is rx.Complement or kind is rx.Early:
         return (node.body,)  # type: ignore[union-attr]
     return ()
-
-
-def can_match(regex: rx.Regex) -> bool | None:
-    """Whether the regex matches anything; None where only a search of its automaton could tell."""
-    return survey(regex)[1]
 
 
 def survey(regex: rx.Regex) -> tuple[dict[int, bool], bool | None, tuple[object, ...]]:

@@ -1,4 +1,12 @@
-"""The regex of an expression that is regular: what stands in a difference, or behind a look-ahead's `!`."""
+"""Regexes of the parts of a KBNF grammar that are regular.
+
+Two kinds of expressions need one: terminals that are no plain regex (`#ex'…'`, `any!`, `except!(…)`, `#substrs'…'`),
+and expressions in a position where only a regular language may stand, that is both sides of `x - y` and the operand of
+`!x`. `regular` turns any such expression into one regex, nonterminals included as long as they do not recurse:
+
+    number ::= digit+;  digit ::= #'[0-9]';
+    regular(number - '0')  ->  [0-9]+ minus 0
+"""
 
 from __future__ import annotations
 
@@ -8,10 +16,69 @@ from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import children_of
-from structgen.kbnf.text_without import any_text, text_except
 from structgen.kbnf.validation import excluded_strings
 
-__all__ = ["character_set", "regular"]
+__all__ = ["any_text", "character_set", "regular", "substrings", "text_except", "text_without"]
+
+_ALL_BYTES = (1 << 256) - 1
+_ANY_BYTE = rx.ByteSet(_ALL_BYTES)
+
+
+def any_text() -> rx.Regex:
+    """Return the regex of `any!`: any bytes, or none (the older package worked on bytes; *read*, not tried)."""
+    return rx.ANY_BYTES
+
+
+def substrings(text: str) -> rx.Regex:
+    """Return the regex of `#substrs'…'`; like the published package it cuts between any two bytes."""
+    data = text.encode()
+    return rx.Substrings(tuple(data[index : index + 1] for index in range(len(data))))
+
+
+def text_without(regex: rx.Regex) -> rx.Regex:
+    r"""Return the regex of `#ex'…'`: a non-empty run of bytes in which the regex matches nowhere.
+
+    Tried on the published package (0.4.2): the text is of bytes, not of characters (`#ex'a'` takes `\xff`); it is
+    not empty; a regex that matches the empty text matches everywhere, so that nothing is left.
+
+    Args:
+        regex: what must not occur, anchored at both ends.
+    """
+    byte_set = _single_bytes(regex)
+    if byte_set is not None:
+        return rx.plus(rx.ByteSet(_ALL_BYTES & ~byte_set))
+    return rx.intersection(rx.plus(_ANY_BYTE), rx.Complement(rx.sequence(rx.ANY_BYTES, regex, rx.ANY_BYTES)))
+
+
+def text_except(excluded: Sequence[bytes], limit: int | None) -> rx.Regex:
+    r"""`except!(…)`: bytes, none included, in which no excluded string occurs.
+
+    As the older package's documentation tells it: `except!('\n\n') '\n\n'` does allow `\n\n\n`, the first `\n` being
+    the text; the limit counts bytes; a byte that is not UTF-8 is allowed.
+
+    Args:
+        excluded: the strings, none empty.
+        limit: how many bytes at most, or None.
+    """
+    found = rx.literal_set(excluded)
+    byte_set = _single_bytes(found)
+    if byte_set is not None:
+        return rx.Repeat(rx.ByteSet(_ALL_BYTES & ~byte_set), 0, limit)
+    text = rx.Repeat(_ANY_BYTE, 0, limit)
+    return rx.intersection(text, rx.Complement(rx.sequence(rx.ANY_BYTES, found, rx.ANY_BYTES)))
+
+
+def _single_bytes(regex: rx.Regex) -> int | None:
+    """The set of bytes (as in `ByteSet.mask`) that the regex is, or None when it is not simply that."""
+    if isinstance(regex, rx.ByteSet):
+        return regex.mask
+    if isinstance(regex, rx.Literal) and len(regex.data) == 1:
+        return 1 << regex.data[0]
+    if isinstance(regex, rx.LiteralSet) and all(len(text) == 1 for text in regex.texts):
+        return sum(1 << text[0] for text in regex.texts)
+    if isinstance(regex, rx.Chars) and all(last < 0x80 for _, last in regex.ranges):
+        return sum((1 << (last + 1)) - (1 << first) for first, last in regex.ranges)
+    return None
 
 
 def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex:
@@ -66,7 +133,7 @@ def _regex(node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Se
     if isinstance(node, ast.RegexTerminal):
         return node.regex
     if isinstance(node, ast.SubstringsTerminal):
-        return rx.Substrings(tuple(bytes([byte]) for byte in node.text.encode()))
+        return substrings(node.text)
     if isinstance(node, ast.AnyText):
         return any_text()
     if isinstance(node, ast.Except):

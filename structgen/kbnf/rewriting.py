@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from structgen.kbnf import ast
 
-__all__ = ["children_of", "nodes_of", "rewrite", "sequence", "with_children"]
+__all__ = ["children_of", "group_rules", "nodes_of", "rewrite", "sequence", "with_children"]
 
 _UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
 
@@ -33,6 +33,14 @@ def nodes_of(body: ast.Expression) -> Iterator[ast.Expression]:
             seen.add(id(node))
             stack.extend(children)
         yield node
+
+
+def group_rules(grammar: ast.Grammar) -> dict[str, list[ast.Expression]]:
+    """Return for each name the bodies of all its rules, in the order of their first rules."""
+    grouped: dict[str, list[ast.Expression]] = {}
+    for rule in grammar.rules:
+        grouped.setdefault(rule.name, []).append(rule.body)
+    return grouped
 
 
 def sequence(symbols: Iterable[ast.Expression]) -> ast.Expression:

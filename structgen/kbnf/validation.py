@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.rewriting import nodes_of
+from structgen.kbnf.rewriting import group_rules, nodes_of
 
 __all__ = ["excluded_strings", "validate"]
 
@@ -22,9 +22,7 @@ def validate(grammar: ast.Grammar) -> None:
         GrammarError: the start nonterminal or another is not defined; an `except!` excludes something else than plain
             strings, or the empty string; a repetition's bounds are negative or the wrong way round.
     """
-    grouped: dict[str, list[ast.Expression]] = {}
-    for rule in grammar.rules:
-        grouped.setdefault(rule.name, []).append(rule.body)
+    grouped = group_rules(grammar)
     if grammar.start not in grouped:
         hint = _suggestion(grammar.start, grouped) or f"a grammar begins at the rule {grammar.start!r}"
         raise GrammarError(f"the start nonterminal {grammar.start!r} is not defined", hint=hint)

@@ -10,21 +10,13 @@ from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable
-from structgen.kbnf.regular import character_set, regular
+from structgen.kbnf.regular import any_text, character_set, regular, substrings, text_except
 from structgen.kbnf.repetition import CountedRules
-from structgen.kbnf.text_without import any_text, text_except
+from structgen.kbnf.rewriting import group_rules
 from structgen.kbnf.validation import excluded_strings, validate
 from structgen.limits import Limits
 
-__all__ = ["flatten", "group_rules"]
-
-
-def group_rules(grammar: ast.Grammar) -> dict[str, list[ast.Expression]]:
-    """For each name the bodies of all its rules, in the order of their first rules."""
-    grouped: dict[str, list[ast.Expression]] = {}
-    for rule in grammar.rules:
-        grouped.setdefault(rule.name, []).append(rule.body)
-    return grouped
+__all__ = ["flatten"]
 
 
 def flatten(grammar: ast.Grammar, terminals: TerminalTable, *, limits: Limits | None = None) -> Productions:
@@ -239,9 +231,3 @@ class _Flattening:
             self.bodies[number] = [(number, symbol), ()]
             self.stars[symbol] = number
         return self.stars[symbol]
-
-
-def substrings(text: str) -> rx.Regex:
-    """`#substrs'…'`: the published package cuts between any two bytes, and so do we."""
-    data = text.encode()
-    return rx.Substrings(tuple(data[index : index + 1] for index in range(len(data))))

@@ -27,7 +27,7 @@ from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.reading.kbnf_lexer import Token, fail, source_offset, tokens, unescape
 from structgen.kbnf.regex_facts import without_empty
-from structgen.kbnf.text_without import text_without
+from structgen.kbnf.regular import text_without
 from structgen.limits import Limits
 
 __all__ = ["parse"]

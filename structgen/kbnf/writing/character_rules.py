@@ -9,14 +9,13 @@ from __future__ import annotations
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regular import regular
-from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.rewriting import group_rules, rewrite, sequence
 from structgen.kbnf.writing.automaton_rules import automaton_rules
 from structgen.kbnf.writing.naming import FreshNames
 from structgen.limits import Limits
 
-__all__ = ["CharacterRules", "class_of"]
+__all__ = ["CharacterRules"]
 
 _TERMINALS = (ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
 
@@ -93,7 +92,7 @@ class CharacterRules:
         if isinstance(node, rx.Chars):
             return ast.RegexTerminal(node)
         if isinstance(node, rx.ByteSet) and node.mask < 1 << 0x80:
-            return ast.RegexTerminal(class_of(node.mask))
+            return ast.RegexTerminal(_class_of(node.mask))
         if isinstance(node, rx.Sequence):
             return sequence(known[id(part)] for part in node.parts)
         if isinstance(node, rx.Choice):
@@ -121,7 +120,7 @@ def _repeated(body: ast.Expression, least: int, most: int | None) -> ast.Express
     return ast.OneOrMore(body) if (least, most) == (1, None) else ast.Bounded(body, least, most)
 
 
-def class_of(mask: int) -> rx.Chars:
+def _class_of(mask: int) -> rx.Chars:
     """The class of the ASCII characters whose bits are set."""
     ranges: list[tuple[int, int]] = []
     for point in range(mask.bit_length()):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.rewriting import rewrite
-from structgen.kbnf.text_without import text_without
+from structgen.kbnf.regular import text_without
+from structgen.kbnf.rewriting import group_rules, rewrite
 from structgen.kbnf.validation import excluded_strings
 from structgen.kbnf.writing.regex_text import regex_to_rust
 
@@ -25,9 +25,7 @@ def to_current_dialect(grammar: ast.Grammar) -> ast.Grammar:
     Raises:
         GrammarError: an `except!` has a limit (today's dialect counts no bytes), or excludes no plain strings.
     """
-    grouped: dict[str, list[ast.Expression]] = {}
-    for rule in grammar.rules:
-        grouped.setdefault(rule.name, []).append(rule.body)
+    grouped = group_rules(grammar)
 
     def translate(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.AnyText):

@@ -6,7 +6,7 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import children_of, rewrite
 
-__all__ = ["nullable_names", "refuse_left_recursion"]
+__all__ = ["refuse_left_recursion"]
 
 _EMPTY = ast.Literal(b"")
 _OTHER = ast.Literal(b"x")  # stands for what is not empty
@@ -23,7 +23,7 @@ def refuse_left_recursion(grammar: ast.Grammar, reader: str) -> None:
         GrammarError: one does; the message names the rules.
     """
     rules = {rule.name: rule.body for rule in grammar.rules}
-    nullable = nullable_names(rules)
+    nullable = _nullable_names(rules)
     first = {name: _beginnings(name, body, nullable, reader) for name, body in rules.items()}
     done: set[str] = set()
     for root in rules:
@@ -46,7 +46,7 @@ def refuse_left_recursion(grammar: ast.Grammar, reader: str) -> None:
                 stack.extend((other, False) for other in first[name])
 
 
-def nullable_names(rules: dict[str, ast.Expression]) -> set[str]:
+def _nullable_names(rules: dict[str, ast.Expression]) -> set[str]:
     """The names that derive the empty text."""
     found: set[str] = set()
     left = list(rules)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regular import regular
-from structgen.kbnf.rewriting import rewrite
+from structgen.kbnf.rewriting import group_rules, rewrite
 
 __all__ = ["FreshNames", "without_extensions", "written_names"]
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import group_rules
-from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
+from structgen.kbnf.rewriting import children_of, group_rules, nodes_of, rewrite, sequence
 
 __all__ = ["without_unproductive"]
 

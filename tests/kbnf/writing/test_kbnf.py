@@ -11,7 +11,7 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
-from structgen.kbnf.text_without import text_without
+from structgen.kbnf.regular import text_without
 from structgen.kbnf.writing.kbnf import print_grammar
 from structgen.kbnf.writing.regex_text import regex_to_rust
 
