@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import union_of
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import children_of
@@ -38,11 +39,11 @@ def substrings(text: str) -> rx.Regex:
 def text_without(regex: rx.Regex) -> rx.Regex:
     r"""Return the regex of `#ex'…'`: a non-empty run of bytes in which the regex matches nowhere.
 
-    Tried on the published package (0.4.2): the text is of bytes, not of characters (`#ex'a'` takes `\xff`); it is
-    not empty; a regex that matches the empty text matches everywhere, so that nothing is left.
+    As the published package does (0.4.2, tried): the text is of bytes, not of characters (`#ex'a'` accepts `\xff`); it
+    is not empty; a regex that matches the empty text matches everywhere, so that no text is left.
 
     Args:
-        regex: what must not occur, anchored at both ends.
+        regex: the regex that must not occur, anchored at both ends.
     """
     byte_set = _single_bytes(regex)
     if byte_set is not None:
@@ -51,14 +52,14 @@ def text_without(regex: rx.Regex) -> rx.Regex:
 
 
 def text_except(excluded: Sequence[bytes], limit: int | None) -> rx.Regex:
-    r"""`except!(…)`: bytes, none included, in which no excluded string occurs.
+    r"""Return the regex of `except!(…)`: bytes, or none, in which no excluded string occurs.
 
-    As the older package's documentation tells it: `except!('\n\n') '\n\n'` does allow `\n\n\n`, the first `\n` being
-    the text; the limit counts bytes; a byte that is not UTF-8 is allowed.
+    As the older package documents it: `except!('\n\n') '\n\n'` does allow `\n\n\n`, where the first `\n` is the text;
+    the limit counts bytes; a byte that is not UTF-8 is allowed.
 
     Args:
         excluded: the strings, none empty.
-        limit: how many bytes at most, or None.
+        limit: the largest number of bytes, or None.
     """
     found = rx.literal_set(excluded)
     byte_set = _single_bytes(found)
@@ -69,7 +70,7 @@ def text_except(excluded: Sequence[bytes], limit: int | None) -> rx.Regex:
 
 
 def _single_bytes(regex: rx.Regex) -> int | None:
-    """The set of bytes (as in `ByteSet.mask`) that the regex is, or None when it is not simply that."""
+    """Return the mask of a regex that is a set of single bytes (as in `ByteSet.mask`), else None."""
     if isinstance(regex, rx.ByteSet):
         return regex.mask
     if isinstance(regex, rx.Literal) and len(regex.data) == 1:
@@ -82,17 +83,17 @@ def _single_bytes(regex: rx.Regex) -> int | None:
 
 
 def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex:
-    """The regex of an expression.
+    """Return the regex of an expression.
 
     Args:
         expression: made of terminals, and of nonterminals that do not lead back to themselves.
         grouped: all rules' bodies by name.
 
     Raises:
-        GrammarError: a nonterminal is recursive or not defined, or something has no regex.
+        GrammarError: a nonterminal is recursive or not defined, or the expression holds `!`, `margin!` or `indented!`.
     """
     known: dict[int, rx.Regex] = {}
-    names: dict[str, rx.Regex | None] = {}  # None while the name's bodies are looked at
+    names: dict[str, rx.Regex | None] = {}  # None while the bodies of the name are being translated
     stack: list[tuple[ast.Expression, bool]] = [(expression, False)]
     while stack:
         node, parts_done = stack.pop()
@@ -112,7 +113,7 @@ def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expre
             found = names[node.name]
             if found is None:
                 raise GrammarError(
-                    f"the nonterminal {node.name!r} is recursive, and stands where only a regular language may",
+                    f"the nonterminal {node.name!r} is recursive, where only a regular language is possible",
                     hint="write it as a regex",
                 )
             known[id(node)] = found
@@ -127,7 +128,7 @@ def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expre
 
 
 def _regex(node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex:
-    """One node's, given those of its children."""
+    """Return the regex of one node, given those of its children."""
     if isinstance(node, ast.Literal):
         return rx.Literal(node.data)
     if isinstance(node, ast.RegexTerminal):
@@ -153,11 +154,11 @@ def _regex(node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Se
     if isinstance(node, ast.Difference):
         return rx.difference(*parts)
     word = {ast.NotFollowedBy: "a look-ahead", ast.Margin: "margin!", ast.Indented: "indented!"}[type(node)]
-    raise GrammarError(f"{word} stands where only a regular language may")
+    raise GrammarError(f"{word} is used where only a regular language is possible")
 
 
 def character_set(regex: rx.Regex) -> rx.Regex | None:
-    """A regex that matches single characters only, as a class of them; None where it matches anything else."""
+    """Return a regex that matches single characters only as one class; None if it matches anything else."""
     ranges: list[tuple[int, int]] = []
     stack = [regex]
     while stack:
@@ -176,14 +177,4 @@ def character_set(regex: rx.Regex) -> rx.Regex | None:
             ranges.extend((byte, byte) for byte in range(0x80) if node.mask >> byte & 1)
         else:
             return None
-    return rx.Chars(tuple(_joined(ranges))) if ranges else None
-
-
-def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if out and first <= out[-1][1] + 1:
-            out[-1] = (out[-1][0], max(last, out[-1][1]))
-        else:
-            out.append((first, last))
-    return out
+    return rx.Chars(union_of(ranges)) if ranges else None
