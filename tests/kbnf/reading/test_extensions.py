@@ -144,5 +144,5 @@ def test_differences_are_printed_as_terminals_and_the_others_refused(accepts):
         ("margin!", "x ::= margin! 'a';"),
         ("indented!", "x ::= indented!('b');"),
     ):
-        with pytest.raises(GrammarError, match=f"no word for the .*{word}.* in the rule 'x'"):
+        with pytest.raises(GrammarError, match=f"cannot express the .*{word}.* in the rule 'x'"):
             print_grammar(parse(f"start ::= x; {rule}"))

@@ -44,7 +44,7 @@ def test_to_current(older, current, language):
 def test_to_older(current, older):
     grammar = parse(current)
     if older is None:
-        with pytest.raises(GrammarError, match="the older dialect has no word"):
+        with pytest.raises(GrammarError, match="the older dialect cannot express"):
             to_older_dialect(grammar)
     else:
         assert to_older_dialect(grammar) == parse(older)
