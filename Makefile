@@ -55,6 +55,8 @@ lint: .make/installed
 	$(BIN)/ruff check --output-format concise .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python tools/house.py
 
 format: .make/installed
 	$(BIN)/ruff check --fix .

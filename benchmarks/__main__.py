@@ -1,11 +1,11 @@
-"""Runs the benchmarks in this folder and keeps what they print.
+"""Run the benchmarks in this folder, and store what they print.
 
     python benchmarks                                   # the short form of all of them: results/NAME.md
     python benchmarks NAME ... [--full] [-- ARGUMENTS]  # some of them; the long form: results/NAME-full.md
 
-A benchmark is a file that answers one question, the first line of its docstring, with Markdown tables on stdout below
-the machine, the versions and the date (`_report.heading`). Run by itself it has more options (`--help`); what follows
-`--` is passed on to each of those named.
+A benchmark is a file that answers one question, which is the first line of its docstring. It prints Markdown tables to
+stdout, after the machine, the versions and the date (`_report.heading`). Each file can also be run alone, with more
+options (`--help`). Options after `--` are passed to each named benchmark.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHORT = {
     "languages": ["--tokens", "200"],
     "mask_stores": ["--languages", "go", "json", "sql"],
 }
-"""Arguments of the short form, where it is not what a benchmark does without any."""
+"""Arguments of the short form, for benchmarks that need some."""
 FULL = {
     "batches": ["--rounds", "3"],
     "end_to_end": ["--prompts", "50"],
@@ -37,18 +37,18 @@ FULL = {
     "memory": ["--schemas", "1000", "--generations", "100000"],
     "proper": ["--first", "300", "--walks", "300"],
 }
-"""Arguments of the long form; the others have one form."""
+"""Arguments of the long form. The other benchmarks have one form only."""
 
 
 def benchmarks() -> dict[str, Path]:
-    """The files by name."""
+    """Return the files of the benchmarks, by name."""
     return {file.stem: file for file in sorted(HERE.glob("*.py")) if not file.name.startswith("_")}
 
 
 def run(file: Path, arguments: list[str], result: Path) -> bool:
-    """Runs one benchmark and keeps what it prints; False when it failed."""
+    """Run one benchmark and store what it prints; return False if it failed."""
     question = (ast.get_docstring(ast.parse(file.read_text())) or file.stem).splitlines()[0]
-    told = [Path(one).name if Path(one).is_absolute() else one for one in arguments]  # folders are this machine's
+    told = [Path(one).name if Path(one).is_absolute() else one for one in arguments]  # no folders of this machine
     command = " ".join(["python", f"benchmarks/{file.name}", *told])
     print(f"== {command}: {question}", flush=True)
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}

@@ -1,4 +1,4 @@
-"""Engines that fill the masks of many rows in one call, and what each offers to apply them to logits."""
+"""Adapters of engines that fill the masks of many rows in one call, and apply them to logits."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from _peers import make_engine
 __all__ = ["Apply", "BatchEngine", "batch_engines"]
 
 Apply = Callable[[int], None]
-"""Applies the masks of the first so many rows to logits of its own."""
+"""Applies the masks of the first N rows to the logits that it holds; called with N."""
 
 
 class BatchEngine(Protocol):
-    """What is asked of an engine for a batch.
+    """An engine for batches.
 
     Attributes:
-        name: the engine, and how it is called.
-        engine: the same for one row, of `_peers`; it compiles, and its `matcher` after `reset` is a row's.
+        name: the name of the engine, and the way in which it is called.
+        engine: the adapter for one row, from `_peers`. It compiles; after `reset`, its `matcher` is that of a row.
     """
 
     name: str
     engine: Any
 
     def forget(self) -> None:
-        """Drops all schemas, and what was learnt from them."""
+        """Drop all schemas, and all tables that were computed for them."""
 
     def fill(self, matchers: Sequence[Any]) -> None:
-        """Writes the masks of all rows."""
+        """Write the masks of all rows."""
 
     def accept(self, matchers: Sequence[Any], tokens: Sequence[int]) -> None:
-        """Moves each row on by its token; any error where one is not allowed."""
+        """Accept one token for each row; raise any error if one is not allowed."""
 
     def applies(self, dtype: str) -> dict[str, Apply]:
-        """What applies the masks, by where the logits are: "numpy", "torch", "cuda" where there is a GPU."""
+        """Return functions that apply the masks, by the place of the logits: "numpy", "torch", or "cuda" for a GPU."""
 
 
 class Structgen:
@@ -51,7 +51,7 @@ class Structgen:
 
     def forget(self) -> None:
         self.engine.forget()
-        self.engine.vocabulary.shared = None  # what schemas of one vocabulary share
+        self.engine.vocabulary.shared = None  # the tables that all schemas of a vocabulary share
 
     def fill(self, matchers: Sequence[Any]) -> None:
         self._structgen.fill_next_token_bitmask(matchers, self.mask[: len(matchers)])
@@ -73,7 +73,7 @@ class Structgen:
 
 
 class Llguidance:
-    """llguidance: row by row, or by its executor, which has a thread a processor."""
+    """llguidance: row by row, or with its executor, which has one thread per processor."""
 
     def __init__(self, engine: Any, rows: int, *, parallel: bool) -> None:
         import llguidance
@@ -110,7 +110,7 @@ class Llguidance:
 
 
 class Xgrammar:
-    """xgrammar: row by row, or by its matcher for batches, which has a thread a processor."""
+    """xgrammar: row by row, or with its matcher for batches, which has one thread per processor."""
 
     def __init__(self, engine: Any, rows: int, *, parallel: bool) -> None:
         import os
@@ -147,7 +147,7 @@ class Xgrammar:
 
 
 def torch_logits(rows: int, width: int, dtype: str) -> dict[str, Any]:
-    """Logits of zeros, by device; none where torch is not installed."""
+    """Return logits of zeros, by device; nothing if torch is not installed."""
     try:
         import torch
     except ImportError:
@@ -157,19 +157,19 @@ def torch_logits(rows: int, width: int, dtype: str) -> dict[str, Any]:
 
 
 def applies_of(apply: Callable[[Any, Any], None], mask: Any, width: int, dtype: str) -> dict[str, Apply]:
-    """A function that applies masks, by device."""
+    """Return a function that applies masks, for each device."""
     return {name: applied(apply, mask, logits) for name, logits in torch_logits(len(mask), width, dtype).items()}
 
 
 def applied(apply: Callable[[Any, Any], None], mask: Any, logits: Any) -> Apply:
-    """The function on these logits: with the copy of the mask to them, and waiting until the device is done."""
+    """Bind `apply` to these logits; the result also copies the mask to their device and waits until that is done."""
     import torch
 
     on_gpu = logits.is_cuda
-    copies = isinstance(mask, torch.Tensor)  # structgen's masks are numpy's, and it copies them itself
+    copies = isinstance(mask, torch.Tensor)  # structgen's masks are numpy arrays, and it copies them itself
 
     def run(count: int) -> None:
-        whole = count == len(mask)  # a slice costs as much as a row
+        whole = count == len(mask)  # slicing costs as much as a row, so it is avoided
         rows = mask if whole else mask[:count]
         rows = rows.to(logits.device, non_blocking=True) if copies and on_gpu else rows
         apply(logits if whole else logits[:count], rows)
@@ -180,7 +180,7 @@ def applied(apply: Callable[[Any, Any], None], mask: Any, logits: Any) -> Apply:
 
 
 def batch_engines(names: Sequence[str], tokenizer: Any, rows: int) -> list[BatchEngine]:
-    """The engines of these names, each in the ways that it may be called."""
+    """Return the engines of these names, each in every way that it can be called."""
     made: list[BatchEngine] = []
     for name in names:
         engine = make_engine(name, tokenizer)

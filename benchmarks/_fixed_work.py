@@ -1,10 +1,10 @@
-"""What the engine does for a fixed set of schemas, in counts that are the same on every machine.
+"""Count the engine's work for a fixed set of schemas. The counts are the same on every machine.
 
-    python benchmarks/_fixed_work.py            # a line for each count that is not as `work_counters.json` has it
+    python benchmarks/_fixed_work.py            # prints each count that differs from `work_counters.json`
     python benchmarks/_fixed_work.py --update   # writes that file
 
-The schemas and texts are those of `data/`; the vocabulary is made of their words, so that it needs no package. Each
-schema begins with empty tables. `tests/repository/test_work_counters.py` compares: times are noisy, and
+The schemas and texts are those of `data/`. The vocabulary is made of their words, so it needs no package. Each schema
+starts with empty tables. `tests/repository/test_work_counters.py` compares the counts, because times are noisy and
 counts are not.
 """
 
@@ -29,14 +29,14 @@ __all__ = ["FILE", "Counts", "count", "differences"]
 HERE = Path(__file__).resolve().parent
 FILE = HERE / "work_counters.json"
 UPDATE = "python benchmarks/_fixed_work.py --update"
-WORSE = 0.05  # a count may grow by so much
-WORSE_BY = 20  # or by so many
-BETTER = 0.10  # the sum of a count may shrink by so much before the file is asked to follow
+WORSE = 0.05  # fraction by which a count may grow
+WORSE_BY = 20  # or the number by which it may grow, if that is more
+BETTER = 0.10  # fraction by which the sum of a count may fall before the file must be updated
 Counts = dict[str, dict[str, int]]
 
 
 def spellings(cases: list[Case]) -> list[bytes]:
-    """Tokens as tokenizers have them: bytes, pairs of letters, numbers, the words of the texts and their beginnings."""
+    """Return tokens like a tokenizer's: bytes, pairs of letters, numbers, the words of the texts and their prefixes."""
     found = {bytes([byte]) for byte in range(256)}
     found |= {"".join(pair).encode() for pair in itertools.product(string.ascii_lowercase, repeat=2)}
     found |= {f"{number}".encode() for number in range(1000)}
@@ -47,7 +47,7 @@ def spellings(cases: list[Case]) -> list[bytes]:
 
 
 def tokens_of(text: bytes, numbers: dict[bytes, int], longest: int) -> list[int]:
-    """A text as tokens, the longest one at each place."""
+    """Split a text into tokens, with the longest token at each position."""
     tokens = []
     at = 0
     while at < len(text):
@@ -58,7 +58,7 @@ def tokens_of(text: bytes, numbers: dict[bytes, int], longest: int) -> list[int]
 
 
 def count() -> Counts:
-    """The counts by schema."""
+    """Return the counts of each schema."""
     cases = read_cases(HERE / "data")
     spelled = spellings(cases)
     numbers = {text: number for number, text in enumerate(spelled)}
@@ -73,7 +73,7 @@ def count() -> Counts:
 
 
 def work_on(case: Case, texts: list[list[int]], vocabulary: structgen.Vocabulary) -> dict[str, int]:
-    """The counts of one schema and its texts, each read up to the first token that is not allowed."""
+    """Count the work for one schema and its texts. Each text is read up to the first token that is not allowed."""
     structgen.clear_cache()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -90,7 +90,7 @@ def work_on(case: Case, texts: list[list[int]], vocabulary: structgen.Vocabulary
 
 
 def differences(held: Counts, now: Counts) -> list[str]:
-    """What is worse than it was, and what is so much better that the file should follow."""
+    """Return a line for each count that got worse, or so much better that the file should be updated."""
     told = []
     for name in sorted(held.keys() | now.keys()):
         if name not in held or name not in now:

@@ -1,4 +1,4 @@
-"""Schemas and texts that grow in one way each. Asked by `growth.py`."""
+"""Families of schemas and texts, each of which grows in one way. Used by `growth.py`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["FAMILIES", "Family"]
 
 @dataclass(frozen=True)
 class Family:
-    """A way to grow.
+    """One way in which schemas and texts grow.
 
     Attributes:
         title: what grows.
-        claim: how the cost of a token should grow with it, by the design.
-        sizes: from small to large; the last is for the long form only.
-        make: the schema and the texts of a size.
+        claim: how the cost of a token should grow with it, according to the design.
+        sizes: the sizes, from small to large; only the long form uses the last one.
+        make: returns the schema and the texts of a size.
     """
 
     title: str
@@ -29,14 +29,14 @@ class Family:
     make: Callable[[int], tuple[dict[str, Any], list[str]]]
 
     def case(self, size: int) -> Case:
-        """The case of a size; its schema has a title, so that no cache knows it from another size."""
+        """Return the case of a size. Its schema has its own title, so that no cache takes it for another size."""
         schema, texts = self.make(size)
         name = f"{self.title} {size:,}"
         return Case(name, {"title": name} | schema, tuple(texts), (True,) * len(texts), self.title)
 
 
 def record(**properties: Any) -> dict[str, Any]:
-    """An object with these properties, all required, and no others."""
+    """Return the schema of an object with these properties, all required, and no others."""
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 

@@ -1,4 +1,4 @@
-"""The first tokens of a tokenizer as a tokenizer of its own: vocabularies that differ in nothing but their size."""
+"""Tokenizers made of the first tokens of another one, so that vocabularies differ only in their size."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["cut"]
 
 
 def cut(folder: Path, size: int, into: Path) -> None:
-    """Writes a BPE tokenizer of `size` tokens: the `size - 1` of the lowest ids, and the end token.
+    """Write a BPE tokenizer of `size` tokens: the `size - 1` tokens of the lowest ids, and the end token.
 
     Args:
-        folder: of a tokenizer whose `tokenizer.json` has a vocabulary with merges, the earlier merges with lower ids.
-        size: how many tokens.
-        into: the folder to write, which is there.
+        folder: the folder of a tokenizer. Its `tokenizer.json` must have merges, earlier merges with lower ids.
+        size: the number of tokens.
+        into: an existing folder, to which the tokenizer is written.
     """
     config = json.loads((folder / "tokenizer_config.json").read_text())
     end = config["eos_token"] if isinstance(config["eos_token"], str) else config["eos_token"]["content"]
@@ -32,6 +32,6 @@ def cut(folder: Path, size: int, into: Path) -> None:
 
 
 def is_within(merge: Any, vocabulary: dict[str, int]) -> bool:
-    """Whether a vocabulary has both texts of a merge and what they make; older files write it with a blank between."""
+    """Return whether a vocabulary has both parts of a merge and their product. Older files join them with a space."""
     left, right = merge.split(" ") if isinstance(merge, str) else merge
     return left in vocabulary and right in vocabulary and left + right in vocabulary

@@ -1,8 +1,8 @@
-"""Engines measured in turn: schema by schema, each in a process of its own, any number of times from the beginning.
+"""Measurement of masks and compiles: the engines take turns at each schema, in any number of rounds.
 
-One process an engine, so that neither a crash, nor a long compile, nor the memory of one touches another; one engine
-at work at a time, so that whatever else the machine does meets all of them. Each round begins with new processes:
-nothing is warm but what belongs to the vocabulary, and that only from the schemas before.
+Each engine has its own process, so a crash, a long compile or the memory of one engine does not affect another. Only
+one engine works at a time, so other work on the machine affects all of them. Each round begins with new processes:
+only the tables of the vocabulary are warm, and only from earlier schemas.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from _schema_process import EngineProcess
 __all__ = ["Case", "Outcome", "Settings", "read_cases", "run_cases"]
 
 WORKER = Path(__file__).with_name("_mask_worker.py")
-TOLD_SECONDS = 30.0  # between two lines about how far a run is
-GRACE_SECONDS = 10.0  # what a worker gets to say that it is late, before it is ended
+TOLD_SECONDS = 30.0  # between two lines of progress
+GRACE_SECONDS = 10.0  # time for a worker to report that it is late, before it is killed
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Case:
     """A schema with its instances.
 
     Attributes:
-        name: of the schema.
-        schema: as JSON.
-        texts: the instances as JSON texts.
-        valid: which of them are.
-        family: cases of one family grow; an engine that is late or dies with one is not asked the larger ones.
+        name: the name of the schema.
+        schema: the schema, as JSON data.
+        texts: the instances, as JSON texts.
+        valid: for each instance, whether it is valid.
+        family: cases of one family grow. If an engine is late or dies with one, it does not get the larger ones.
     """
 
     name: str
@@ -48,22 +48,22 @@ class Case:
 
     @classmethod
     def of(cls, name: str, schema: Any, tests: Sequence[dict[str, Any]], family: str = "") -> Case:
-        """A case with each instance as `json.dumps` writes it."""
+        """Make a case, with each instance as `json.dumps` writes it."""
         texts = tuple(json.dumps(test["data"], ensure_ascii=False) for test in tests)
         return cls(name, schema, texts, tuple(bool(test["valid"]) for test in tests), family)
 
 
 @dataclass
 class Outcome:
-    """What became of a case with one engine.
+    """The result of one engine for one case.
 
     Attributes:
         kind: passing, refused, "lets through", "turns away", failed, late, died, or "not asked".
-        error: where there is one.
-        compile_us: median over the rounds; None where it did not compile.
-        masks_us: for each instance, medians over the rounds by token.
-        slow: of the slowest masks what the workers said of them, by (instance, token).
-        work: what structgen did to compile.
+        error: the error, or "".
+        compile_us: the median over the rounds; None if it did not compile.
+        masks_us: for each instance, the medians over the rounds, by token.
+        slow: the workers' reports on the slowest masks, by (instance, token).
+        work: the counts of structgen's work to compile.
     """
 
     kind: str = "passing"
@@ -75,12 +75,15 @@ class Outcome:
 
     @property
     def all_masks_us(self) -> list[float]:
-        """The times of all instances."""
+        """Return the times of all instances."""
         return [one for masks in self.masks_us for one in masks]
 
 
 def read_cases(folder: Path) -> list[Case]:
-    """The files of a folder, `{"schema": …, "tests": [{"data": …, "valid": …}]}` each, in the order of their names."""
+    """Read the files of a folder, in the order of their names.
+
+    Each file is `{"schema": …, "tests": [{"data": …, "valid": …}]}`.
+    """
     cases = []
     for path in sorted(folder.glob("*.json")):
         content = json.loads(path.read_text())
@@ -90,15 +93,15 @@ def read_cases(folder: Path) -> list[Case]:
 
 @dataclass(frozen=True)
 class Settings:
-    """How engines are measured.
+    """Settings of a measurement.
 
     Attributes:
-        tokenizer: a folder, "" for SmolLM2's.
+        tokenizer: the folder of a tokenizer, or "" for SmolLM2's.
         options: keyword arguments of `structgen.compile`.
-        seconds: the limit for one case, on the wall's clock.
-        clock: what times: "wall", or "cpu" where the machine has other work.
-        collector: whether Python collects garbage meanwhile.
-        rounds: how often everything is measured; each time that is told is the median over the rounds.
+        seconds: the limit for one case, in wall-clock seconds.
+        clock: "wall", or "cpu" for a machine with other work.
+        collector: whether Python's garbage collector runs.
+        rounds: the number of measurements; each reported time is the median over the rounds.
     """
 
     tokenizer: str = ""
@@ -110,7 +113,7 @@ class Settings:
 
 
 class TimedProcess(EngineProcess):
-    """One engine, by name, that is timed."""
+    """The process of one engine, which reports times."""
 
     def __init__(self, name: str, settings: Settings) -> None:
         chosen = {"compile": settings.options, "seconds": settings.seconds}
@@ -118,12 +121,12 @@ class TimedProcess(EngineProcess):
         super().__init__(name, settings.tokenizer, json.dumps(chosen), settings.seconds + GRACE_SECONDS, WORKER)
 
     def outcome(self, case: Case) -> Outcome:
-        """Asks about one case."""
+        """Run one case."""
         told = self.ask(case.schema, list(case.texts), {})
         if told.get("outcome") == "failed":
             return Outcome("died" if "died" in told["error"] else "late", told["error"])
         if told["is_late"]:
-            self.close()  # it was interrupted anywhere
+            self.close()  # it was interrupted at an unknown position
             self._start()
         found = Outcome("passing", told["error"], told["compile_us"], work=told.get("work", []))
         found.masks_us = [text["masks_us"] for text in told["texts"]]
@@ -133,7 +136,7 @@ class TimedProcess(EngineProcess):
 
 
 def judge(told: dict[str, Any], case: Case) -> tuple[str, str]:
-    """What became of a case, by a worker's answer; and why."""
+    """Return the kind of an outcome and its reason, from a worker's answer."""
     if told["is_late"]:
         return "late", "the time was over"
     if told["compile_us"] is None:
@@ -149,13 +152,16 @@ def judge(told: dict[str, Any], case: Case) -> tuple[str, str]:
 def run_cases(
     cases: Sequence[Case], settings: Settings, engines: Sequence[str] = ENGINES, *, warm_up: Case | None = None
 ) -> tuple[dict[str, list[Outcome]], dict[str, dict[str, Any]]]:
-    """The outcomes by engine, parallel to the cases; and what the engines say of themselves.
+    """Measure cases with several engines.
 
     Args:
-        cases: to measure.
-        settings: how.
-        engines: by name.
-        warm_up: asked first in each process and forgotten.
+        cases: the cases.
+        settings: the settings of the measurement.
+        engines: the names of the engines.
+        warm_up: a case that each process runs first; its result is dropped.
+
+    Returns:
+        For each engine, its outcomes in the order of the cases; and its version and settings.
     """
     found: dict[str, list[list[Outcome]]] = {name: [] for name in engines}
     about: dict[str, dict[str, Any]] = {}
@@ -176,7 +182,7 @@ def run_cases(
 def one_round(
     cases: Sequence[Case], processes: dict[str, TimedProcess], given_up: set[tuple[str, str]], title: str
 ) -> dict[str, list[Outcome]]:
-    """The outcomes of one round; `given_up` are the engines and families that are not asked, and those it ends with."""
+    """Return the outcomes of one round; skip the engines and families in `given_up`, and add to it those that fail."""
     begin = told = time.monotonic()
     engines = list(processes)
     outcomes: dict[str, list[Outcome]] = {name: [] for name in engines}
@@ -195,7 +201,7 @@ def one_round(
 
 
 def merged(rounds: list[Outcome]) -> Outcome:
-    """Several outcomes of a case as one: the medians of those rounds that came as far as any."""
+    """Merge the outcomes of several rounds: take medians over the rounds that got furthest."""
     best = max(rounds, key=lambda one: (one.kind == "passing", len(one.all_masks_us)))
     alike = [one for one in rounds if list(map(len, one.masks_us)) == list(map(len, best.masks_us))]
     compiles = [one.compile_us for one in rounds if one.compile_us is not None]

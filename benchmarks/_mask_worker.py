@@ -1,17 +1,22 @@
-"""One engine in a process of its own, timed at each token. Run by `_mask_run`.
+"""The worker process of one engine, which times each token. Run by `_mask_run`.
 
     python benchmarks/_mask_worker.py ENGINE TOKENIZER_FOLDER OPTIONS
 
-OPTIONS is JSON: `compile` has keyword arguments of `structgen.compile`, `seconds` is the limit for one schema, `clock`
-tells the time, "wall" or "cpu" (that of this thread, which other programs do not change), `collector` says whether
-Python collects garbage. Speaks JSON, one message a line. First it says `{"version": …, "settings": …, "tokens": …,
-"start_seconds": …}`; then it answers questions `{"schema": …, "texts": […]}` with
+OPTIONS is JSON:
 
-- `compile_us`: how long the schema took, null where it was refused (`error` says why);
-- `texts`: for each text `{"masks_us": […], "allowed": …, "error": …}`: the microseconds for each token, mask and
-  acceptance together, up to the first that is not allowed;
-- `is_late`: the limit was passed on the way;
-- `slow`: what is known of the slowest masks; `work`: what structgen did to compile.
+- `compile`: keyword arguments of `structgen.compile`;
+- `seconds`: the limit for one schema;
+- `clock`: "wall", or "cpu" for the time of this thread, which other programs do not change;
+- `collector`: whether Python's garbage collector runs.
+
+The worker reads and writes JSON, one message per line. First it writes `{"version": …, "settings": …, "tokens": …,
+"start_seconds": …}`. Then it answers each question `{"schema": …, "texts": […]}` with
+
+- `compile_us`: the time of the compile; null if the schema was refused (`error` says why);
+- `texts`: for each text `{"masks_us": […], "allowed": …, "error": …}`. `masks_us` has the microseconds for each token,
+  mask and acceptance together, up to the first token that is not allowed;
+- `is_late`: whether the limit was exceeded;
+- `slow`: a report on each of the slowest masks; `work`: the counts of structgen's work to compile.
 """
 
 from __future__ import annotations
@@ -30,14 +35,14 @@ from typing import Any
 from _peers import Engine, Structgen, load_tokenizer, make_engine, version
 from _work import work_of, work_shared
 
-LISTED = 8  # slowest masks of a schema that are told about
-LISTED_US = 20.0  # and the time from which they are
-SHOWN = 48  # characters of the text before
+LISTED = 8  # slowest masks of a schema that are reported
+LISTED_US = 20.0  # shortest time of a mask that is reported
+SHOWN = 48  # characters of the text before a token that are reported
 CLOCKS: dict[str, Callable[[], int]] = {"wall": time.perf_counter_ns, "cpu": time.thread_time_ns}
 
 
 class LateError(BaseException):
-    """The time for a schema is over. (No engine's `except Exception` may catch it.)"""
+    """The time limit for a schema has passed. It is a `BaseException`, so that no engine catches it."""
 
 
 def raise_late(*_: Any) -> None:
@@ -45,12 +50,12 @@ def raise_late(*_: Any) -> None:
 
 
 class Collector:
-    """How long Python's garbage collector has held up the process.
+    """The clock, and the time that Python's garbage collector has taken.
 
     Attributes:
-        spent_ns: nanoseconds so far.
-        clock: what tells the time, here and elsewhere.
-        own_us: what reading it takes by itself, which is taken off the masks' times.
+        spent_ns: the time of the garbage collector so far.
+        clock: returns the time in nanoseconds; used everywhere in this module.
+        own_us: the time that reading the clock takes, which is subtracted from the times of masks.
     """
 
     def __init__(self) -> None:
@@ -60,7 +65,7 @@ class Collector:
         gc.callbacks.append(self._note)
 
     def use(self, name: str) -> None:
-        """Chooses the clock."""
+        """Choose the clock."""
         self.clock = clock = CLOCKS[name]
         self.own_us = statistics.median(-(clock() - clock()) for _ in range(1001)) / 1000
 
@@ -75,10 +80,10 @@ COLLECTOR = Collector()
 
 
 class Run:
-    """One schema with its texts.
+    """The run of one schema with its texts.
 
     Attributes:
-        answer: what there is to say so far.
+        answer: the answer so far, as the module's docstring describes it.
     """
 
     def __init__(self, engine: Engine, tokenizer: Any) -> None:
@@ -97,7 +102,7 @@ class Run:
             self.answer["compile_us"] = (COLLECTOR.clock() - begin) / 1000
         except LateError:
             raise
-        except BaseException as error:  # a panic of Rust is none of the usual
+        except BaseException as error:  # a panic in Rust is not an Exception
             self.answer["error"] = f"{type(error).__name__}: {error}"[:300]
             return False
         if isinstance(engine, Structgen):
@@ -144,7 +149,7 @@ class Run:
         return True
 
     def slow(self) -> list[dict[str, Any]]:
-        """The slowest masks: which, and what the text was."""
+        """Return a report on each of the slowest masks, with the text before it."""
         self._listed.sort(key=lambda listed: -listed[0])
         decode = self._tokenizer.decode
         return [
@@ -178,14 +183,14 @@ def answer(engine: Engine, tokenizer: Any, question: dict[str, Any], seconds: fl
 
 def main(name: str, folder: str, options: str) -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
-    answers = os.fdopen(os.dup(1), "w")  # whatever else writes to stdout, writes to stderr
+    answers = os.fdopen(os.dup(1), "w")  # anything else that writes to stdout now writes to stderr
     os.dup2(2, 1)
     chosen = json.loads(options)
     COLLECTOR.use(chosen["clock"])
     if not chosen["collector"]:
         gc.disable()
     tokenizer = load_tokenizer(folder)
-    clock = time.process_time if chosen["clock"] == "cpu" else time.perf_counter  # an engine may begin with threads
+    clock = time.process_time if chosen["clock"] == "cpu" else time.perf_counter  # an engine may start threads
     begin = clock()
     engine = make_engine(name, tokenizer, chosen["compile"])
     passed = clock() - begin

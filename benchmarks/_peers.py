@@ -1,7 +1,7 @@
-"""The engines that benchmarks compare, each behind the same few methods.
+"""Adapters of the engines that benchmarks compare, all with the same few methods.
 
-A text is followed token by token: `compile`, then for each text `reset`, and for each token `fill_mask` and `commit`.
-An engine's package is imported when the engine is made, so that those that are not installed are not missed.
+A benchmark follows a text token by token: it calls `compile`, then `reset` for each text, then `fill_mask` and `commit`
+for each token. An engine's package is imported when its adapter is made, so a benchmark also runs without it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = [
 
 
 class Engine(Protocol):
-    """What benchmarks ask of an engine.
+    """An engine, as benchmarks use it.
 
     Attributes:
-        name: of the engine, which is its package's too.
-        settings: how it is used where there is a choice.
-        row: the mask that `fill_mask` fills, 32-bit words.
+        name: the name of the engine and of its package.
+        settings: the settings that differ from the engine's defaults, or that matter for the comparison.
+        row: uint32 or int32[ceil(V / 32)], the mask that `fill_mask` fills.
     """
 
     name: str
@@ -42,26 +42,26 @@ class Engine(Protocol):
     def row(self) -> Any: ...
 
     def forget(self) -> None:
-        """Drops the last schema, outside of any measured time; what belongs to the vocabulary stays."""
+        """Drop the last schema, outside of any measured time. Tables of the vocabulary stay."""
 
     def compile(self, schema: Any) -> None:
-        """Prepares a schema; any error means that it is refused."""
+        """Compile a schema. Any error means that it is refused."""
 
     def reset(self) -> None:
-        """Begins a text."""
+        """Begin a text."""
 
     def fill_mask(self) -> None:
-        """Writes which tokens may come next into `row`."""
+        """Write the mask of the next token into `row`."""
 
     def is_stopped(self) -> bool:
-        """Whether it has ended the text by itself, where nothing can follow, and gives no more masks."""
+        """Return whether the engine has ended the text itself, as nothing can follow. It then gives no more masks."""
 
     def commit(self, token: int) -> bool:
-        """Moves on by a token that the mask allows; False where it does not."""
+        """Accept a token and return True; return False if the mask refuses it."""
 
 
 def is_allowed(row: Any, token: int) -> bool:
-    """Whether a mask of 32-bit words allows a token."""
+    """Return whether a mask of 32-bit words allows a token."""
     return bool(int(row[token // 32]) >> (token % 32) & 1)
 
 
@@ -69,12 +69,12 @@ class Structgen:
     """structgen itself.
 
     Args:
-        tokenizer: of transformers.
-        width: of the logits.
+        tokenizer: a tokenizer of transformers.
+        width: the width of the logits.
         options: keyword arguments of `structgen.compile`.
 
     Attributes:
-        options: may be changed before a schema is compiled.
+        options: the same; may be changed before a schema is compiled.
     """
 
     name = "structgen"
@@ -115,7 +115,7 @@ class Structgen:
 
 
 class Llguidance:
-    """llguidance, by its matcher."""
+    """llguidance, through its matcher."""
 
     name = "llguidance"
     settings = ""
@@ -159,9 +159,10 @@ class Llguidance:
 
 
 class Xgrammar:
-    """xgrammar, by its compiler and matcher.
+    """xgrammar, through its compiler and matcher.
 
-    Its cache stays on, as it is by default: a schema that is compiled twice is compiled once (`compiler.clear_cache`).
+    Its cache stays on, as by default: the second compile of a schema is a look-up, unless `compiler.clear_cache` is
+    called.
     """
 
     name = "xgrammar"
@@ -203,12 +204,12 @@ ENGINES = ("structgen", "llguidance", "xgrammar")
 
 
 def installed(names: tuple[str, ...] | list[str] = ENGINES) -> list[str]:
-    """Those of the packages that can be imported; the rest are left out of a run."""
+    """Return the packages that are installed; a run leaves out the others."""
     return [name for name in names if importlib.util.find_spec(name) is not None]
 
 
 def version(package: str) -> str:
-    """The installed version of a package; "" where it is not there."""
+    """Return the installed version of a package, or ""."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -216,7 +217,7 @@ def version(package: str) -> str:
 
 
 def make_engine(name: str, tokenizer: Any, options: dict[str, Any] | None = None) -> Engine:
-    """An engine by name; `options` are keyword arguments of `structgen.compile`."""
+    """Make an engine by its name; `options` are keyword arguments of `structgen.compile`."""
     width = logits_width(tokenizer)
     if name == "structgen":
         return Structgen(tokenizer, width, options)
@@ -226,12 +227,12 @@ def make_engine(name: str, tokenizer: Any, options: dict[str, Any] | None = None
 
 
 def logits_width(tokenizer: Any) -> int:
-    """How many token ids a tokenizer has."""
+    """Return the number of token ids of a tokenizer."""
     return max(len(tokenizer), 1 + max(int(token) for token in tokenizer.get_vocab().values()))
 
 
 def load_tokenizer(folder: str = "") -> Any:
-    """The tokenizer of a folder, which may hold nothing but a model's file; that of the embedded SmolLM2 for ""."""
+    """Load the tokenizer of a folder, which may hold only a GGUF file; for "", that of the embedded SmolLM2."""
     from transformers import AutoTokenizer
 
     if not folder:

@@ -1,4 +1,4 @@
-"""What benchmarks print: Markdown tables, and the machine, versions and date they belong to; and pictures."""
+"""Output of benchmarks: Markdown tables, a heading with machine, versions and date, and pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTHING = "–"  # a cell without a number
 
 
 def machine() -> str:
-    """One line: processor, cores, Python, whether the engine is compiled."""
+    """Return one line: processor, cores, Python, and whether the engine is compiled."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -29,19 +29,19 @@ def machine() -> str:
 
 
 def heading() -> str:
-    """Two lines above a table: the machine, and its load; the versions of what is installed, and today's date."""
+    """Return two lines to put above a table: the machine and its load; the date and the installed versions."""
     load = f"load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
     versions = ", ".join(f"{name} {found}" for name in PACKAGES if (found := version(name)))
     return f"{machine()}, {load}\n\n{datetime.date.today().isoformat()}: {versions}"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, left: int = 1) -> str:
-    """A Markdown table.
+    """Return a Markdown table.
 
     Args:
-        columns: their headings.
-        rows: cells; numbers are written by `number`, None as a dash.
-        left: so many columns hold words, the others numbers.
+        columns: the headings of the columns.
+        rows: the cells. `number` formats them.
+        left: the number of columns at the left that hold words; the others hold numbers.
     """
     lines = ["| " + " | ".join(columns) + " |"]
     lines.append("|" + "---|" * left + "---:|" * (len(columns) - left))
@@ -50,7 +50,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, left: int = 
 
 
 def number(value: Any) -> str:
-    """A cell: three digits that matter, thousands apart; words as they are; None as a dash."""
+    """Format a cell: floats with about three significant digits, thousands with commas, None as a dash."""
     if value is None:
         return NOTHING
     if not isinstance(value, float):
@@ -62,24 +62,24 @@ def number(value: Any) -> str:
 
 
 def ratio(ours: float | None, theirs: float | None) -> str:
-    """How much of theirs ours is, as a number with two digits; a dash where one of them is not there."""
+    """Format `ours / theirs` with two digits; a dash if one of them is missing."""
     return f"{ours / theirs:.2g}" if ours is not None and theirs else NOTHING
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
-    """The value below which `percent` of them lie; None of no values."""
+    """Return the value below which `percent` of the values lie; None if there are no values."""
     import numpy as np
 
     return float(np.percentile(np.asarray(values), percent)) if len(values) else None
 
 
 def draw(path: str, paint: Callable[[Any], None], *, size: tuple[float, float] = (8, 5)) -> None:
-    """Draws a picture into a file of any format that matplotlib writes.
+    """Draw a picture into a file of any format that matplotlib writes.
 
     Args:
-        path: of the file.
-        paint: gets the axes and draws on them.
-        size: in inches.
+        path: the path of the file.
+        paint: draws on the axes that it is called with.
+        size: width and height in inches.
     """
     try:
         import matplotlib

@@ -1,4 +1,4 @@
-"""Which keywords a schema uses, and which drafts have them."""
+"""The keywords that a JSON Schema uses, and the drafts that have them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SCHEMAS = frozenset(
 )  # fmt: skip
 
 _NOT_LISTED = {"4": "$ref", "7": "writeOnly"}
-"""Keywords that a draft has and its metaschema does not list."""
+"""Keywords that a draft has, but that its metaschema does not list."""
 
 
 def keywords_of(schema: Any) -> set[str]:
-    """The keywords in a schema and its subschemas, with the forms that have a meaning of their own.
+    """Return the keywords of a schema and its subschemas. Forms with a meaning of their own count separately.
 
-    `format` comes with its value as well, as `format: date`; keywords of no draft are `(unknown)`.
+    `format` is also returned with its value, as `format: date`. Keywords of no draft are `(unknown)`.
     """
     found: set[str] = set()
     stack = [schema]
@@ -73,9 +73,10 @@ def _subschemas(keyword: str, content: Any) -> list[Any]:
 
 @functools.cache
 def _keywords_by_draft() -> dict[str, dict[str, list[str]]]:
-    """For each draft its vocabularies, each with its keywords, as the metaschemas list them.
+    """Return, for each draft, its vocabularies with their keywords, as the metaschemas list them.
 
-    The metaschemas of the newer drafts list old keywords beside their vocabularies; these count for old drafts only.
+    The metaschemas of the newer drafts also list old keywords, outside of their vocabularies. These count only for the
+    old drafts.
     """
     found = {}
     for draft, uri in DRAFTS.items():
@@ -103,7 +104,7 @@ def _known() -> frozenset[str]:
 
 @functools.cache
 def sections() -> dict[str, dict[str, list[str]]]:
-    """All keywords by the vocabulary of the newest draft that has them, each with its drafts."""
+    """Return all keywords with their drafts, by the vocabulary that has them in the newest draft."""
     drafts: dict[str, list[str]] = {}
     for draft, parts in _keywords_by_draft().items():
         for keyword in (keyword for keywords in parts.values() for keyword in keywords):

@@ -1,10 +1,11 @@
-"""The page docs/json-schema.md: the words of `_schema_page.md`, and in tables what a run of `json_schema.py` found."""
+"""The page docs/json-schema.md, from the text in `_schema_page.md` and the results of `json_schema.py`."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +19,7 @@ TEMPLATE = Path(__file__).with_name("_schema_page.md")
 SECTIONS = {
     "core": "Core",
     "applicator": "Subschemas",
-    "unevaluated": "What is left over",
+    "unevaluated": "Unevaluated items and properties",
     "validation": "Assertions",
     "format-annotation": "Formats",
     "content": "Contents of strings",
@@ -32,27 +33,34 @@ SUITES = {
     "draft 7, optional formats": "draft7/optional/format/",
 }
 PROTOCOL = (
-    "`python benchmarks/json_schema.py` gives every engine the same schemas and the same texts: each instance as "
-    "`json.dumps(…, ensure_ascii=False)` writes it and as the tokenizer splits it. Before each token, and at the end, "
-    "a mask is asked for. A case is a group of the official JSON-Schema-Test-Suite, or a real schema of MaskBench, "
-    "with its instances. It is right if each valid instance is let through and no invalid one; or if no instance is "
-    "valid, and the engine says that nothing satisfies the schema. A schema of the suite that does not name its draft "
-    "gets the `$schema` of its folder."
+    "`python benchmarks/json_schema.py` gives every engine the same schemas and the same texts. A text is an instance "
+    "as `json.dumps(…, ensure_ascii=False)` writes it, split by the tokenizer. The engine computes a mask before each "
+    "token and at the end. A case is a group of the official JSON-Schema-Test-Suite, or a real schema of MaskBench, "
+    "with its instances. A case is right if the engine accepts each valid instance and no invalid one. It is also "
+    "right if no instance is valid and the engine says that no value satisfies the schema. A schema of the suite that "
+    "does not name its draft gets the `$schema` of its folder."
 )
 LEGEND = (
-    "Of each engine: how many of the cases are wholly right; of the others, how many it **r**efuses to compile, in how "
-    "many it **a**ccepts an invalid instance, in how many it refuses a **v**alid one, and how many **f**ail (no answer "
-    "within the limit, a crash, or giving up in the middle of a text). A dot: no case uses it."
+    "The columns of the engines show the share of cases that are wholly right. For the other cases, a letter and a "
+    "count show what happened: the engine **r**efused the schema, it **a**ccepted an invalid instance, it refused a "
+    "**v**alid instance, or it **f**ailed (no answer within the limit, a crash, or an error in the middle of a text). "
+    "A dot means that no case uses the keyword. The last two rows count instances."
 )
+BY_KEYWORD = (
+    "A case counts for every keyword that occurs anywhere in its schema. The cases are the groups of the official "
+    "suite (drafts 2020-12 and 7, with formats) and the real schemas. A case that is not right counts against each "
+    "keyword in its schema, whether or not that keyword is the cause."
+)
+WIDTH = 120  # characters of a line of text in the page
 
 
 def page(results: dict[str, Any]) -> str:
-    """The whole page.
+    """Return the whole page.
 
-    `{module.NAME}` in the template stands for a constant of a module of `structgen.schema`.
+    In the template, `{module.NAME}` is replaced by a constant of a module below `structgen.schema`.
     """
-    text = re.sub(r"\{(\w+)\.([A-Z_]+)\}", lambda found: str(_constant(*found.groups())), TEMPLATE.read_text())
-    measured = "\n\n".join(_measured(results)) if results else "Nothing has been measured yet."
+    text = re.sub(r"\{([\w.]+)\.([A-Z_]+)\}", lambda found: str(_constant(*found.groups())), TEMPLATE.read_text())
+    measured = "\n\n".join(_measured(results)) if results else "No results yet."
     return text.replace("<!-- bounds -->", _bounds()).replace("<!-- measured -->", measured)
 
 
@@ -62,16 +70,12 @@ def _constant(module: str, name: str) -> Any:
 
 def _measured(results: dict[str, Any]) -> Iterable[str]:
     yield "## Measured"
-    yield PROTOCOL
+    yield _filled(PROTOCOL)
     yield _about(results)
     yield totals(results)
-    yield LEGEND
+    yield _filled(LEGEND)
     yield "## Keyword by keyword"
-    yield (
-        "Cases are counted here by the keywords that occur in their schemas, wherever they stand: the groups of the "
-        "official suite (drafts 2020-12 and 7, with formats), and the real schemas. A case that is not right counts "
-        "for each keyword in its schema, be it at fault or not."
-    )
+    yield _filled(BY_KEYWORD)
     for section, keywords in sections().items():
         yield f"### {SECTIONS[section]}"
         yield _keyword_table(results, keywords)
@@ -85,11 +89,11 @@ def _about(results: dict[str, Any]) -> str:
         [name, run["version"], run["date"], run["tokenizer"], f"{run['limit_seconds']:g} s", run["settings"]]
         for name, run in results.items()
     ]
-    return _table(["engine", "version", "date", "tokenizer", "limit a schema", "settings"], rows, numbers=0)
+    return _table(["engine", "version", "date", "tokenizer", "limit per schema", "settings"], rows, numbers=0)
 
 
 def totals(results: dict[str, Any]) -> str:
-    """Everything in a few lines: a table in Markdown."""
+    """Return a Markdown table of the totals, by suite and engine."""
     rows = []
     for title, prefix in SUITES.items():
         tallies = [_sum(run["files"], prefix) for run in results.values()]
@@ -98,7 +102,7 @@ def totals(results: dict[str, Any]) -> str:
     rows.append(["real schemas", _count(tallies), *map(_cell, tallies)])
     instances = [_sum(run["files"], "") + Counter(run["real"].get("", {})) for run in results.values()]
     for count in ("wrongly_accepted", "wrongly_refused"):
-        words = f"instances {count.replace('_', ' ')}, of all"
+        words = f"instances {count.replace('_', ' ')}"
         rows.append(
             [words, str(max(tally["instances"] for tally in instances)), *(str(tally[count]) for tally in instances)]
         )
@@ -106,7 +110,7 @@ def totals(results: dict[str, Any]) -> str:
 
 
 def _sum(files: dict[str, dict[str, int]], prefix: str) -> Counter[str]:
-    """The tallies of the files of a folder, without its subfolders; of all files for ""."""
+    """Add up the tallies of a folder's files, without its subfolders; of all files if the prefix is empty."""
     found: Counter[str] = Counter()
     for file, tally in files.items():
         if not prefix or (file.startswith(prefix) and "/" not in file[len(prefix) :]):
@@ -125,11 +129,11 @@ def _keyword_table(results: dict[str, Any], keywords: dict[str, list[str]]) -> s
                 cells += [_count(tallies), *map(_cell, tallies)]
             rows.append(cells)
     engines = list(results)
-    return _table(["keyword", "drafts", "groups of the suite", *engines, "real schemas", *engines], rows, text=2)
+    return _table(["keyword", "drafts", "suite groups", *engines, "real schemas", *engines], rows, text=2)
 
 
 def _used(results: dict[str, Any]) -> list[str]:
-    """All that `keywords_of` has found, most frequent first among the real schemas."""
+    """Return all keywords that `keywords_of` found, the most frequent first."""
     count: Counter[str] = Counter()
     for run in results.values():
         for tally in ("suite_keywords", "real_keywords"):
@@ -160,7 +164,7 @@ def _by_file(results: dict[str, Any]) -> Iterable[str]:
 def _refused(run: dict[str, Any]) -> Iterable[str]:
     yield "## What structgen refuses"
     if not run["refusals"]:
-        yield "Nothing in these data."
+        yield "It refuses no schema of these data."
         return
     rows = []
     for keyword, found in sorted(
@@ -168,8 +172,8 @@ def _refused(run: dict[str, Any]) -> Iterable[str]:
     ):
         message = found["example"].partition(": ")[2].partition("\n")[0].replace("|", "\\|")
         rows.append([f"`{keyword}`", str(found["suite"]), str(found["real"]), message])
-    yield "By the keyword, or the limit, that the error names; with one message as an example."
-    yield _table(["keyword", "groups of the suite", "real schemas", "for example"], rows, numbers=2)
+    yield "Each row is the keyword, or the limit, that the error names, with one message as an example."
+    yield _table(["keyword", "suite groups", "real schemas", "example"], rows, numbers=2)
 
 
 def _bounds() -> str:
@@ -184,13 +188,18 @@ def _bounds() -> str:
     return _table(["limit", "default", "what it bounds"], rows, numbers=1, text=1)
 
 
+def _filled(text: str) -> str:
+    """Wrap a paragraph to the width of the page."""
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
 def _count(tallies: list[Counter[str]]) -> str:
     cases = max((tally["cases"] for tally in tallies), default=0)
     return str(cases) if cases else "·"
 
 
 def _cell(tally: Counter[str]) -> str:
-    """`98 %, r 1, v 1`; never rounded up to 100 %, nor down to none."""
+    """Return a cell such as `98.0 %, r 1, v 1`. The share is never rounded up to 100 % or down to 0 %."""
     if not tally["cases"]:
         return "·"
     share = 100 * tally["right"] / tally["cases"]
@@ -203,13 +212,13 @@ def _cell(tally: Counter[str]) -> str:
 
 
 def _table(head: list[str], rows: list[list[str]], *, text: int = 1, numbers: int | None = None) -> str:
-    """A table in Markdown.
+    """Return a table in Markdown.
 
     Args:
-        head: the columns' titles.
+        head: the titles of the columns.
         rows: the cells.
-        text: how many columns from the left are aligned to the left.
-        numbers: how many columns after them are aligned to the right; by default all.
+        text: the number of columns at the left that are aligned to the left.
+        numbers: the number of columns after these that are aligned to the right; by default all.
     """
     right = len(head) - text if numbers is None else numbers
     rule = ["---"] * text + ["---:"] * right + ["---"] * (len(head) - text - right)

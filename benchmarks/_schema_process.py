@@ -1,4 +1,4 @@
-"""An engine behind a process that is ended, and begun anew, when it does not answer in time."""
+"""A worker process of one engine, which is killed and started again if it does not answer in time."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from typing import Any
 __all__ = ["EngineProcess"]
 
 WORKER = Path(__file__).with_name("_schema_worker.py")
-START_SECONDS = 300.0  # for reading a tokenizer on a busy machine
+START_SECONDS = 300.0  # enough to load a tokenizer on a busy machine
 
 
 class EngineProcess:
-    """One engine for any number of schemas.
+    """The process of one engine, for any number of schemas.
 
     Args:
-        name: of the engine.
+        name: the name of the engine.
         tokenizer: the folder of a tokenizer.
-        remotes: the folder of schemas that references may lead to, or ""; what else another worker expects there.
-        seconds: how long one schema with all its instances may take.
+        remotes: the third argument of the worker: the folder of schemas that references may lead to, or ""; for other
+            workers, their options.
+        seconds: the time limit for one schema with all its instances.
         worker: the program that answers.
 
     Attributes:
-        about: what the worker says of itself: version and settings.
+        about: the first message of the worker: its version and settings.
     """
 
     def __init__(self, name: str, tokenizer: str, remotes: str, seconds: float, worker: Path = WORKER) -> None:
@@ -38,14 +39,14 @@ class EngineProcess:
         self._start()
 
     def ask(self, schema: Any, texts: list[str], options: dict[str, Any]) -> dict[str, Any]:
-        """The worker's answer; `{"outcome": "failed", "error": …}` where it took too long or died."""
+        """Return the worker's answer, or `{"outcome": "failed", "error": …}` if it took too long or died."""
         question = json.dumps({"schema": schema, "texts": texts, "options": options})
         begin = time.monotonic()
         try:
             self._stdin.write(question.encode() + b"\n")
             self._stdin.flush()
         except BrokenPipeError:
-            pass  # it died: there is nothing to read
+            pass  # the process died: there is nothing to read
         line = self._line(self._seconds)
         if line is not None:
             return dict(json.loads(line)) | {"seconds": time.monotonic() - begin}
@@ -56,7 +57,7 @@ class EngineProcess:
         return {"outcome": "failed", "error": error}
 
     def close(self) -> None:
-        """Ends the process."""
+        """Kill the process."""
         self._process.kill()
         self._process.communicate()
 
@@ -75,7 +76,7 @@ class EngineProcess:
         self.about: dict[str, Any] = json.loads(line)
 
     def _line(self, seconds: float) -> bytes | None:
-        """The next line of the worker; None when the time is over or the process is gone."""
+        """Return the next line of the worker; None if the time is over or the process has ended."""
         end = time.monotonic() + seconds
         while b"\n" not in self._unread:
             left = end - time.monotonic()

@@ -1,14 +1,14 @@
-"""One engine in a process of its own, as it may take long on a schema, or die of it. Run by `_schema_process`.
+"""The worker process of one engine. Run by `_schema_process`, because a schema may take long or crash the engine.
 
     python benchmarks/_schema_worker.py ENGINE TOKENIZER_FOLDER [REMOTES_FOLDER]
 
-Speaks JSON, one message a line. First it says `{"version": …, "settings": …}`; then it answers questions
-`{"schema": …, "texts": […], "options": {…}}` with one of
+The worker reads and writes JSON, one message per line. First it writes `{"version": …, "settings": …}`. Then it answers
+each question `{"schema": …, "texts": […], "options": {…}}` with one of
 
 - `{"outcome": "refused", "error": …, "why": …}`;
 - `{"outcome": "empty"}`: the engine says that no value satisfies the schema;
-- `{"outcome": "compiled", "allows": […]}`: for each text, whether the masks let all of its tokens through and then the
-  end, or the error that this gave.
+- `{"outcome": "compiled", "allows": […]}`: for each text, whether the masks allow all of its tokens and then the end;
+  or the error.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ SAYS_EMPTY = {
     "llguidance": "nsatisfiable schema",
     "xgrammar": "nsatisfiable",
 }
-"""What is in an engine's error where it says that nothing satisfies the schema."""
+"""The part of an engine's error which says that no value satisfies the schema."""
 
 
 def registry_of(folder: Path) -> Any:
-    """The suite's remote schemas, each where the suite expects it."""
+    """Return the suite's remote schemas, each at the URI that the suite expects."""
     import referencing
     from referencing.jsonschema import DRAFT202012
 
@@ -46,14 +46,14 @@ def registry_of(folder: Path) -> Any:
 
 
 def allows(engine: Engine, token_ids: list[int], end: int) -> bool:
-    """Whether the masks of the schema let these tokens through, one after another, and then the end."""
+    """Return whether the masks allow these tokens, one after another, and then the end token."""
     engine.reset()
     for token_id in [*token_ids, end]:
         if engine.is_stopped():
             return token_id == end
         engine.fill_mask()
         is_in_mask = is_allowed(engine.row, token_id)
-        if not engine.commit(token_id) or not is_in_mask:  # not all look at the mask when they move on
+        if not engine.commit(token_id) or not is_in_mask:  # some engines do not check the mask in `commit`
             return False
     return True
 
@@ -61,10 +61,10 @@ def allows(engine: Engine, token_ids: list[int], end: int) -> bool:
 def answer(engine: Engine, tokenizer: Any, question: dict[str, Any]) -> dict[str, Any]:
     try:
         engine.compile(question["schema"])
-    except BaseException as error:  # a panic of Rust is none of the usual
+    except BaseException as error:  # a panic in Rust is not an Exception
         if SAYS_EMPTY[engine.name] in f"{type(error).__name__}: {error}":
             return {"outcome": "empty"}
-        # structgen's errors name the keyword, or the limit that was passed
+        # structgen's errors name the keyword, or the limit that was exceeded
         why = getattr(error, "keyword", "") or getattr(error, "limit", "")
         return {"outcome": "refused", "error": f"{type(error).__name__}: {error}"[:300], "why": why}
     allowed: list[bool | str] = []
@@ -78,7 +78,7 @@ def answer(engine: Engine, tokenizer: Any, question: dict[str, Any]) -> dict[str
 
 def main(name: str, folder: str, remotes: str = "") -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
-    answers = os.fdopen(os.dup(1), "w")  # whatever else writes to stdout, writes to stderr
+    answers = os.fdopen(os.dup(1), "w")  # anything else that writes to stdout now writes to stderr
     os.dup2(2, 1)
     tokenizer = load_tokenizer(folder)
     engine = make_engine(name, tokenizer)

@@ -1,6 +1,6 @@
-"""SynCode as a peer, in a process with an interpreter of its own: it needs another version of transformers.
+"""Adapter of SynCode. It runs in a process with its own interpreter, because it needs another version of transformers.
 
-What it takes to run is told in `languages.py`.
+The docstring of `languages.py` says how to install it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["LANGUAGES", "Syncode"]
 
-# Of those that it has grammars of. Its C is said to "not cover most C syntax", its SQL is that of queries.
+# Not C and SQL: its C grammar does "not cover most C syntax", and its SQL grammar has only queries.
 LANGUAGES = ("go", "java", "json", "python")
 WORKER = Path(__file__).with_name("_syncode_worker.py")
 
@@ -24,9 +24,9 @@ class Syncode:
     Args:
         python: the interpreter that has the package.
         tokenizer: the folder of the tokenizer.
-        cache: a folder for parsers and mask stores. Where a language's is not there yet, it is built.
-        seconds: the most that building may take.
-        tokens: of a text at most so many are followed.
+        cache: a folder for parsers and mask stores. A missing one is built.
+        seconds: the time limit for building one.
+        tokens: the maximum number of tokens of a text that are followed.
     """
 
     name = "syncode"
@@ -50,13 +50,13 @@ class Syncode:
         self.notes = [f"syncode {told['version']}, {self.settings}: tokenizer's bytes in {told['seconds']:.0f} s"]
 
     def compile(self, grammar: str) -> float:
-        """Loads a language's parser and mask store, which are built before where they are not there; keeps the last.
+        """Load a language's parser and mask store, and build them first if they are missing. The last ones are kept.
 
         Returns:
-            Milliseconds that loading took.
+            The milliseconds that loading took.
 
         Raises:
-            RuntimeError: it fails, now or when it was tried before.
+            RuntimeError: loading or building fails now, or failed before.
         """
         if grammar in self._failed:
             raise RuntimeError(self._failed[grammar])
@@ -75,13 +75,13 @@ class Syncode:
         return self._load_ms
 
     def follow(self, ids: list[int]) -> tuple[list[float], str]:
-        """Microseconds for the mask at each token, and why one is refused, or ""."""
+        """Return the microseconds for the mask before each token, and why a token is refused, or ""."""
         told = self._ask(ids=ids[: self._tokens])
         reasons = [f"token {told['forbidden']} is not allowed"] if told["forbidden"] is not None else []
         return told["masks_us"], ", ".join(reasons + [told["error"]] * bool(told["error"]))
 
     def close(self) -> None:
-        """Ends the process."""
+        """End the process."""
         self._process.communicate()
 
     def _ask(self, **question: Any) -> dict[str, Any]:

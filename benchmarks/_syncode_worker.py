@@ -1,17 +1,18 @@
-"""SynCode in a process of its own, with the interpreter that has it. Run by `_syncode`.
+"""The worker process of SynCode, run by `_syncode` with the interpreter that has the package.
 
     PYTHON benchmarks/_syncode_worker.py TOKENIZER_FOLDER SECONDS
 
-The environment's SYNCODE_CACHE is the folder of parsers and mask stores. Speaks JSON, one message a line. First it says
-`{"version": …, "settings": …, "seconds": …}`, the last for its table of the tokenizer's bytes. Then it answers
+The environment variable SYNCODE_CACHE names the folder of parsers and mask stores. The worker reads and writes JSON,
+one message per line. First it writes `{"version": …, "settings": …, "seconds": …}`, with the seconds for its table of
+the tokenizer's bytes. Then it answers two kinds of questions:
 
-- `{"language": …}`, which it loads from the folder or builds in at most SECONDS:
-  `{"built": …, "seconds": …, "cpu_seconds": …, "bytes": …, "error": …}`;
-- `{"ids": […]}`, the tokens of a text: `{"masks_us": […], "forbidden": …, "error": …}`, the masks' times up to where
-  its parser fails, and the number of the first token that a mask forbids.
+- `{"language": …}`: loads the language from the folder, or builds it within SECONDS. The answer is
+  `{"built": …, "seconds": …, "cpu_seconds": …, "bytes": …, "error": …}`.
+- `{"ids": […]}`, the tokens of a text. The answer is `{"masks_us": […], "forbidden": …, "error": …}`: the times of the
+  masks up to the position where its parser fails, and the number of the first token that a mask refuses.
 
-What is timed is what its logits processor does for a mask (`GrammarConstrainer.mask_scores`), but for writing it into
-the logits. It keeps the states of the parser, and reads the text so far anew for each mask.
+The time is that of SynCode's logits processor for a mask (`GrammarConstrainer.mask_scores`), without writing into the
+logits. SynCode keeps the states of its parser, and reads the text so far again for each mask.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from syncode.mask_store.byte_tokenizer import ByteTokenizer
 from syncode.parsers.grammars import Grammar
 from transformers import AutoTokenizer
 
-MODE = "grammar_mask"  # the default of SyncodeLogitsProcessor; in "grammar_strict" it forbids tokens that are right
+MODE = "grammar_mask"  # the default of SyncodeLogitsProcessor; "grammar_strict" refuses tokens that are right
 
 
 class LateError(BaseException):
-    """The time for a mask store is over. (No `except Exception` may catch it.)"""
+    """The time limit for a mask store has passed. It is a `BaseException`, so that SynCode does not catch it."""
 
 
 def raise_late(*_: Any) -> None:
@@ -46,7 +47,7 @@ def raise_late(*_: Any) -> None:
 
 
 class Worker:
-    """Answers questions."""
+    """The state of the worker: the tokenizer and the loaded language."""
 
     def __init__(self, folder: str, seconds: int) -> None:
         self.seconds = seconds
@@ -100,7 +101,7 @@ class Worker:
         return {"masks_us": masks_us, "forbidden": forbidden, "error": error}
 
     def masks(self, ids: list[int]) -> Iterator[tuple[bool, float]]:
-        """For each token whether it is allowed, and how long that mask took."""
+        """Yield, for each token, whether it is allowed and the time of its mask."""
         constrainer = self.constrainer
         if constrainer is None:
             raise RuntimeError("no language is set up")
@@ -118,7 +119,7 @@ class Worker:
 
 
 def main() -> None:
-    # The package writes to stdout, which is for answers only.
+    # SynCode writes to stdout, which is reserved for answers: send its output to stderr.
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     logging.disable(logging.INFO)

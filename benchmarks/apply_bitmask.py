@@ -1,12 +1,16 @@
-"""How long does it take to apply token masks to logits of 128,256 tokens, in numpy and torch, beside the peers' ways?
+"""How long does it take to apply token masks to logits of 128,256 tokens, in numpy and torch, and in other engines?
 
     python benchmarks/apply_bitmask.py [--batches 1 4 16 64 256] [--plot apply.png]
 
-Microseconds a row; the best of several runs, on one thread and its own clock, of masks that allow more and more of the
-tokens at random; one token in 27 is refused within a JSON string. *Memory* is what reading and writing the row costs
-with no mask: numpy changing the sign of each number. Then batches with masks that allow half of the tokens, the
-hardest: past a few rows, logits come from memory, no longer from the cache. On a GPU, where there is one, the wall's
-clock: masks from the processor's memory, copied and applied.
+All numbers are microseconds per row, the best of several runs, in processor time of one thread.
+
+- The first table has masks that allow more and more of the tokens, at random. (Inside a JSON string, a mask refuses one
+  token in 27.) The column *memory* is the cost of reading and writing the row without a mask: numpy changes the sign of
+  each number.
+- The second table has batches with masks that allow half of the tokens, which is the slowest case. With more than a few
+  rows, the logits come from memory, no longer from the cache.
+
+On a GPU, if there is one, the clock is wall time, and the masks are copied from the processor's memory and applied.
 """
 
 from __future__ import annotations
@@ -26,18 +30,18 @@ from structgen import apply_token_bitmask
 TOKENS = 128_256
 SHARES = (0.0, 0.0001, 0.01, 0.5, 26 / 27, 0.9999, 1.0)
 RUNS = 9
-RUN_ROWS = 512  # so many rows a run, at the least
+RUN_ROWS = 512  # minimum number of rows in a run
 Call = Callable[[int], None]
 
 
 def masks_of(share: float, rows: int) -> Any:
-    """Masks that allow a share of the tokens."""
+    """Return masks that allow a share of the tokens, at random."""
     bits = np.random.default_rng(0).random((rows, TOKENS), np.float32) < share
     return np.packbits(bits, axis=1, bitorder="little").view(np.uint32)
 
 
 def ways(masks: Any) -> dict[str, Call]:
-    """What applies the first so many masks to as many rows of logits, by name."""
+    """Return, by name, functions that apply the first N masks to N rows of logits; called with N."""
     rows = len(masks)
     made: dict[str, Call] = {}
     for dtype in ("float32", "float16"):
@@ -84,9 +88,9 @@ def torch_ways(masks: Any) -> dict[str, Call]:
 
 
 def microseconds(call: Call, rows: int, clock: Callable[[], int]) -> float | None:
-    """A row's share of a call for so many; None where it does not work here."""
+    """Return the time of one row in a call for several rows; None if the call fails on this machine."""
     try:
-        call(rows)  # which may compile something
+        call(rows)  # the first call may compile something
     except Exception:
         return None
     best = float("inf")

@@ -1,15 +1,17 @@
-"""What does a row of a batch cost, each row with a schema of its own, beside llguidance and xgrammar?
+"""What does a row of a batch cost if each row has its own schema, compared with llguidance and xgrammar?
 
     python benchmarks/batches.py [--data FOLDER] [--tokenizer FOLDER] [--batches 1 4 16 64 256] [--plot batches.png]
 
-As many rows as the largest batch has, each with its own schema and a valid text. They are followed token by token, once
-for each size of batch: all at once, or one batch after another. A step fills the masks of all rows of the batch,
-applies them to logits, and accepts the rows' next tokens; each is timed by itself. Rows whose text has ended leave
-their batch. *First*: each schema compiled anew, nothing warm but the vocabulary. *Again*: the same
-texts with new matchers. Engines take turns; a number is the median over `--rounds`.
+There are as many rows as in the largest batch. Each has its own schema and a valid text. For each batch size, all texts
+are followed token by token, one batch after another. A step fills the masks of all rows of the batch, applies them to
+logits, and accepts the next token of each row. The three parts are timed separately. A row leaves its batch when its
+text has ended.
 
-The schemas are those of a folder, as in `masks.py`, that every engine follows to the end. Where there are fewer than
-rows, they come again with a required property more, which is another for each row.
+*First* means that each schema is compiled anew, and only the vocabulary is warm. *Again* means the same texts with new
+matchers. The engines take turns; each number is the median over `--rounds`.
+
+The schemas come from a folder, as in `masks.py`. Only schemas that every engine follows to the end are used. If there
+are fewer schemas than rows, they are repeated, each time with one more required property of another name.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ CLOCKS = {"wall": time.perf_counter_ns, "cpu": time.process_time_ns}
 
 @dataclass(frozen=True)
 class Row:
-    """A schema and a text that follows it."""
+    """A schema and a valid text."""
 
     schema: Any
     tokens: tuple[int, ...]
@@ -46,12 +48,12 @@ class Row:
 
 @dataclass
 class Times:
-    """Microseconds in all of one pass over all rows, and of how many masks.
+    """The times of one pass over all rows, in total.
 
     Attributes:
-        masks: how many were filled.
-        fill_us, accept_us: for all rows.
-        apply_us: by where the logits are.
+        masks: the number of masks.
+        fill_us, accept_us: microseconds for all rows.
+        apply_us: the same, by the place of the logits.
     """
 
     masks: int = 0
@@ -61,12 +63,12 @@ class Times:
 
     @property
     def row_us(self) -> float:
-        """What a mask and the acceptance of a token cost on average."""
+        """Return the average cost of a mask and the acceptance of a token."""
         return (self.fill_us + self.accept_us) / self.masks
 
 
 def candidates(folder: Path, count: int) -> Iterator[tuple[Any, str]]:
-    """Schemas with a text each; after those of the folder up to so many more, made of them by a property."""
+    """Yield schemas with a valid text: those of the folder, then `count` more, made from them with a new property."""
     made_of: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for case in read_cases(folder):
         text = next((text for text, valid in zip(case.texts, case.valid, strict=True) if valid), None)
@@ -85,7 +87,7 @@ def candidates(folder: Path, count: int) -> Iterator[tuple[Any, str]]:
 
 
 def rows_of(folder: Path, tokenizer: Any, engines: Sequence[BatchEngine], count: int) -> list[Row]:
-    """So many rows, or fewer, that every engine follows to the end of the text."""
+    """Return at most `count` rows that every engine follows to the end of the text."""
     found: list[Row] = []
     for schema, text in candidates(folder, 2 * count):
         row = Row(schema, tuple(tokenizer.encode(text, add_special_tokens=False)))
@@ -97,7 +99,7 @@ def rows_of(folder: Path, tokenizer: Any, engines: Sequence[BatchEngine], count:
 
 
 def follows(batch: BatchEngine, row: Row) -> bool:
-    """Whether an engine lets the text through."""
+    """Return whether an engine accepts the text."""
     try:
         batch.engine.forget()
         batch.engine.compile(row.schema)
@@ -113,7 +115,7 @@ def follows(batch: BatchEngine, row: Row) -> bool:
 
 @dataclass(frozen=True)
 class Stage:
-    """How one engine is measured: with which size of batch, which logits, and which clock, in nanoseconds."""
+    """The measurement of one engine: the batch size, the functions that apply masks, and a clock in nanoseconds."""
 
     batch: BatchEngine
     size: int
@@ -121,7 +123,7 @@ class Stage:
     clock: Callable[[], int]
 
     def measure(self, rows: Sequence[Row]) -> tuple[Times, Times]:
-        """The first pass over freshly compiled schemas, and another one; the logits get their masks in the second."""
+        """Measure a first pass over freshly compiled schemas, and a second one, which also applies the masks."""
         engine = self.batch.engine
         self.batch.forget()
         compiled = []
@@ -134,7 +136,7 @@ class Stage:
         return first, again
 
     def _follow(self, compiled: Sequence[Any], rows: Sequence[Row], times: Times) -> None:
-        """One pass over all rows, a batch at a time."""
+        """Follow all rows, one batch at a time."""
         engine = self.batch.engine
         for begin in range(0, len(rows), self.size):
             matchers, texts = [], [row.tokens for row in rows[begin : begin + self.size]]
@@ -146,7 +148,7 @@ class Stage:
                 self._step([matchers[row] for row in on], [texts[row][at] for row in on], times)
 
     def _step(self, matchers: list[Any], tokens: list[int], times: Times) -> None:
-        """One token for each row."""
+        """Measure one token for each row."""
         begun = self.clock()
         self.batch.fill(matchers)
         times.fill_us += (self.clock() - begun) / 1e3
@@ -161,7 +163,7 @@ class Stage:
 
 
 def working(applies: dict[str, Apply]) -> dict[str, Apply]:
-    """Those that work here, after a first call, which may compile something."""
+    """Return the functions that work on this machine. The first call, which may compile something, is done here."""
     found: dict[str, Apply] = {}
     for name, apply in applies.items():
         with contextlib.suppress(Exception):
@@ -175,7 +177,7 @@ Results = dict[tuple[int, str], list[tuple[Times, Times]]]
 
 
 def measure(engines: Sequence[BatchEngine], rows: Sequence[Row], options: argparse.Namespace) -> Results:
-    """All rounds, by size of batch and engine."""
+    """Measure all rounds; return the times by batch size and engine."""
     applies = {batch.name: working(batch.applies(options.dtype)) for batch in engines}
     results: Results = {}
     for _ in range(options.rounds):
@@ -213,7 +215,7 @@ def report(results: Results) -> str:
 
 
 def paint(results: Results, axes: Any) -> None:
-    """Draws what a mask and the acceptance of a token cost in the first pass, by the size of the batch."""
+    """Draw the cost of a mask and the acceptance of a token in the first pass, by batch size."""
     for name in dict.fromkeys(name for _, name in results):
         sizes = sorted(size for size, of in results if of == name)
         axes.plot(

@@ -2,15 +2,16 @@
 
     python benchmarks/end_to_end.py [--prompts 5] [--engines structgen outlines ...] [--plot end_to_end.png]
 
-Sentences about people, orders and events, whose answers are known, to be extracted as JSON. One model in memory, greedy
-decoding, at most 128 tokens. The engines take turns prompt by prompt, so that whatever else the machine does hits all
-alike; compiling comes before, and so does one extraction of each kind. Answers are *valid* where Pydantic reads them
-(free generation may put them between ``` fences) and *right* where all five fields are, whatever the case of letters.
+The prompts are sentences about people, orders and events, which the model extracts as JSON. The right answers are
+known. There is one model in memory, with greedy decoding and at most 128 tokens. The engines take turns prompt by
+prompt, so other work on the machine affects all of them. Compiling, and one extraction of each kind, come before the
+measurement. An answer is *valid* if Pydantic reads it (free generation may put it between ``` fences). It is *right* if
+all five fields are right, ignoring case.
 
-All but `structgen` run in transformers' own `generate` with the engine's logits processor. `structgen in generate` is
-ours there: what masks alone cost. `structgen` is `Generator`, whose loop gives the model what is forced in one pass.
-Where an engine has a choice of white space it is told to write as `json.dumps` does, as ours does by default: by its
-own defaults the model fills lines with blanks, one pass each.
+All engines but `structgen` run in transformers' own `generate`, with the engine's logits processor. `structgen in
+generate` does the same with structgen's, which shows the cost of masks alone. `structgen` is `Generator`, whose loop
+sends forced text to the model in one pass. Each engine writes white space as `json.dumps` does, if it has this option.
+With the engines' defaults, the model fills lines with spaces, one pass for each.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ PEERS = ("outlines", "xgrammar", "llguidance")
 
 
 class Person(BaseModel):
-    """Who, how old, what by trade, where from."""
+    """A person."""
 
     name: str = Field(max_length=40)
     age: int = Field(ge=0, le=120)
@@ -47,7 +48,7 @@ class Person(BaseModel):
 
 
 class Order(BaseModel):
-    """Who wants how many of what, and how soon."""
+    """An order of a product."""
 
     customer: str = Field(max_length=40)
     product: str = Field(max_length=40)
@@ -57,7 +58,7 @@ class Order(BaseModel):
 
 
 class Event(BaseModel):
-    """What happens where and when, for how many."""
+    """An event in a city."""
 
     title: str = Field(max_length=60)
     city: str = Field(max_length=40)
@@ -67,7 +68,7 @@ class Event(BaseModel):
 
 
 class Extraction(NamedTuple):
-    """A prompt, what is asked for, and the right answer."""
+    """A prompt, the model class of its answer, and the right answer."""
 
     prompt: str
     kind: type[BaseModel]
@@ -82,13 +83,13 @@ TITLES = "Jazz Night|Book Fair|Chess Open|Film Week|Spring Marathon|Food Festiva
 
 
 def pick(words: str, number: int) -> Any:
-    """One of the words, in turn."""
+    """Return one of the words, in turn."""
     listed = words.split("|")
     return listed[number % len(listed)]
 
 
 def answer_of(number: int) -> tuple[BaseModel, str]:
-    """What is to be extracted, and the sentence that says it."""
+    """Return the right answer of a number, and the sentence that states it."""
     name, city = pick(NAMES, number), pick(CITIES, number)
     if number % 3 == 0:
         job, status = pick(OCCUPATIONS, number), pick("single|married|widowed", number // 3)
@@ -105,7 +106,7 @@ def answer_of(number: int) -> tuple[BaseModel, str]:
 
 
 def extractions(count: int) -> list[Extraction]:
-    """So many sentences, all different, of the three kinds in turn."""
+    """Return different extractions, of the three kinds in turn."""
     made = []
     for number in range(count):
         answer, text = answer_of(number)
@@ -116,7 +117,7 @@ def extractions(count: int) -> list[Extraction]:
 
 
 def read(text: str, kind: type[BaseModel]) -> BaseModel | None:
-    """The value of an answer; None where it is none."""
+    """Return the value of an answer; None if it is not valid."""
     bare = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
     try:
         return kind.model_validate_json(bare.strip())
@@ -125,18 +126,18 @@ def read(text: str, kind: type[BaseModel]) -> BaseModel | None:
 
 
 def right_fields(value: BaseModel, answer: BaseModel) -> int:
-    """How many fields are as they should be."""
+    """Return how many fields are right."""
     pairs = zip(value.model_dump().values(), answer.model_dump().values(), strict=True)
     return sum(str(given).casefold() == str(known).casefold() for given, known in pairs)
 
 
 # --- engines ----------------------------------------------------------------------------------------------------------
 
-Extract = Callable[[str, type[BaseModel]], str]  # from a prompt and what is asked for to the text of the answer
+Extract = Callable[[str, type[BaseModel]], str]  # (prompt, model class) -> text of the answer
 
 
 class Passes:
-    """Counts the passes of a model, and the seconds in them."""
+    """A counter of the passes of a model, and of the seconds in them."""
 
     def __init__(self, hf_model: Any) -> None:
         self.count = 0
@@ -154,7 +155,7 @@ class Passes:
 
 
 def in_generate(model: Any, processors: Callable[[type[BaseModel]], list[Any]]) -> Extract:
-    """Extraction by transformers' `generate`, with the processors of each kind."""
+    """Return an extraction with transformers' `generate` and the logits processors of each kind."""
 
     def extract(prompt: str, kind: type[BaseModel]) -> str:
         messages = [{"role": "user", "content": prompt}]
@@ -269,7 +270,7 @@ ENGINES: dict[str, Callable[[Any, list[type[BaseModel]]], Extract]] = {
 
 @dataclass
 class Account:
-    """What an engine has cost, and what it gave."""
+    """The costs of an engine, and the quality of its answers."""
 
     set_up_seconds: float
     seconds: list[float] = field(default_factory=list)
@@ -282,7 +283,7 @@ class Account:
 
 
 def measure(model: Any, tasks: list[Extraction], names: list[str]) -> dict[str, Account]:
-    """All tasks by all engines, in turns."""
+    """Run all tasks with all engines, in turns."""
     passes = Passes(model.hf_model)
     kinds = list(dict.fromkeys(task.kind for task in tasks))
     first = {task.kind: task for task in tasks[::-1]}
@@ -312,7 +313,7 @@ def measure(model: Any, tasks: list[Extraction], names: list[str]) -> dict[str, 
 
 
 def rows(accounts: dict[str, Account]) -> Iterator[list[Any]]:
-    """The table's rows."""
+    """Yield the rows of the table."""
     base = accounts.get(BASELINE)
     for name, account in accounts.items():
         seconds = sum(account.seconds)
@@ -323,7 +324,7 @@ def rows(accounts: dict[str, Account]) -> Iterator[list[Any]]:
 
 
 def paint(axes: Any, accounts: dict[str, Account]) -> None:
-    """Seconds of each answer, sorted, by engine."""
+    """Draw the seconds of each answer, sorted, by engine."""
     for name, account in accounts.items():
         axes.plot(sorted(account.seconds), label=name)
     axes.set(xlabel="answers, the fastest first", ylabel="seconds", ylim=(0, None))

@@ -1,13 +1,14 @@
-"""What do extractions in batches cost end to end on SmolLM2, beside one by one and beside others' batches?
+"""What do extractions in batches cost end to end on SmolLM2, compared with single ones and with other engines' batches?
 
     python benchmarks/end_to_end_batches.py [--prompts 12] [--batch-size 8] [--engines structgen outlines ...]
 
-The sentences of `end_to_end.py`, in batches of one kind, since others take one schema a batch. Greedy decoding, at most
-128 tokens; compiling comes before, and so does one batch. The engines take turns batch by batch.
+The prompts are those of `end_to_end.py`. A batch has one kind only, because other engines take one schema per batch.
+Decoding is greedy, with at most 128 tokens. Compiling, and one batch, come before the measurement. The engines take
+turns batch by batch.
 
-All but structgen run in transformers' own `generate`, the prompts padded at their left: a row that is done is computed
-until the last one is. `structgen.batch` gives the model what is forced in one pass, and the place of a row that is done
-to the next prompt, if there is one. `structgen, mixed` has all prompts in one call, each with a schema of its own.
+All engines but structgen run in transformers' own `generate`, with prompts padded on the left: a finished row is
+computed until the last row is finished. `structgen.batch` sends forced text to the model in one pass, and gives the
+place of a finished row to the next prompt. `structgen, mixed` has all prompts in one call, each with its own schema.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pydantic import BaseModel
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 PEERS = ("outlines", "xgrammar")
 
-Answer = Callable[[Sequence[Extraction]], list[str]]  # from extractions of one kind to the texts of their answers
+Answer = Callable[[Sequence[Extraction]], list[str]]  # extractions of one kind -> texts of their answers
 
 
 def structgen_batch(model: Any, kinds: list[type[BaseModel]], size: int) -> Answer:
@@ -51,7 +52,7 @@ def structgen_alone(model: Any, kinds: list[type[BaseModel]], size: int) -> Answ
 
 
 def in_generate(model: Any, processors: Callable[[type[BaseModel], int], list[Any]]) -> Answer:
-    """Batches by transformers' `generate`, with the processors of a kind for so many rows."""
+    """Return batches with transformers' `generate` and the logits processors of a kind for N rows."""
     tokenizer = model.tokenizer
 
     def answer(tasks: Sequence[Extraction]) -> list[str]:
@@ -114,7 +115,7 @@ ENGINES: dict[str, Callable[[Any, list[type[BaseModel]], int], Answer]] = {
 
 @dataclass
 class Account:
-    """What an engine has cost, and what it gave."""
+    """The costs of an engine, and the quality of its answers."""
 
     seconds: float = 0.0
     passes: int = 0
@@ -123,7 +124,7 @@ class Account:
     fields: int = 0
 
     def add(self, tasks: Sequence[Extraction], answer: Answer, passes: Passes) -> None:
-        """Some extractions, measured and looked at."""
+        """Run some extractions, and add their costs and quality."""
         passes.count = 0
         began = time.perf_counter()
         texts = answer(tasks)
@@ -138,7 +139,7 @@ class Account:
 
 
 def measure(model: Any, tasks: list[Extraction], names: list[str], size: int) -> dict[str, Account]:
-    """All tasks by all engines, in turns."""
+    """Run all tasks with all engines, in turns."""
     passes = Passes(model.hf_model)
     kinds = list(dict.fromkeys(task.kind for task in tasks))
     batches = []

@@ -2,12 +2,15 @@
 
     python benchmarks/growth.py [--only items enum ...] [--full] [--tokenizers FOLDER[:SIZE] ...] [--plot growth.png]
 
-Three parts, on the CPU's clock, with Python's garbage collector off. *Schemas*: one thing grows at a time; the average
-microseconds of a token (mask and acceptance), and the milliseconds of the compile, beside llguidance and xgrammar; an
-engine that is late or dies is not asked anything larger. *Vocabularies*: a few schemas of `data/` for each tokenizer;
-with `:SIZE` its first tokens are a tokenizer of their own. *Bytes*: a grammar each, read byte by byte by a fresh engine
-of our own; on LR grammars the nanoseconds should stay flat; the ambiguous and the palindrome grammar are there to see
-what happens where they need not.
+There are three parts, in processor time, with Python's garbage collector off:
+
+- *Schemas*: one thing grows at a time. The tables show the average microseconds of a token (mask and acceptance) and
+  the milliseconds of the compile, for structgen, llguidance and xgrammar. If an engine is late or dies, it does not get
+  the larger sizes.
+- *Vocabularies*: a few schemas of `data/` with each tokenizer. `FOLDER:SIZE` makes a tokenizer of the first SIZE
+  tokens.
+- *Bytes*: structgen alone reads a text byte by byte, with a fresh engine for each grammar. On LR grammars, the
+  nanoseconds per byte should stay flat. The ambiguous grammar and the palindromes show cases where they need not.
 """
 
 from __future__ import annotations
@@ -64,18 +67,18 @@ GRAMMARS: dict[str, tuple[str, Callable[[int], bytes]]] = {
 
 
 def average_us(outcome: Outcome) -> float | None:
-    """Microseconds a token; None where the case was not done right."""
+    """Return the microseconds per token; None if the case did not pass."""
     masks = outcome.all_masks_us
     return sum(masks) / len(masks) if masks and outcome.kind == "passing" else None
 
 
 def compile_ms(outcome: Outcome) -> float | None:
-    """Milliseconds of the compile."""
+    """Return the milliseconds of the compile; None if it failed."""
     return None if outcome.compile_us is None else outcome.compile_us / 1000
 
 
 def family_table(family: Family, sizes: Sequence[int], outcomes: dict[str, list[Outcome]]) -> str:
-    """Cost over size, an engine a line, tokens first and compiles below; a word where there is no number."""
+    """Return a table of cost by size, with one row per engine, first for tokens, then for compiles."""
     rows = []
     for title, cost in (("µs a token", average_us), ("ms to compile", compile_ms)):
         for name, of_engine in outcomes.items():
@@ -88,7 +91,7 @@ def family_table(family: Family, sizes: Sequence[int], outcomes: dict[str, list[
 def measure_schemas(
     names: Sequence[str], settings: Settings, engines: Sequence[str], *, largest: bool
 ) -> dict[str, Curves]:
-    """Prints the tables of some families; returns the costs of tokens by family and engine."""
+    """Print the tables of some families; return the costs of tokens by family and engine."""
     sizes = {name: FAMILIES[name].sizes[: None if largest else -1] for name in names}
     cases = [FAMILIES[name].case(size) for name in names for size in sizes[name]]
     outcomes, _ = run_cases(cases, settings, engines, warm_up=read_cases(DATA)[0])
@@ -114,7 +117,7 @@ def measure_schemas(
 
 
 def reasons(cases: Sequence[Case], outcomes: dict[str, list[Outcome]]) -> list[str]:
-    """Why a case was not done, a line each."""
+    """Return a line for each case that failed, with the reason."""
     return [
         f"\n{name}, {case.name}: {one.kind}: {one.error[:160]}"
         for name, of_engine in outcomes.items()
@@ -128,7 +131,7 @@ def reasons(cases: Sequence[Case], outcomes: dict[str, list[Outcome]]) -> list[s
 
 @contextlib.contextmanager
 def folder_of(tokenizer: str) -> Iterator[str]:
-    """The folder of a tokenizer; for FOLDER:SIZE one that is gone afterwards."""
+    """Provide the folder of a tokenizer; for FOLDER:SIZE a temporary one."""
     folder, _, size = tokenizer.rpartition(":")
     if not folder:
         yield tokenizer
@@ -139,7 +142,7 @@ def folder_of(tokenizer: str) -> Iterator[str]:
 
 
 def measure_vocabularies(tokenizers: Sequence[str], settings: Settings, engines: Sequence[str]) -> None:
-    """Prints what each engine costs with each tokenizer."""
+    """Print the costs of each engine with each tokenizer."""
     cases = [case for case in read_cases(DATA) if case.name in VOCABULARY_CASES]
     rows: list[list[Any]] = []
     for tokenizer in tokenizers:
@@ -163,7 +166,7 @@ def measure_vocabularies(tokenizers: Sequence[str], settings: Settings, engines:
 
 
 def measure_text(grammar: str, text: bytes, runs: int) -> tuple[float, int]:
-    """Median nanoseconds a byte over fresh engines, and the sets made."""
+    """Return the median nanoseconds per byte over fresh engines, and the number of Earley sets made."""
     vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
     times = []
     for _ in range(runs):
@@ -177,7 +180,7 @@ def measure_text(grammar: str, text: bytes, runs: int) -> tuple[float, int]:
 
 
 def measure_bytes(longest: int, runs: int) -> Curves:
-    """Prints the table of texts read byte by byte; returns nanoseconds a byte by grammar."""
+    """Print the table of texts that are read byte by byte; return the nanoseconds per byte, by grammar."""
     lengths = [length for length in (100, 1_000, 10_000, 100_000) if length <= longest]
     curves: Curves = {}
     rows = []
@@ -195,7 +198,7 @@ def measure_bytes(longest: int, runs: int) -> Curves:
 
 
 def paint(schemas: dict[str, Curves], texts: Curves, axes: Any) -> None:
-    """Draws microseconds a token over size, a colour a family and a style an engine; nanoseconds a byte of grammars."""
+    """Draw microseconds per token by size, with a colour per family and a style per engine; and the cost of bytes."""
     styles = dict(zip(ENGINES, ("o-", "s--", "^:"), strict=True))
     for at, (family, curves) in enumerate(schemas.items()):
         for engine, points in curves.items():

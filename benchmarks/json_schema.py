@@ -1,22 +1,22 @@
-"""Which keywords of JSON Schema are answered rightly, on the official suite and on real schemas?
+"""Which keywords of JSON Schema does each engine get right, on the official suite and on real schemas?
 
     python benchmarks/json_schema.py [--data FOLDER] [--tokenizer FOLDER] [--engines structgen llguidance xgrammar]
-    python benchmarks/json_schema.py --page-only       # docs/json-schema.md from the results of the last run
+    python benchmarks/json_schema.py --page-only       # writes docs/json-schema.md from the results of the last run
 
-structgen, llguidance and xgrammar get the same schemas and the same texts, each instance as `json.dumps(…,
-ensure_ascii=False)` writes it and as the tokenizer splits it, and are asked for a mask at every token and at the end. A
-case (a group of the suite, or a real schema with its instances) is
+structgen, llguidance and xgrammar get the same schemas and the same texts. A text is an instance as `json.dumps(…,
+ensure_ascii=False)` writes it, split by the tokenizer. The engine computes a mask before each token and at the end. A
+case is a group of the suite, or a real schema with its instances. A case is
 
-- right: each valid instance was let through, and no invalid one; or the engine said at once that nothing satisfies the
-  schema, and no instance is valid;
+- right: the engine accepted each valid instance and no invalid one; or it said that no value satisfies the schema, and
+  no instance is valid;
 - refused: the engine said that it does not support the schema;
-- accepts: an invalid instance was let through;
-- refuses: a valid instance was not let through;
-- failed: it took too long, crashed, or gave up in the middle of a text.
+- accepts: it accepted an invalid instance;
+- refuses: it refused a valid instance;
+- failed: it took too long, crashed, or raised an error in the middle of a text.
 
-The folder of the data holds `json-schema-test-suite/` and `maskbench/` (by default that in STRUCTGEN_DATA). Engines
-that are not installed, or not asked for, keep the numbers of their last run. Writes `results/json_schema.json` and
-`docs/json-schema.md`, and prints the totals.
+The folder of the data holds `json-schema-test-suite/` and `maskbench/`; STRUCTGEN_DATA names it by default. Engines
+that are not installed, or not named, keep the numbers of their last run. The benchmark writes
+`results/json_schema.json` and `docs/json-schema.md`, and prints the totals.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ SCHEMAS = {
     "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
     "draft7": "http://json-schema.org/draft-07/schema#",
 }
-"""The drafts of the suite that are run, and the `$schema` that a schema gets there when it has none."""
+"""The drafts of the suite that are run, and the `$schema` that their schemas get if they have none."""
 
 
 def suite_cases(folder: Path) -> Iterator[tuple[str, str, Any, list[dict[str, Any]]]]:
-    """File, group, schema and tests of the suite: what every implementation has to do, and the formats."""
+    """Yield file, group, schema and tests of the suite: the required part, and the optional formats."""
     for draft, uri in SCHEMAS.items():
         for path in sorted([*(folder / draft).glob("*.json"), *(folder / draft).glob("optional/format/*.json")]):
             for group in json.loads(path.read_text()):
@@ -64,7 +64,7 @@ def suite_cases(folder: Path) -> Iterator[tuple[str, str, Any, list[dict[str, An
 
 
 def real_cases(folder: Path, first: int | None) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
-    """Name, schema and tests of real schemas, a file each, in an order of chance that is always the same."""
+    """Yield name, schema and tests of real schemas, one per file, in a fixed random order."""
     paths = sorted(folder.glob("*.json"))
     random.Random(0).shuffle(paths)
     for path in paths[:first]:
@@ -75,7 +75,7 @@ def real_cases(folder: Path, first: int | None) -> Iterator[tuple[str, Any, list
 def judge(
     engine: EngineProcess, schema: Any, tests: list[dict[str, Any]], options: dict[str, Any]
 ) -> tuple[Counter[str], dict[str, Any]]:
-    """What became of one case and of its instances, and the engine's answer."""
+    """Run one case; return the counts of its outcome and of its instances', and the engine's answer."""
     texts = [json.dumps(test["data"], ensure_ascii=False) for test in tests]
     answer = engine.ask(schema, texts, options)
     allows = answer.get("allows", [False] * len(tests))
@@ -105,14 +105,14 @@ class Record:
         self.refusals: dict[str, dict[str, Any]] = {}
 
     def note(self, name: str, where: str, file: str, schema: Any, judged: tuple[Counter[str], dict[str, Any]]) -> None:
-        """Counts one case.
+        """Count one case.
 
         Args:
-            name: of the case.
+            name: the name of the case.
             where: "suite" or "real".
-            file: of the suite; "" for real schemas.
-            schema: whose keywords it counts for.
-            judged: see `judge`.
+            file: the file of the suite; "" for real schemas.
+            schema: the schema; the case counts for each of its keywords.
+            judged: the result of `judge`.
         """
         found, answer = judged
         keys = {("files" if where == "suite" else "real", file)}
@@ -127,7 +127,7 @@ class Record:
             refusal[where] += 1
 
     def as_json(self) -> dict[str, Any]:
-        """What is kept of it."""
+        """Return the data that is stored for one engine."""
         tallies = {
             tally: {key: dict(sorted(counts.items())) for key, counts in sorted(named.items())}
             for tally, named in self.tallies.items()
@@ -136,7 +136,7 @@ class Record:
 
 
 def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """One engine over everything."""
+    """Run one engine over all cases."""
     data = Path(arguments.data)
     suite = data / "json-schema-test-suite"
     engine = EngineProcess(name, arguments.tokenizer, str(suite / "remotes"), arguments.seconds)

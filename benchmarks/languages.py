@@ -1,30 +1,33 @@
-"""Masks along real programs, by the grammars of programming languages that structgen ships.
+"""What do masks along real programs cost, with the grammars of programming languages that structgen ships?
 
     python benchmarks/languages.py [--tokenizer FOLDER] [--languages NAME ...] [--tokens N] [--engines NAME ...]
 
-Each program of the tests is followed token by token, up to N tokens (1,000). For each program the grammar is compiled
-anew (set-up); the masks along it are timed when nothing was known (first), in a second round over all programs, when
-the vocabulary's tables are known, and the grammar is not (new), and at once again (warm). In a third round the grammar
-is compiled once for all programs of its language, as a server would do it (kept). The engines take turns with each
-program; Python's garbage collector is off while masks are timed. Of a program of which an engine forbids a token, the
-masks up to that count, and stderr tells which.
+Each program of the tests is followed token by token, up to N tokens (1,000). There are three rounds over all programs:
 
-llguidance gets a grammar of each language in its Lark dialect (`data/languages`), written for its lexer, and higher
-limits, which JavaScript needs. These grammars are looser than structgen's, as each says at its beginning; Python's has
-no indentation, which llguidance does not have.
+- Round 1 compiles the grammar for each program (*set-up*) and times the masks when nothing is known (*first*).
+- Round 2 compiles the grammar anew for each program. The vocabulary's tables are known then, and the grammar's are not
+  (*new*). It follows each program a second time at once (*warm*).
+- Round 3 compiles the grammar once for all programs of its language, as a server does (*kept*).
 
-SynCode has grammars of its own for Go, Java, JSON and Python, which take less than the languages. Its parser reads the
-text, whatever its masks forbade, so its masks are timed behind a forbidden token, too, up to where its parser fails; as
-they take long, only --syncode-tokens of a program (100). It needs another version of transformers, so it gets a process
-with an interpreter of its own (`_syncode.py`):
+The engines take turns at each program. Python's garbage collector is off while masks are timed. If an engine refuses a
+token of a program, the masks up to that token count, and stderr names the token.
+
+llguidance gets a grammar of each language in its Lark dialect (`data/languages`), written for its lexer. It also gets
+higher limits, which JavaScript needs. These grammars are looser than structgen's, as a comment in each says. Python's
+has no indentation, because llguidance does not support it.
+
+SynCode has its own grammars for Go, Java, JSON and Python, which cover less than the languages. Its parser reads the
+text even after its masks refused a token. So its masks are also timed after a refused token, up to the position where
+its parser fails. They take long, so only --syncode-tokens of a program (100) are followed. SynCode needs another
+version of transformers, so it runs in a process with its own interpreter (`_syncode.py`):
 
     python -m venv FOLDER
     FOLDER/bin/pip install torch==2.13.0 syncode==0.4.16
     python benchmarks/languages.py --tokenizer FOLDER --syncode-python FOLDER/bin/python [--syncode-cache FOLDER]
 
-Its set-up is loading a parser and a mask store from disk, once for a language. The store is built before, in minutes,
-and takes a gigabyte or two; how long that took is told on stderr, and --syncode-seconds is the limit. Without
---syncode-cache it is built in each run.
+Its set-up is the time to load a parser and a mask store from disk, once per language. The store is built first, which
+takes minutes and one or two gigabytes. stderr shows the time, and --syncode-seconds limits it. Without --syncode-cache,
+each run builds the store again.
 """
 
 from __future__ import annotations
@@ -54,13 +57,13 @@ ENGINES = ("structgen", "llguidance")
 
 
 class LarkLlguidance(Llguidance):
-    """llguidance, given Lark text."""
+    """llguidance with grammars in Lark."""
 
     def compile(self, schema: str) -> None:
-        """Prepares a grammar in Lark."""
+        """Compile a grammar in Lark."""
         import llguidance
 
-        # By its own limits it stops at a mask in each program in JavaScript.
+        # With its default limits it fails at a mask in each JavaScript program.
         limits = llguidance.LLParserLimits(
             step_max_items=5_000_000, max_items_in_row=50_000, step_lexer_fuel=10_000_000
         )
@@ -72,7 +75,7 @@ class LarkLlguidance(Llguidance):
 
 @dataclass
 class Times:
-    """Of one engine and language: milliseconds of set-ups, microseconds of masks and of moving on."""
+    """The times of one engine and language: milliseconds of set-ups, microseconds of masks and acceptances."""
 
     set_up: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
@@ -85,7 +88,7 @@ class Times:
 
 
 def set_up_ms(engine: Any, grammar: Any) -> float:
-    """Milliseconds that an engine takes for a grammar."""
+    """Return the milliseconds that an engine takes to compile a grammar."""
     if isinstance(engine, Syncode):
         return engine.compile(grammar)
     engine.forget()
@@ -96,7 +99,7 @@ def set_up_ms(engine: Any, grammar: Any) -> float:
 
 
 def follow(engine: Any, ids: list[int]) -> tuple[list[float], str]:
-    """Microseconds for each token, the mask before it and moving past it; and why a token is refused, or ""."""
+    """Return the microseconds for each token, mask and acceptance together; and why a token is refused, or ""."""
     if isinstance(engine, Syncode):
         return engine.follow(ids)
     engine.reset()
@@ -112,7 +115,7 @@ def follow(engine: Any, ids: list[int]) -> tuple[list[float], str]:
 
 
 def programs(language: str, tokenizer: Any, most: int) -> list[tuple[str, list[int]]]:
-    """Names and tokens of the programs, cut off after so many."""
+    """Return the names of the programs, and their tokens, at most `most`."""
     files = sorted(file for file in (PROGRAMS / language).iterdir() if file.suffix != ".md")
     return [
         (file.name, tokenizer.encode(file.read_text(encoding="utf-8"), add_special_tokens=False)[:most])
@@ -121,7 +124,7 @@ def programs(language: str, tokenizer: Any, most: int) -> list[tuple[str, list[i
 
 
 def measure(engine: Any, grammar: Any, name: str, ids: list[int], times: Times, is_second: bool) -> None:
-    """Adds the times of one program."""
+    """Add the times of one program."""
     gc.disable()
     try:
         times.set_up.append(set_up_ms(engine, grammar))
@@ -146,7 +149,7 @@ def measure(engine: Any, grammar: Any, name: str, ids: list[int], times: Times, 
 
 
 def measure_kept(engine: Any, grammar: Any, some: list[tuple[str, list[int]]], times: Times) -> None:
-    """Adds the times of all programs with a grammar that is compiled once."""
+    """Add the times of all programs with a grammar that is compiled once."""
     gc.disable()
     try:
         set_up_ms(engine, grammar)
@@ -159,7 +162,7 @@ def measure_kept(engine: Any, grammar: Any, some: list[tuple[str, list[int]]], t
 
 
 def grammar_of(engine: str, language: str) -> Any:
-    """What an engine is given for a language; None where it has nothing."""
+    """Return what an engine gets as the grammar of a language; None if it has none."""
     if engine == "structgen":
         return structgen.Grammar.language(language)
     if engine == "llguidance":
@@ -168,7 +171,7 @@ def grammar_of(engine: str, language: str) -> Any:
 
 
 def row(language: str, engine: str, times: Times) -> list[Any]:
-    """One of the table."""
+    """Return one row of the table."""
     return [
         language,
         engine,
@@ -186,9 +189,9 @@ def row(language: str, engine: str, times: Times) -> list[Any]:
 
 
 def run(makers: dict[str, Callable[[Any], Any]], language: str, folder: str, most: int) -> list[list[Any]]:
-    """The rows of a language, with a tokenizer and engines that know no other; the rest goes to stderr."""
+    """Return the rows of a language, measured with a fresh tokenizer and fresh engines; print the rest to stderr."""
     structgen.clear_cache()
-    gc.collect()  # what was made for the language before
+    gc.collect()  # drop what was made for the previous language
     tokenizer = load_tokenizer(folder)
     engines = {name: make(tokenizer) for name, make in makers.items()}
     grammars = {name: grammar_of(name, language) for name in engines}
@@ -212,7 +215,7 @@ def run(makers: dict[str, Callable[[Any], Any]], language: str, folder: str, mos
 
 
 def main() -> None:
-    """Prints the table; see the module's docstring."""
+    """Print the table; see the module's docstring."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--tokenizer", default="", help="a folder with a tokenizer; by default that of SmolLM2")
     options.add_argument("--languages", nargs="+", default=list(language_names()))

@@ -1,10 +1,10 @@
-"""What a mask store over a language's terminals would hold, beside the places that masks along programs look at.
+"""What would a mask store over a language's terminals hold, compared with the dotted rules that masks use?
 
     python benchmarks/mask_stores.py [--tokenizer FOLDER] [--languages NAME ...]
 
-Entries are those of `structgen grammar stats`; see docs/grammar-analyses.md. Dotted rules are what `dotted_rule_masks.py` has
-found when all programs of the tests were followed with one compiled grammar, a mask before each token; in brackets,
-when the first half of the programs was.
+The entries are those of `structgen grammar stats`; see docs/grammar-analyses.md. The places are the dotted rules that
+`structgen/engine/masks/dotted_rule_masks.py` has used after all programs of the tests were followed with one compiled
+grammar, with a mask before each token. The number in parentheses is the same after the first half of the programs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from structgen.languages import language_names, language_source
 
 
 def places(language: str, tokenizer: object, vocabulary: Vocabulary) -> tuple[int, str]:
-    """How many masks there are along all programs, and how many places these look at."""
+    """Return the number of masks along all programs, and the number of dotted rules that they use."""
     constraint = structgen.compile(structgen.Grammar.language(language), vocabulary)
     found = constraint.grammar.masks.places
     mask = structgen.allocate_token_bitmask(1, vocabulary.size)
@@ -41,7 +41,7 @@ def places(language: str, tokenizer: object, vocabulary: Vocabulary) -> tuple[in
 
 
 def main() -> None:
-    """Prints the table; see the module's docstring."""
+    """Print the table; see the module's docstring."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--tokenizer", default="", help="a folder with a tokenizer; by default that of SmolLM2")
     options.add_argument("--languages", nargs="+", default=list(language_names()))

@@ -1,15 +1,15 @@
-"""How long do masks and compiles of real schemas take, beside llguidance and xgrammar?
+"""How long do masks and compiles of real schemas take, compared with llguidance and xgrammar?
 
     python benchmarks/masks.py [--data FOLDER] [--tokenizer FOLDER] [--rounds 3] [--slow 20] [--plot masks.png]
 
-The protocol of MaskBench: each schema is compiled, and each of its instances followed token by token, timing the
-mask and the acceptance of the token together. A schema passes when each valid instance is let through and each invalid
-one is not. The engines take turns at each schema, each in a process of its own, on one thread; a schema that takes an
-engine longer than `--seconds` is late, and its times up to there count. With several rounds each time is the median
-over rounds, each of which begins with new processes.
+This is the protocol of MaskBench. Each schema is compiled, and each of its instances is followed token by token. The
+mask and the acceptance of a token are timed together. A schema passes if every valid instance is accepted and every
+invalid one is refused. The engines take turns at each schema, each in its own process, on one thread. If a schema takes
+longer than `--seconds`, it is late, and its times up to then count. With several rounds, each time is the median over
+the rounds; each round begins with new processes.
 
-The data is a folder of MaskBench's JSON files; without one, the schemas of `data/`. Options of `structgen.compile` are
-given as JSON: `--options '{"property_order": "any"}'`.
+`--data` is a folder of MaskBench's JSON files; by default `data/`. Options of `structgen.compile` are passed as JSON:
+`--options '{"property_order": "any"}'`.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ KINDS = {
 }
 MASK_PERCENTS = (50, 75, 90, 99, 99.9, 100)
 COMPILE_PERCENTS = (50, 90, 99, 100)
-OF_A_SCHEMA = 3  # slowest masks that are listed
+OF_A_SCHEMA = 3  # number of slowest masks that are listed for one schema
 Outcomes = dict[str, list[Outcome]]
 
 
 def masks_of(outcomes: Sequence[Outcome]) -> list[float]:
-    """Microseconds of all masks."""
+    """Return the microseconds of all masks."""
     return [one for outcome in outcomes for one in outcome.all_masks_us]
 
 
 def compiles_of(outcomes: Sequence[Outcome]) -> list[float]:
-    """Microseconds of all compiles."""
+    """Return the microseconds of all compiles."""
     return [outcome.compile_us for outcome in outcomes if outcome.compile_us is not None]
 
 
 def counts(outcomes: Outcomes) -> str:
-    """How many schemas each engine does right."""
+    """Return a table of the outcomes: how many schemas each engine gets right."""
     rows: list[list[Any]] = []
     for kind, words in KINDS.items():
         found = [sum(one.kind == kind for one in of_engine) for of_engine in outcomes.values()]
@@ -66,9 +66,9 @@ def counts(outcomes: Outcomes) -> str:
 
 
 def times(outcomes: Outcomes) -> str:
-    """The distribution of masks and compiles, with structgen's share of the time of each other engine.
+    """Return a table of the times of masks and compiles, with the ratios of structgen to each other engine.
 
-    The second share is of those schemas only that both do right, so that neither gains by refusing what is hard.
+    The second ratio counts only the schemas that both engines get right, so that no engine gains by refusing hard ones.
     """
     others = [name for name in outcomes if name != "structgen"] if "structgen" in outcomes else []
     columns = ["µs", *outcomes]
@@ -90,7 +90,7 @@ def times(outcomes: Outcomes) -> str:
 
 
 def statistics_of(percents: Sequence[float]) -> dict[str, Callable[[Sequence[float]], float | None]]:
-    """The lines of a distribution, by name."""
+    """Return the statistics of a distribution, by name."""
 
     def at(percent: float) -> Callable[[Sequence[float]], float | None]:
         return lambda values: percentile(values, percent)
@@ -102,13 +102,13 @@ def statistics_of(percents: Sequence[float]) -> dict[str, Callable[[Sequence[flo
 
 
 def both_passing(ours: list[Outcome], theirs: list[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
-    """The outcomes of the cases that two engines do right."""
+    """Return the outcomes of the cases that both engines get right."""
     pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a.kind == b.kind == "passing"]
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def slowest_masks(cases: Sequence[Case], outcomes: list[Outcome], count: int) -> str:
-    """The slowest masks of structgen, a few of each schema, with what the text was and what was done."""
+    """Return a table of structgen's slowest masks, a few for each schema, with the text before and the work counts."""
     found = [
         (mask_us, case.name, outcome.slow.get((text, at), {}))
         for case, outcome in zip(cases, outcomes, strict=True)
@@ -129,7 +129,7 @@ def slowest_masks(cases: Sequence[Case], outcomes: list[Outcome], count: int) ->
 
 
 def slowest_compiles(cases: Sequence[Case], outcomes: list[Outcome], count: int) -> str:
-    """The slowest compiles of structgen."""
+    """Return a table of structgen's slowest compiles."""
     pairs = zip(cases, outcomes, strict=True)
     found = [(one.compile_us, case, one.work) for case, one in pairs if one.compile_us is not None]
     found.sort(key=lambda one: -one[0])
@@ -138,14 +138,14 @@ def slowest_compiles(cases: Sequence[Case], outcomes: list[Outcome], count: int)
 
 
 def not_passing(cases: Sequence[Case], outcomes: list[Outcome], count: int) -> str:
-    """The schemas that structgen does not do right."""
+    """Return a table of the schemas that do not pass in structgen."""
     pairs = zip(cases, outcomes, strict=True)
     rows = [[case.name, one.kind, quoted(one.error[:120])] for case, one in pairs if one.kind != "passing"]
     return table(["schema", "outcome", "error"], rows[:count], left=3)
 
 
 def quoted(text: str) -> str:
-    """A text as code in a table's cell."""
+    """Return a text as code for a cell of a table."""
     return (
         f"`{json.dumps(text, ensure_ascii=False)[1:-1].replace('|', chr(0xFF5C)).replace('`', chr(0x2CB))}`"
         if text
@@ -154,7 +154,7 @@ def quoted(text: str) -> str:
 
 
 def paint(outcomes: Outcomes, axes: Any) -> None:
-    """Draws which share of masks (lines) and compiles (dashes) take longer than so many microseconds."""
+    """Draw the share of masks (lines) and compiles (dashes) that take longer than a time in microseconds."""
     for name, of_engine in outcomes.items():
         color = None
         for values, style, title in ((masks_of(of_engine), "-", "masks"), (compiles_of(of_engine), "--", "compiles")):
@@ -183,7 +183,7 @@ def report(cases: Sequence[Case], outcomes: Outcomes, slow: int) -> None:
 
 
 def describe(count: int, settings: Settings, about: dict[str, dict[str, Any]]) -> str:
-    """What was measured, and how."""
+    """Return a line that says what was measured, and how."""
     where = Path(settings.tokenizer).name if settings.tokenizer else "SmolLM2"
     words = [f"{count} schemas, tokenizer {where}, median of {settings.rounds} rounds, {settings.clock} clock"]
     words += [] if settings.collector else ["Python's garbage collector off"]

@@ -3,16 +3,22 @@
     python benchmarks/memory.py [FOLDER] [--tokenizer FOLDER] [--schemas 40] [--generations 1500] [--plot memory.png]
     python benchmarks/memory.py FOLDER --tokenizer LLAMA3 --schemas 1000 --compiled 100 --generations 100000
 
-FOLDER holds MaskBench's JSON files; without one, the schemas are made up. The tokenizer is SmolLM2's by default.
+FOLDER holds MaskBench's JSON files; without it, the schemas are made up. The tokenizer is SmolLM2's by default.
 
-The first table has every engine in a process of its own, and counts what the process grows by (resident memory, with
-what malloc has free given back): by the engine's vocabulary; after a first schema, by compiling the schemas, at most
-`--compiled` of them, and keeping them; by one random text under each; by 500 matchers, each 10 tokens into a text of
-the first schema that is an object. The second vocabulary column is what is left when all schemas are forgotten: with
-what the engine has learned about its tokens.
+The first table measures each engine in its own process. It shows by how much the process's resident memory grows, after
+free blocks of malloc are returned to the system, for
 
-The second is structgen alone, in a process that does nothing but generations: a schema is drawn and compiled, or found
-in the cache; a matcher follows a text of random tokens that the masks allow, to its end or at most 64 tokens.
+- the engine's vocabulary;
+- compiling the schemas and keeping them, at most `--compiled` of them, after a first schema;
+- one random text under each schema;
+- 500 matchers, each 10 tokens into a text of the first schema that is an object.
+
+The second vocabulary column is what remains after all schemas are dropped: the vocabulary with the tables that the
+engine has computed for its tokens.
+
+The second table is structgen alone, in a process that only runs generations. Each one draws a schema and compiles it,
+or finds it in the cache. Then a matcher follows a text of random tokens that the masks allow, to its end or up to 64
+tokens.
 """
 
 from __future__ import annotations
@@ -44,7 +50,7 @@ MB = 2**20
 
 
 def resident_bytes() -> int:
-    """The memory of this process that is in use: garbage is collected, and free blocks go back to the system."""
+    """Return the memory that this process uses, after collecting garbage and returning free blocks to the system."""
     gc.collect()
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
@@ -56,7 +62,7 @@ def resident_bytes() -> int:
 
 
 def schemas_of(folder: str | None, count: int) -> list[Any]:
-    """So many schemas: the folder's, drawn at random but always the same, or made up."""
+    """Return schemas: a fixed random sample of the folder, or made-up ones."""
     if folder is None:
         return [made_up(random.Random(seed)) for seed in range(count)]
     files = sorted(Path(folder).glob("*.json"))
@@ -65,7 +71,7 @@ def schemas_of(folder: str | None, count: int) -> list[Any]:
 
 
 def made_up(rng: random.Random, depth: int = 0) -> dict[str, Any]:
-    """An object as APIs have them: a few properties with names of its own, nested to a depth of 2."""
+    """Return a schema as in APIs: an object of a few properties with random names, nested to a depth of 2."""
     scalars: list[dict[str, Any]] = [
         {"type": "string", "maxLength": rng.choice([8, 20, 40])},
         {"type": "string", "pattern": rf"^[A-Z]{{{rng.randint(1, 4)}}}-[0-9]{{{rng.randint(1, 6)}}}$"},
@@ -86,9 +92,9 @@ def made_up(rng: random.Random, depth: int = 0) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes random texts under masks.
+    """A writer of random texts under masks.
 
-    Half of the tokens are drawn from those that close something, where such are allowed, so that texts come to an end.
+    Half of the tokens are drawn from those that close something, if any are allowed, so that texts end.
     """
 
     def __init__(self, tokenizer: Any, seed: int) -> None:
@@ -102,7 +108,7 @@ class Writer:
         )
 
     def write(self, engine: Any, most_tokens: int = TEXT_TOKENS) -> None:
-        """One text, to where it may end; by an engine that has just been reset."""
+        """Write one text, up to the first position where it may end. The engine has just been reset."""
         for _ in range(most_tokens):
             engine.fill_mask()
             token = self._draw(np.asarray(engine.row).view(np.uint32))
@@ -130,13 +136,13 @@ class Writer:
 
 
 def held(name: str, tokenizer: Any, schemas: list[Any]) -> dict[str, float]:
-    """Bytes by what they are held for; in a process of its own."""
+    """Measure the bytes that an engine holds, by purpose. Runs in its own process."""
     writer = Writer(tokenizer, 0)
     __import__(name)
     before = resident_bytes()
     engine: Any = make_engine(name, tokenizer)
     made = resident_bytes()
-    engine.compile(made_up(random.Random("first")))  # modules that are imported when first used, and such
+    engine.compile(made_up(random.Random("first")))  # imports modules on first use, among other things
     follow(engine, engine.compiled, writer)
     engine.forget()
     begun = resident_bytes()
@@ -144,7 +150,7 @@ def held(name: str, tokenizer: Any, schemas: list[Any]) -> dict[str, float]:
     for schema in schemas:
         try:
             engine.compile(schema)
-        except Exception as error:  # refused, each engine by errors of its own
+        except Exception as error:  # the schema is refused; each engine has its own errors
             print(f"{name}: {str(error).splitlines()[0][:200]}", file=sys.stderr)
             continue
         compiled.append((schema, engine.compiled))
@@ -177,7 +183,7 @@ def held(name: str, tokenizer: Any, schemas: list[Any]) -> dict[str, float]:
 
 
 def follow(engine: Any, grammar: Any, writer: Writer, most_tokens: int = TEXT_TOKENS) -> None:
-    """A text under a compiled schema; an engine that fails on it has made what it holds by then."""
+    """Write a text under a compiled schema. If the engine fails, the memory that it has taken by then counts."""
     engine.compiled = grammar
     engine.reset()
     try:
@@ -190,7 +196,7 @@ def follow(engine: Any, grammar: Any, writer: Writer, most_tokens: int = TEXT_TO
 
 
 def generations(tokenizer: Any, schemas: list[Any], count: int) -> Iterator[tuple[int, int, int]]:
-    """Generations so far, resident bytes and compiled schemas in the cache; some hundred times."""
+    """Run generations; about a hundred times, yield their number, the resident bytes and the schemas in the cache."""
     from structgen import StructgenError
     from structgen.compilation import compiler
 
@@ -217,7 +223,7 @@ def generations(tokenizer: Any, schemas: list[Any], count: int) -> Iterator[tupl
 
 
 def in_a_process(options: argparse.Namespace, part: str) -> list[Any]:
-    """What this file prints as JSON lines when it runs for one part only."""
+    """Run this file in a new process for one part, and return the JSON lines that it prints."""
     command = [sys.executable, __file__, *([options.folder] if options.folder else []), "--part", part]
     command += ["--tokenizer", options.tokenizer, "--schemas", str(options.schemas)]
     command += ["--generations", str(options.generations)]
@@ -235,7 +241,7 @@ def in_a_process(options: argparse.Namespace, part: str) -> list[Any]:
 
 
 def run_part(options: argparse.Namespace) -> None:
-    warnings.simplefilter("ignore")  # of schemas: formats that are not known
+    warnings.simplefilter("ignore")  # about unknown formats in schemas
     tokenizer = load_tokenizer(options.tokenizer)
     schemas = schemas_of(options.folder, options.schemas)
     if options.part != "generations":
@@ -275,7 +281,7 @@ def report(options: argparse.Namespace) -> None:
 
 
 def periods(samples: list[Any]) -> list[list[float]]:
-    """Resident memory by period: memory that is flat still goes up and down as caches are filled and dropped."""
+    """Return the resident memory by period. Flat memory still goes up and down as caches are filled and dropped."""
     begun, *others = np.array(samples, float) / [1, MB, 1]
     rows = [[0, begun[1], begun[1], 0]]
     for part in np.array_split(np.array(others), min(PERIODS, len(others))):
@@ -284,7 +290,7 @@ def periods(samples: list[Any]) -> list[list[float]]:
 
 
 def paint(axes: Any, samples: list[Any]) -> None:
-    """Resident memory over generations."""
+    """Draw the resident memory over generations."""
     axes.plot([done for done, _, _ in samples], [bytes_ / MB for _, bytes_, _ in samples], marker=".")
     axes.set(xlabel="generations", ylabel="resident memory, MB", ylim=(0, None))
 

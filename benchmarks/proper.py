@@ -1,14 +1,17 @@
-"""What does `tokenization="proper"` add to a mask, and do random texts come back as the tokens they were made of?
+"""What does `tokenization="proper"` add to a mask, and are random texts tokenized as they were generated?
 
     python benchmarks/proper.py [--data FOLDER] [--tokenizer FOLDER] [--first N] [--walks N] [--seed N]
 
-Masks along the tokens of valid instances, with any splits and with proper ones in turns, in one process; what is told
-is the difference, in microseconds: for a vocabulary that was never used (its own tables are made on the way), for
-grammars that are compiled anew, and once everything is known. No other engine has such masks. Published for
-CartesianMerge (V. Tran-Thien, 2024; Mistral's tokens, regexes only): 20.9 s a tokenizer, 28 s a regex, 1,530 µs a mask.
-Python's garbage collector is off meanwhile.
+The first part computes the masks along the tokens of valid instances, alternately with any split and with proper
+tokenization, in one process. It reports the difference in microseconds, in three situations: with an unused vocabulary,
+whose tables are made on the way; with grammars that are compiled anew; and once everything is known. Python's garbage
+collector is off.
 
-Then random walks: tokens are drawn from the masks to the end, and the tokenizer is asked what it makes of the text.
+No other engine has such masks. The published costs of CartesianMerge (V. Tran-Thien, 2024; Mistral's tokens, regexes
+only) are 20.9 s per tokenizer, 28 s per regex and 1,530 µs per mask.
+
+The second part makes random walks: it draws tokens from the masks to the end of a text, and compares them with the
+tokens that the tokenizer makes of the text.
 """
 
 from __future__ import annotations
@@ -36,14 +39,14 @@ from structgen.tokenization.matching.proper_tokenization import ProperTokenizati
 
 DATA = Path(__file__).parent / "data"
 SET_UPS = 3
-TOKENS = 160  # a walk has at most so many; one that is not at its end by then is not counted
-HURRY = 60  # from there on tokens that close something are preferred
+TOKENS = 160  # maximum length of a walk; a longer walk is not counted
+HURRY = 60  # number of tokens after which tokens that close something are preferred
 PUBLISHED = ["CartesianMerge, published", None, 1530.0, None, None, None, None]
 
 
 @dataclass
 class Walks:
-    """How random walks ended."""
+    """Counts of how random walks ended."""
 
     ended: int = 0
     different: int = 0
@@ -53,7 +56,7 @@ class Walks:
 
 
 def cases(folder: Path, first: int | None) -> list[tuple[str, Any, list[Any]]]:
-    """Names, schemas and their valid instances."""
+    """Return names, schemas and their valid instances."""
     files = sorted(folder.rglob("*.json"))
     random.Random(4).shuffle(files)
     found = []
@@ -66,7 +69,7 @@ def cases(folder: Path, first: int | None) -> list[tuple[str, Any, list[Any]]]:
 
 
 def set_up(tokenizer: Any) -> list[float]:
-    """Milliseconds for what belongs to the tokenizer, each time from nothing."""
+    """Return the milliseconds of several set-ups of the tokenizer, each from scratch."""
     times = []
     for _ in range(SET_UPS):
         module._CACHE = module._Cache()
@@ -80,8 +83,11 @@ def set_up(tokenizer: Any) -> list[float]:
 def added(
     tokenizer: Any, vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]]
 ) -> Iterator[tuple[int, float, float, str]]:
-    """For each mask how it was met (0 new vocabulary, 1 new grammar, 2 warm), microseconds of the mask with any splits,
-    microseconds that the proper one took longer, and where.
+    """Measure each mask with any split and with proper tokenization.
+
+    Yields:
+        The situation (0 new vocabulary, 1 new grammar, 2 warm); the microseconds of the mask with any split; the
+        additional microseconds of the proper one; the schema and the token.
     """
     row = structgen.allocate_token_bitmask(1, vocabulary.size)
     for again in range(2):
@@ -103,7 +109,7 @@ def added(
                             matcher.fill_next_token_bitmask(row)
                             times.append(1e6 * (time.perf_counter() - began))
                         if not row[0, token >> 5] >> (token & 31) & 1:
-                            break  # an instance that the schema's order of keys does not allow, or a text not normal
+                            break  # the schema's order of keys refuses the instance, or the text is not normalized
                         yield again + met, times[0], times[1] - times[0], f"{name}, token {at}"
                         if at < len(ids):
                             for matcher in matchers:
@@ -113,7 +119,7 @@ def added(
 def walk(
     tokenizer: Any, vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], count: int, seed: int
 ) -> Walks:
-    """Follows random tokens of the masks to the end, so many times."""
+    """Follow random tokens of the masks to the end of a text, `count` times."""
     rng = random.Random(seed)
     walks = Walks()
     ends = np.array(vocabulary.eos_token_ids)
@@ -167,7 +173,7 @@ def main(argv: list[str]) -> int:
     vocabulary = Vocabulary.from_huggingface(tokenizer)
     masks: list[list[tuple[float, float, str]]] = [[], [], []]
     gc.collect()
-    gc.disable()  # with some hundred thousand masks in hand a full collection takes as long as a thousand of them
+    gc.disable()  # with some hundred thousand results in memory, a full collection takes as long as a thousand masks
     for met, plain, more, where in added(tokenizer, vocabulary, some):
         masks[met].append((more, plain, where))
     gc.enable()

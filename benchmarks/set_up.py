@@ -2,14 +2,17 @@
 
     python benchmarks/set_up.py [TOKENIZER_FOLDER ...] [--runs 3] [--plot set_up.png]
 
-Every number is the median of fresh processes, the engines in turns, in seconds of processor time of all threads: other
-programs on the machine do not count. (Of imports, wall clock too: the threads that numpy's OpenBLAS starts wait by
-spinning, which is processor time.) *Import* is of what a program needs that has a tokenizer, without transformers and
-torch: where an engine imports them by itself it counts; "bare" is Python that imports nothing. *Vocabulary* is made of
-a tokenizer of transformers, loaded before. *First schema and mask* is compiling a schema of ten properties and its
-first mask, when all else is there; *second*, another schema like it, which finds what the first made of the vocabulary.
+Every number is the median of fresh processes. The engines take turns. The unit is seconds of processor time of all
+threads, which other programs on the machine do not change. For imports, the table also shows wall-clock time, because
+the threads that numpy's OpenBLAS starts spin while they wait, which counts as processor time.
 
-Without folders: SmolLM2's tokenizer, and those below STRUCTGEN_TOKENIZERS that hold a tokenizer.json.
+- *Import* loads what a program needs that already has a tokenizer, without transformers and torch. If an engine imports
+  these itself, they count. "bare" is Python that imports nothing.
+- *Vocabulary* is made from a tokenizer of transformers that is already loaded.
+- *First schema and mask* compiles a schema of ten properties and computes its first mask. Everything else is ready.
+- *Second* does the same for another schema like it, which uses the tables of the vocabulary from the first one.
+
+Without folders, the tokenizers are SmolLM2's and those in the folders of STRUCTGEN_TOKENIZERS with a tokenizer.json.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from _report import draw, heading, table
 
 MODULES = {
     "bare": ["sys"],
-    "structgen, the name": ["structgen"],  # what is behind its names is imported when a name is first used
+    "structgen, the name": ["structgen"],  # the modules of its names are imported on first use
     "structgen": [
         "structgen",
         "structgen.compilation.cache",
@@ -45,7 +48,7 @@ MODULES = {
 
 
 def import_seconds(name: str) -> list[float]:
-    """Processor time and wall clock of a fresh process that imports an engine and ends."""
+    """Return the processor time and the wall-clock time of a fresh process that imports an engine and ends."""
     before = os.times()
     subprocess.run([sys.executable, "-c", f"import {', '.join(MODULES[name])}"], check=True)
     after = os.times()
@@ -54,7 +57,7 @@ def import_seconds(name: str) -> list[float]:
 
 
 def schema(seed: str) -> dict[str, Any]:
-    """Ten properties as APIs have them; names of its own for each seed."""
+    """Return a schema of ten properties, as in APIs, with different names for each seed."""
     kinds: list[dict[str, Any]] = [
         {"type": "string", "maxLength": 40},
         {"type": "integer", "minimum": 0, "maximum": 120},
@@ -67,7 +70,7 @@ def schema(seed: str) -> dict[str, Any]:
 
 
 def first_token(folder: str, name: str) -> list[float]:
-    """In a process of its own: seconds for the vocabulary, the first schema and mask, and a second schema's."""
+    """Return the seconds for the vocabulary, the first schema and mask, and a second one. Runs in a new process."""
     tokenizer = load_tokenizer(folder)
     for module in MODULES[name]:
         importlib.import_module(module)
@@ -83,7 +86,7 @@ def first_token(folder: str, name: str) -> list[float]:
 
 
 def in_a_process(folder: str, name: str) -> list[float]:
-    """What `first_token` says in a fresh process."""
+    """Run `first_token` in a fresh process."""
     command = [sys.executable, __file__, *([folder] if folder else []), "--engine", name]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: list[float] = json.loads(done.stdout.splitlines()[-1])
@@ -91,7 +94,7 @@ def in_a_process(folder: str, name: str) -> list[float]:
 
 
 def folders_of(given: list[str]) -> list[str]:
-    """The folders given; without any, "" for SmolLM2's and those of the environment."""
+    """Return the given folders; without any, "" for SmolLM2's and those that STRUCTGEN_TOKENIZERS names."""
     if given:
         return given
     files = Path(os.environ.get("STRUCTGEN_TOKENIZERS") or "/nonexistent").glob("*/tokenizer.json")
@@ -99,14 +102,14 @@ def folders_of(given: list[str]) -> list[str]:
 
 
 def report(folders: list[str], runs: int) -> list[list[Any]]:
-    """Both tables; gives the rows of the second."""
+    """Print both tables; return the rows of the second one."""
     present = installed(ENGINES)
     importers = ["bare", "structgen, the name", *present, *installed(["outlines"])]
     times: dict[str, list[list[float]]] = {name: [] for name in importers}
     for _ in range(runs + 1):
         for name in importers:
             times[name].append(import_seconds(name))
-    # The first run reads files into the system's cache.
+    # The first run is left out: it reads files into the system's cache.
     medians = [[name, *map(statistics.median, zip(*times[name][1:], strict=True))] for name in importers]
     print(table(["import", "seconds", "wall clock, s"], medians), end="\n\n")
     rows: list[list[Any]] = []
@@ -124,7 +127,7 @@ def report(folders: list[str], runs: int) -> list[list[Any]]:
 
 
 def paint(axes: Any, rows: list[list[Any]]) -> None:
-    """Seconds to the first mask, by tokenizer and engine."""
+    """Draw the seconds to the first mask, by tokenizer and engine."""
     labels = [f"{tokenizer}: {name}" for tokenizer, name, *_ in rows]
     vocabulary = [row[2] for row in rows]
     axes.barh(labels, vocabulary, label="vocabulary")

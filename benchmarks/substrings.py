@@ -1,11 +1,13 @@
-"""What does a field cost that holds pieces of a source text, by the length of that?
+"""What does a field that quotes a source text cost, by the length of the source?
 
     python benchmarks/substrings.py [--tokenizer FOLDER] [--rounds N]
 
-The texts are parts of this package's own sources. Milliseconds of processor time, medians; each source is compiled
-once, as one that comes with a request. The first mask in a piece meets all tokens that stand somewhere in the text.
-Pieces have some 200 characters. llguidance, where it is installed, has no such strings in JSON: its `substring_chars`
-and `substring_words` are beside `Grammar.substring`. A dash: it refuses the text, as larger than its limits.
+The source texts are parts of this package's own code. The numbers are medians in milliseconds of processor time. Each
+source is compiled once, like a source that comes with a request. The first mask in a piece must consider all tokens
+that occur anywhere in the source. A piece has about 200 characters.
+
+llguidance has no such strings in JSON. Its `substring_chars` and `substring_words` are compared with
+`Grammar.substring`. A dash means that llguidance refuses the source as larger than its limits.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ Times = tuple[float, float, float, float]
 
 
 def pieces_of(text: str, chance: random.Random) -> str:
-    """Some 200 characters out of the middle, cut between words."""
+    """Return about 200 characters of a text, cut between words."""
     units = units_of(text, "word")
     start = chance.randrange(len(units) // 2)
     while units[start].isspace():
@@ -45,14 +47,14 @@ def pieces_of(text: str, chance: random.Random) -> str:
 
 
 def milliseconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """What a call takes, and what it gives."""
+    """Return the milliseconds of a call, and its result."""
     began = time.process_time()
     found = call()
     return 1000 * (time.process_time() - began), found
 
 
 def ours(given: Any, vocabulary: Vocabulary, ids: list[int]) -> Times:
-    """Compile, the largest mask, the median of all, and what the suffix automaton takes in MB."""
+    """Measure structgen: the compile, the largest mask, the median mask, and the suffix automaton in MB."""
     took, constraint = milliseconds(lambda: structgen.compile(given, vocabulary, whitespace="single"))
     matcher = constraint.matcher()
     mask = structgen.allocate_token_bitmask(1, vocabulary.size)
@@ -66,7 +68,7 @@ def ours(given: Any, vocabulary: Vocabulary, ids: list[int]) -> Times:
 
 
 def theirs(text: str, unit: str, tokenizer: Any, ids: list[int]) -> Times:
-    """The same of llguidance's substrings."""
+    """Measure the same for llguidance's substrings."""
     import llguidance
     import llguidance.numpy
 
@@ -80,12 +82,12 @@ def theirs(text: str, unit: str, tokenizer: Any, ids: list[int]) -> Times:
     for token in ids:
         masks.append(milliseconds(lambda: llguidance.numpy.fill_next_token_bitmask(matcher, mask, 0))[0])
         if not matcher.consume_token(token):
-            return (float("nan"),) * 4  # with its own limits, it refuses longer texts
+            return (float("nan"),) * 4  # its default limits refuse longer texts
     return took, max(masks), statistics.median(masks), float("nan")
 
 
 def main() -> None:
-    """Prints the table; see the module's docstring."""
+    """Print the table; see the module's docstring."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--tokenizer", default="", help="a folder with a tokenizer; by default that of SmolLM2")
     options.add_argument("--rounds", type=int, default=5, help="sources of each length (5)")

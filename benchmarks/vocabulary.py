@@ -1,13 +1,14 @@
-"""What does structgen keep for a vocabulary, which part takes how long, and what does the first text add?
+"""How much memory and time does each part of a vocabulary take, and what does the first text add?
 
     python benchmarks/vocabulary.py [TOKENIZER_FOLDER ...]
 
-Without folders: those below STRUCTGEN_TOKENIZERS that hold a tokenizer.json, and SmolLM2's where it is installed.
-Milliseconds of processor time, the median of five, each from nothing; loading the tokenizer itself is not counted.
-`set_up.py` has the same beside other engines.
+Without folders, the tokenizers are those in the folders of STRUCTGEN_TOKENIZERS with a tokenizer.json, and SmolLM2's if
+it is installed. Times are milliseconds of processor time, medians of five runs from scratch. Loading the tokenizer
+itself does not count. `set_up.py` compares with other engines.
 
-A text's masks are computed along a first schema's text and then along a second's, with other names and the same kinds
-of values: the difference is what the first adds to the tables of terminals that belong to the vocabulary.
+The last columns are the masks along a text of a first schema, and then along a text of a second one, with other names
+and the same kinds of values. The difference is the time to compute the tables of terminals, which belong to the
+vocabulary.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NAMES = (("name", "age"), ("author", "years"))
 
 
 def milliseconds(call: Callable[[], Any]) -> float:
-    """What a call takes by itself, nothing being known from the calls before."""
+    """Return the median milliseconds of a call; caches are dropped before each run."""
     times = []
     for _ in range(RUNS):
         module._CACHE = module._Cache()
@@ -48,7 +49,7 @@ def milliseconds(call: Callable[[], Any]) -> float:
 
 
 def parts(tokenizer: Any) -> list[int | float]:
-    """Counts, times and sizes."""
+    """Return the counts, times and sizes of one tokenizer's row."""
     vocabulary = Vocabulary.from_huggingface(tokenizer)
     spellings = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
     meant = [token for token, spelling in enumerate(spellings) if spelling]
@@ -70,17 +71,17 @@ def parts(tokenizer: Any) -> list[int | float]:
 
 
 def texts(tokenizer: Any) -> list[float]:
-    """Milliseconds for the masks of a first text and of a second, the medians."""
+    """Return the median milliseconds for the masks of a first text and of a second one."""
     runs: list[list[float]] = []
     for _ in range(RUNS):
         module._CACHE = module._Cache()
-        engine = Structgen(tokenizer, logits_width(tokenizer) + len(runs))  # a width of its own: nothing is shared
+        engine = Structgen(tokenizer, logits_width(tokenizer) + len(runs))  # its own width: nothing is shared
         runs.append([follow(engine, tokenizer, *names) for names in NAMES])
     return [statistics.median(times) for times in zip(*runs, strict=True)]
 
 
 def follow(engine: Structgen, tokenizer: Any, person: str, age: str) -> float:
-    """The milliseconds of all masks along one text."""
+    """Return the milliseconds of all masks along one text."""
     place = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
     properties = {person: {"type": "string"}, age: {"type": "integer", "minimum": 0}, "place": place}
     engine.compile({"type": "object", "properties": properties, "required": [*properties]})
@@ -96,7 +97,7 @@ def follow(engine: Structgen, tokenizer: Any, person: str, age: str) -> float:
 
 
 def tokenizers(folders: list[str]) -> dict[str, Any]:
-    """The tokenizers by name."""
+    """Load the tokenizers; return them by name."""
     files = Path(os.environ.get("STRUCTGEN_TOKENIZERS") or "/nonexistent").glob("*/tokenizer.json")
     found = [Path(folder) for folder in folders] or sorted(file.parent for file in files)
     loaded = {folder.name: load_tokenizer(str(folder)) for folder in found}

@@ -1,4 +1,4 @@
-"""Writes docs/reference.md out of the docstrings of all that is public: `python docs/build_reference.py`."""
+"""Write docs/reference.md from the docstrings of all public names: `python docs/build_reference.py`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ PAGE = pathlib.Path(__file__).with_name("reference.md")
 HEAD = """\
 # Reference
 
-Everything public, out of the docstrings (`python docs/build_reference.py`). Options stand at the end.
+All public names with their docstrings, functions first, then classes. The options of `generate` and `compile` are at
+the end. `python docs/build_reference.py` generates this page.
 """
 
 
 def build() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     parts = [HEAD]
     for name in sorted(structgen.__all__, key=lambda name: (name[0].isupper(), name.lower())):
         parts.append(_entry(f"structgen.{name}", getattr(structgen, name)))
@@ -30,7 +31,7 @@ def build() -> str:
 
 
 def _entry(name: str, thing: Any) -> str:
-    """One name, with its docstring; of classes the methods, too."""
+    """Return the entry of one name: its docstring, and for a class those of its methods."""
     text = [f"## {name}\n", _docstring(thing)]
     if inspect.isclass(thing) and not issubclass(thing, Exception):
         for member, value in sorted(vars(thing).items()):

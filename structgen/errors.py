@@ -1,18 +1,18 @@
-"""Every error that structgen raises on purpose.
+"""The exceptions of structgen, as one tree.
 
 StructgenError
-├── SchemaError(pointer, keyword)            something about the schema
+├── SchemaError(pointer, keyword)            a schema that cannot be used
 │   ├── UnsupportedSchemaError               legal JSON Schema that this release cannot express exactly
 │   └── UnsatisfiableSchemaError             no value can satisfy it
-├── GrammarError(line, column)               KBNF text or a regex that does not parse, or makes no sense
+├── GrammarError(line, column)               a grammar or a regex that cannot be read
 ├── VocabularyError                          a vocabulary that cannot be built or used
-├── TokenRejectedError(token_id, position)   a token (or byte) that the grammar does not allow here
-├── LimitExceededError(limit, value)         one of structgen.Limits was passed
-├── ModelError                               a model that cannot be loaded, or not be used here
-├── FunctionDefinitionError                  a function that @structgen.fn cannot make sense of
-└── GenerationError                          the model's run did not give a value
+├── TokenRejectedError(token_id, position)   a token or byte that the grammar does not allow
+├── LimitExceededError(limit, value)         more was needed than structgen.Limits allow
+├── ModelError                               a model that cannot be loaded or used
+├── FunctionDefinitionError                  a function that @structgen.fn cannot use
+└── GenerationError                          the run ended without a value
     ├── IncompleteOutputError(text, partial) the budget ended before the text did
-    └── ValidationFailedError(attempts)      the text fits the grammar, and the validator still refused it
+    └── ValidationFailedError(attempts)      the validator refused every attempt
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ __all__ = [
     "VocabularyError",
 ]
 
-_AROUND = 80  # characters of a line on each side of a place that are shown
+_MAX_CONTEXT = 80  # characters of a line that an error shows before and after the position
 
 
 class StructgenError(Exception):
-    """The root of structgen's errors.
+    """The base class of all errors of structgen.
 
     Attributes:
         hint: what the caller can do about it, or an empty string.
@@ -54,9 +54,9 @@ class SchemaError(StructgenError):
     """A schema that cannot be used.
 
     Attributes:
-        pointer: JSON pointer (RFC 6901) of the place, as a URI fragment without `#`; "" is the whole schema. In a
-            schema of the registry, behind its URI and `#`.
-        keyword: the keyword at fault, or an empty string.
+        pointer: the location as a JSON pointer (RFC 6901) without `#`; "" is the whole schema. In a schema of the
+            registry, the pointer follows its URI and `#`.
+        keyword: the keyword that is wrong, or an empty string.
     """
 
     def __init__(self, message: str, *, pointer: str, keyword: str = "", hint: str = "") -> None:
@@ -67,7 +67,7 @@ class SchemaError(StructgenError):
 
 
 class UnsupportedSchemaError(SchemaError):
-    """Legal JSON Schema that this release cannot express exactly, and so refuses."""
+    """Legal JSON Schema that this release cannot express exactly."""
 
 
 class UnsatisfiableSchemaError(SchemaError):
@@ -78,50 +78,50 @@ class GrammarError(StructgenError):
     """A grammar or a regex that cannot be read.
 
     Attributes:
-        line, column: the place, both from 1; 0 when the error has no place in a text.
-        source: the line at fault, or an empty string.
+        line, column: the position, both counted from 1; 0 when the error has no position in a text.
+        source: the line of the error, or an empty string.
     """
 
     def __init__(self, message: str, *, line: int = 0, column: int = 0, source: str = "", hint: str = "") -> None:
-        place = f"line {line}, column {column}: " if line else ""
+        position = f"line {line}, column {column}: " if line else ""
         caret = f"\n  {source}\n  {' ' * (column - 1)}^" if source and column else ""
-        super().__init__(f"{place}{message}{caret}", hint=hint)
+        super().__init__(f"{position}{message}{caret}", hint=hint)
         self.line = line
         self.column = column
         self.source = source
 
     @classmethod
     def at(cls, text: str, offset: int, message: str, *, hint: str = "") -> Self:
-        """The error that points at a place of a text.
+        """Return the error for a position in a text, with a caret under it.
 
         Args:
-            text: all that is read.
-            offset: characters before the place.
-            message: what is wrong there.
-            hint: what to do about it.
+            text: the whole input.
+            offset: number of characters before the position.
+            message: what is wrong.
+            hint: what the caller can do.
         """
         start = text.rfind("\n", 0, offset) + 1
         end = text.find("\n", offset)
         source = text[start : end if end >= 0 else len(text)].rstrip("\r")
         line, before = text.count("\n", 0, offset) + 1, offset - start
-        # A tab before the place would put the caret elsewhere, and a line that a program wrote may be a megabyte.
-        cut = max(0, before - _AROUND)
-        shown = source[cut : before + _AROUND].replace("\t", " ")
+        # A tab would move the caret, and a generated line may be a megabyte long.
+        cut = max(0, before - _MAX_CONTEXT)
+        shown = source[cut : before + _MAX_CONTEXT].replace("\t", " ")
         if len(shown) < len(source):
             message, shown = f"{message}\n  {shown}\n  {' ' * (before - cut)}^", ""
         return cls(message, line=line, column=before + 1, source=shown, hint=hint)
 
 
 class VocabularyError(StructgenError):
-    """A vocabulary that cannot be built, or that does not fit what it is used with."""
+    """A vocabulary that cannot be built, or that does not fit its tokenizer, schema or model."""
 
 
 class TokenRejectedError(StructgenError):
-    """A token, or a byte, that the grammar does not allow here. The matcher's state is unchanged.
+    """A token or byte that the grammar does not allow at this position. The matcher is unchanged.
 
     Attributes:
         token_id: the token, or None when bytes were given.
-        position: how many tokens (for bytes: how many bytes of the call) were accepted before it.
+        position: tokens accepted before it; for bytes, bytes of this call accepted before it.
     """
 
     def __init__(self, message: str, *, token_id: int | None, position: int, hint: str = "") -> None:
@@ -131,11 +131,11 @@ class TokenRejectedError(StructgenError):
 
 
 class LimitExceededError(StructgenError):
-    """One of `structgen.Limits` was passed. Everything else goes on working.
+    """Work that needs more than one of `structgen.Limits` allows. Other work is not affected.
 
     Attributes:
-        limit: name of the field of `Limits`.
-        value: its value.
+        limit: the name of the field of `Limits`.
+        value: the value of that field.
     """
 
     def __init__(self, limit: str, value: float, *, message: str = "", hint: str = "") -> None:
@@ -148,23 +148,23 @@ class LimitExceededError(StructgenError):
 
 
 class ModelError(StructgenError):
-    """A model that cannot be loaded, or that cannot do what is asked of it."""
+    """A model that cannot be loaded, or that lacks a feature that the call needs."""
 
 
 class FunctionDefinitionError(StructgenError):
-    """A function that `@structgen.fn` cannot make sense of: no docstring, no return annotation, unknown names."""
+    """A function that `@structgen.fn` cannot use: no docstring, no return annotation, or unknown names in braces."""
 
 
 class GenerationError(StructgenError):
-    """The model's run did not give a value."""
+    """A run that ended without a value."""
 
 
 class IncompleteOutputError(GenerationError):
-    """The token budget ended before the text did.
+    """A text that was not finished within the token budget.
 
     Attributes:
-        text: what was generated.
-        partial: the JSON value, or the list of JSON Lines, with what was complete in it; of other formats None.
+        text: the generated text.
+        partial: the JSON value, or the list of JSON Lines, as far as it is complete; None for other formats.
     """
 
     def __init__(self, message: str, *, text: str, partial: Any = None, hint: str = "") -> None:
@@ -174,10 +174,10 @@ class IncompleteOutputError(GenerationError):
 
 
 class ValidationFailedError(GenerationError):
-    """Every attempt gave a text that the validator refused.
+    """Texts that the validator refused, one for each attempt.
 
     Attributes:
-        attempts: for each attempt, the text and the error.
+        attempts: the text and the error of each attempt.
     """
 
     def __init__(self, message: str, *, attempts: list[tuple[str, Exception]], hint: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Bounds on what one schema, grammar or generation may cost. Each has its own error."""
+"""Bounds on the cost of one schema, grammar or generation. Passing one raises an error that names it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ __all__ = ["Deadline", "Limits"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds with safe defaults; passing one raises `LimitExceededError` naming it, and breaks nothing else.
+    """Bounds with safe defaults. Passing one raises a `LimitExceededError` that names it; nothing else breaks.
 
     Attributes:
-        schema_nodes: subschemas visited while a schema is translated.
+        schema_nodes: subschemas that the translation of one schema may visit.
         schema_depth: nesting of subschemas that apply to one value (`allOf` in `allOf`, chains of `$ref`).
         grammar_symbols: symbols in all bodies of the normal form.
-        regex_nodes: nodes of one regex's syntax tree.
-        regex_depth: nesting of one regex's syntax tree (groups that only group do not count).
-        automaton_states: states of the byte automata that one compiled grammar's store may hold.
-        item_sets: Earley sets kept for one compiled grammar; past it those that no matcher needs are dropped.
-        set_items: items of one Earley set.
-        mask_bytes: bytes of masks kept for one vocabulary; past it the masks are made anew when needed.
-        cache_bytes: bytes of compiled grammars kept for reuse (an estimate): some two hundred of usual size.
+        regex_nodes: nodes in the syntax tree of one regex.
+        regex_depth: nesting of that tree; plain groups do not count.
+        automaton_states: automaton states that the tables of one compiled grammar may hold.
+        item_sets: item sets kept for one compiled grammar. Past it, sets that no matcher needs are dropped.
+        set_items: items of one item set.
+        mask_bytes: bytes of masks kept for one vocabulary. Past it, masks are computed again when needed.
+        cache_bytes: estimated bytes of compiled grammars kept for reuse; about two hundred grammars of usual size.
         compile_seconds: wall-clock seconds for one compile.
     """
 
@@ -41,12 +41,16 @@ class Limits:
     compile_seconds: float = 30.0
 
     def deadline(self) -> Deadline:
-        """A clock for one compile, started now."""
+        """Return a clock for one compile. It starts now."""
         return Deadline(self.compile_seconds)
 
 
 class Deadline:
-    """A clock that raises `LimitExceededError("compile_seconds")` when its time is over."""
+    """A clock that raises `LimitExceededError` for `compile_seconds` when its time is over.
+
+    Args:
+        seconds: the time allowed, from now on.
+    """
 
     __slots__ = ("_end", "_seconds")
 
@@ -55,11 +59,11 @@ class Deadline:
         self._end: float | None = time.monotonic() + seconds
 
     def restart(self) -> None:
-        """Gives all of the time again, from the next check on."""
+        """Start the whole time again, at the next check."""
         self._end = None
 
     def check(self) -> None:
-        """Cheap enough for once every few hundred steps of a loop.
+        """Raise an error if the time is over. Call it once every few hundred steps of a loop.
 
         Raises:
             LimitExceededError: the time is over.

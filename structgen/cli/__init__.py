@@ -1,11 +1,18 @@
 """The command `structgen`: JSON on stdout, everything else on stderr.
 
-Exit codes: 0 done; 1 the schema was refused, the model gave no value for something, or a text that was checked does not
-fit; 2 the command line is wrong; 130 interrupted.
+Exit codes:
 
-arguments       what several commands take, and how it is read
-with_model      the commands that run a model: demo, generate, call, map, trace
-without_model   those that need none: check, export, grammar, completion
+    0    done
+    1    the schema was refused, a prompt got no value, or a checked text does not fit
+    2    the command line is wrong
+    130  interrupted
+
+Modules:
+
+    arguments       options that several commands share, and how they are read
+    with_model      commands that run a model: demo, generate, call, map, trace
+    without_model   commands that need no model: check, export, grammar, completion
+    demo            the cases of `structgen demo`
 """
 
 from __future__ import annotations
@@ -26,10 +33,10 @@ __all__ = ["main", "parser"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command.
+    """Run the command.
 
     Args:
-        arguments: the words after `structgen`; those of the process by default.
+        arguments: the words after `structgen`; by default those of this process.
 
     Returns:
         The exit code.
@@ -53,23 +60,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has left. Python would complain about it again at exit.
+        # The reader of our output has closed it. Python would report that once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
 
 
 def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning as what it says: who uses the command has no line of Python to look at."""
+    """Print the message of a warning. A user of the command has no line of Python code to look at."""
     print(f"structgen: warning: {message}", file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="structgen",
-        description="Answers of language models that fit a schema, always. JSON goes to stdout, all else to stderr.",
+        description="Answers of language models that always fit a schema. JSON goes to stdout, all else to stderr.",
     )
+    made.set_defaults(parser=made)  # `completion` describes the whole command
     commands = made.add_subparsers(required=True, metavar="COMMAND")
     for add in (
         with_model.add_demo,

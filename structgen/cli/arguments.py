@@ -1,4 +1,4 @@
-"""What several commands take, and how it is read: schemas, prompts, models, options of a run."""
+"""Options that several commands share, and how they are read: schemas, prompts, models, settings of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from structgen.schema.options import SchemaArguments
 
     class RunOptions(GenerationOptions, total=False):
-        """What a command line says of a run."""
+        """The options of a run that a command line can set."""
 
         tokenization: Tokenization
 
@@ -54,16 +54,16 @@ SCHEMA_HELP = (
 
 
 class UsageError(Exception):
-    """The command line names something that is not there."""
+    """A command line that is wrong: a missing file, a bad value, a name that cannot be imported."""
 
 
 class FailedError(Exception):
-    """The command has failed, and has told of it."""
+    """A failure that the command has already reported."""
 
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """What is wrong with values that were given, or files, is an error of the command line."""
+    """Turn errors of values and files into errors of the command line."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -71,7 +71,7 @@ def usage_errors() -> Iterator[None]:
 
 
 def add_command(commands: Commands, name: str, *, short: str, long: str = "", examples: str) -> argparse.ArgumentParser:
-    """A command with its help, by example."""
+    """Add a command whose help ends with examples."""
     return commands.add_parser(
         name,
         help=short,
@@ -82,7 +82,7 @@ def add_command(commands: Commands, name: str, *, short: str, long: str = "", ex
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """The option of the model."""
+    """Add the option `--model`."""
     parser.add_argument(
         "--model",
         default="smollm2",
@@ -92,7 +92,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
-    """The options of a run; see `RunOptions`."""
+    """Add the options of a run; see `RunOptions`."""
     add_model(parser)
     parser.add_argument("--max-new-tokens", type=int, default=512, metavar="N", help="budget of the answer (512)")
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
@@ -101,20 +101,20 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="make sampling repeatable")
     parser.add_argument("--system", metavar="TEXT", help="the system message")
     parser.add_argument("--examples", metavar="FILE", help="JSON Lines of pairs: [prompt, answer]")
-    parser.add_argument("--describe-schema", action="store_true", help="tell the schema in the system message")
+    parser.add_argument("--describe-schema", action="store_true", help="describe the schema in the system message")
     parser.add_argument(
         "--reasoning", type=int, metavar="N", help="think first, in at most N tokens between <think> and </think>"
     )
     parser.add_argument(
         "--tokenization",
         choices=("any", "proper"),
-        help="which tokens may spell the answer: any that do (default), or those of the tokenizer only",
+        help="which tokens may spell the answer: any (default), or only those that the tokenizer would choose",
     )
     parser.add_argument("--max-retries", type=int, default=0, metavar="N", help="send refused answers back N times (0)")
 
 
 def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order: str = "schema") -> None:
-    """The options about the schema's reading; see `structgen.schema.options.SchemaArguments`."""
+    """Add the options of reading a schema; see `structgen.schema.options.SchemaArguments`."""
     parser.add_argument(
         "--whitespace",
         choices=("any", "line", "compact", "single"),
@@ -131,20 +131,22 @@ def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order
         "--formats",
         choices=("assert", "strict", "annotate"),
         default="assert",
-        help="enforce the formats that are known (default), refuse the unknown ones too, or enforce none",
+        help="enforce known formats (default), also refuse unknown ones, or enforce none",
     )
     parser.add_argument(
         "--draft",
         choices=("draft4", "draft6", "draft7", "2019-09", "2020-12"),
-        help="what a JSON Schema is written in that does not say so by $schema",
+        help="the draft of a JSON Schema without $schema",
     )
     parser.add_argument(
-        "--lenient", action="store_true", help="widen what is unsupported in the schema, with a warning, not refuse it"
+        "--lenient",
+        action="store_true",
+        help="widen unsupported keywords, with a warning, instead of refusing the schema",
     )
 
 
 def reading(options: argparse.Namespace) -> SchemaArguments:
-    """What `add_reading` has asked for."""
+    """Return the values of the options that `add_reading` added."""
     return {
         "whitespace": options.whitespace,
         "property_order": options.property_order,
@@ -155,7 +157,7 @@ def reading(options: argparse.Namespace) -> SchemaArguments:
 
 
 def running(options: argparse.Namespace) -> RunOptions:
-    """What `add_running` has asked for."""
+    """Return the values of the options that `add_running` added."""
     found: RunOptions = {
         "max_new_tokens": options.max_new_tokens,
         "temperature": options.temperature,
@@ -179,7 +181,7 @@ def running(options: argparse.Namespace) -> RunOptions:
 
 
 def load_model(name: str) -> Any:
-    """The model of a name; said on stderr, since it takes a while."""
+    """Load a model by name. A line on stderr says so, since it takes seconds."""
     from structgen.models.loading import load
 
     print(f"Loading {name} …", file=sys.stderr, flush=True)
@@ -187,12 +189,12 @@ def load_model(name: str) -> Any:
 
 
 def read_prompt(options: argparse.Namespace) -> str:
-    """The prompt; of stdin where it is "-"."""
+    """Return the prompt, read from stdin if it is "-"."""
     return sys.stdin.read() if options.prompt == "-" else str(options.prompt)
 
 
 def read_schema(name: str) -> Any:
-    """The schema or grammar that a command line names."""
+    """Read the schema or grammar that a command line names."""
     if name.lstrip().startswith("{"):
         return read_json(name, "the schema")
     kind = Path(name).suffix[1:]
@@ -207,7 +209,7 @@ def read_schema(name: str) -> Any:
 
 
 def read_file(name: str, what: str) -> str:
-    """The text of a file."""
+    """Read a text file."""
     try:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -215,7 +217,7 @@ def read_file(name: str, what: str) -> str:
 
 
 def read_json(text: str, name: str) -> Any:
-    """JSON data."""
+    """Parse JSON text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -223,10 +225,10 @@ def read_json(text: str, name: str) -> Any:
 
 
 def import_name(name: str) -> Any:
-    """What `MODULE:Name` is in Python, which looks in the working directory, too."""
+    """Import `MODULE:Name`. The working directory is searched too."""
     module, _, attribute = name.partition(":")
     if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # as `python -m` does: the installed command would not look here
+        sys.path.insert(0, os.getcwd())  # as `python -m` does; the installed command does not
     try:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):

@@ -1,4 +1,4 @@
-"""`structgen demo`: three sentences, three models, three validated instances from SmolLM2."""
+"""`structgen demo`: three sentences and three types; SmolLM2 extracts one instance of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CASES", "run"]
 
 
 class Difficulty(StrEnum):
-    """How hard a recipe is."""
+    """The difficulty of a recipe."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -32,7 +32,7 @@ class Ingredient(BaseModel):
 
 
 class Recipe(BaseModel):
-    """Nested, with a list and an enum."""
+    """A nested model with a list and an enum."""
 
     title: str = Field(max_length=40)
     difficulty: Difficulty
@@ -41,7 +41,7 @@ class Recipe(BaseModel):
 
 
 class Booking(BaseModel):
-    """Dates and bounded numbers."""
+    """A model with dates and bounded numbers."""
 
     guest: str = Field(max_length=40)
     arrival: datetime.date
@@ -51,7 +51,7 @@ class Booking(BaseModel):
 
 
 class Payment(BaseModel):
-    """One side of a union."""
+    """The first member of a union."""
 
     kind: Literal["payment"]
     amount: float = Field(gt=0)
@@ -59,7 +59,7 @@ class Payment(BaseModel):
 
 
 class Complaint(BaseModel):
-    """The other side."""
+    """The second member of a union."""
 
     kind: Literal["complaint"]
     product: str = Field(max_length=40)
@@ -88,7 +88,7 @@ CASES: tuple[tuple[str, Any, str], ...] = (
 
 
 def run(model: Model) -> None:
-    """Prints an instance a line on stdout, and what it took on stderr."""
+    """Print one instance per line on stdout, and its cost on stderr."""
     tokens, seconds = 0, 0.0
     for title, schema, prompt in CASES:
         began = time.perf_counter()

@@ -47,8 +47,8 @@ _MAP = """\
   structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --retry-failed --max-retries 2
   structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --ray --actors 4 --gpus 1
 
-Say the same again after a kill: it goes on where it was, and refuses to where OUT.job.json, which is written beside
-the values, says that they are of another job. exit codes: 0 all rows have values, 1 some failed
+Run the same command again after an interruption: it continues where it stopped. It refuses to continue if OUT.job.json,
+the manifest beside the values, belongs to another job. exit codes: 0 all rows have values, 1 some failed
 """
 _TRACE = """\
   structgen trace --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."
@@ -58,75 +58,79 @@ _TRACE = """\
 
 
 def add_demo(commands: Commands) -> None:
-    """`structgen demo`."""
+    """Add the command `demo`."""
     demo = commands.add_parser("demo", help="extract three things with the embedded model, SmolLM2")
     add_model(demo)
     demo.set_defaults(command=_demo)
 
 
 def add_generate(commands: Commands) -> None:
-    """`structgen generate`."""
+    """Add the command `generate`."""
     generate = add_command(commands, "generate", short="answer a prompt with one value of a schema", examples=_GENERATE)
     _add_prompt(generate)
-    generate.add_argument("--stream", action="store_true", help="print each snapshot of the value, one a line")
+    generate.add_argument("--stream", action="store_true", help="print each snapshot of the value on a line of its own")
     generate.set_defaults(command=_generate)
 
 
 def add_call(commands: Commands) -> None:
-    """`structgen call`."""
+    """Add the command `call`."""
     call = add_command(
-        commands, "call", short="have the model pick a Python function and its arguments", examples=_CALL
+        commands, "call", short="let the model choose a Python function and its arguments", examples=_CALL
     )
     call.add_argument("--tool", action="append", required=True, metavar="MODULE:function", help="one of the functions")
-    call.add_argument("--run", action="store_true", help="call it, and print what it returns")
-    call.add_argument("prompt", help='what to answer, or "-" to read it from stdin')
+    call.add_argument("--run", action="store_true", help="call the function and print its result")
+    call.add_argument("prompt", help='the prompt, or "-" to read it from stdin')
     add_running(call)
     call.set_defaults(command=_call)
 
 
 def add_map(commands: Commands) -> None:
-    """`structgen map`."""
+    """Add the command `map`."""
     mapping = add_command(
         commands,
         "map",
-        short="answer a file of prompts, and go on where an earlier run was stopped",
-        long="Answers each line of a file: a text, a list of messages, or an object with one of these as its prompt.",
+        short="answer a file of prompts; continue where an earlier run stopped",
+        long="Answers each line of a file. A line is a text, a list of messages, or an object with a prompt field.",
         examples=_MAP,
     )
     mapping.add_argument("prompts", metavar="PROMPTS.jsonl", help="the prompts, as JSON Lines")
     mapping.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
-    mapping.add_argument("--out", required=True, metavar="FILE", help="the values, as JSON Lines; what is there stays")
+    mapping.add_argument(
+        "--out", required=True, metavar="FILE", help="the values, as JSON Lines; existing rows are kept"
+    )
     mapping.add_argument("--failed", metavar="FILE", help="rows without a value (OUT.failed.jsonl)")
     mapping.add_argument("--field", default="prompt", metavar="NAME", help="the field of a line's prompt (prompt)")
-    mapping.add_argument("--retry-failed", action="store_true", help="try those again that failed in an earlier run")
-    mapping.add_argument("--batch-size", type=int, default=16, metavar="N", help="rows that are read together (16)")
-    mapping.add_argument("--ray", action="store_true", help="run on Ray Data; RAY_ADDRESS says where")
-    mapping.add_argument("--actors", type=int, default=1, metavar="N", help="models, with --ray (1)")
-    mapping.add_argument("--gpus", type=float, default=0, metavar="N", help="of each actor, with --ray (0)")
+    mapping.add_argument("--retry-failed", action="store_true", help="try rows again that failed in an earlier run")
+    mapping.add_argument("--batch-size", type=int, default=16, metavar="N", help="rows in one pass of the model (16)")
+    mapping.add_argument("--ray", action="store_true", help="run on Ray Data, on the cluster of RAY_ADDRESS")
+    mapping.add_argument("--actors", type=int, default=1, metavar="N", help="number of models, with --ray (1)")
+    mapping.add_argument("--gpus", type=float, default=0, metavar="N", help="GPUs of each model, with --ray (0)")
     add_running(mapping)
     add_reading(mapping, "single")
     mapping.set_defaults(command=_map)
 
 
 def add_trace(commands: Commands) -> None:
-    """`structgen trace`."""
+    """Add the command `trace`."""
     trace = add_command(
         commands,
         "trace",
         short="answer a prompt, and write a page that shows every step",
         long="Answers a prompt with one value of a schema, and writes one self-contained HTML page that shows every "
-        "step: what the model wanted, what was refused, and by which part of the schema.",
+        "step: what the model preferred, what was refused, and by which part of the schema.",
         examples=_TRACE,
     )
     _add_prompt(trace)
     trace.add_argument("--out", default="trace.html", metavar="FILE", help="the page, or its data if it ends in .json")
-    trace.add_argument("--wanted", type=int, default=5, metavar="N", help="show so many of the likeliest refused (5)")
+    trace.add_argument(
+        "--wanted", type=int, default=5, metavar="N", help="show the N likeliest refused tokens of each step (5)"
+    )
     trace.set_defaults(command=_trace)
 
 
 def _add_prompt(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
-    parser.add_argument("prompt", help='what to answer, or "-" to read it from stdin')
+    parser.add_argument("prompt", help='the prompt, or "-" to read it from stdin')
     add_running(parser)
     add_reading(parser, "single")
 
@@ -147,7 +151,7 @@ def _generate(options: argparse.Namespace) -> None:
     if options.stream:
         with generator.stream(prompt) as s:
             for part in s:
-                # A snapshot's attributes that are missing are None, and may not be None in the end.
+                # Missing attributes of a snapshot are None, also where the schema does not allow None.
                 print(_as_json(part, exclude_none=True), flush=True)
             result = s.result()
     else:

@@ -1,4 +1,4 @@
-"""The commands that need no model: check, export, grammar, completion."""
+"""Commands that need no model: check, export, grammar, completion."""
 
 from __future__ import annotations
 
@@ -49,51 +49,51 @@ _COMPLETION = """\
 
 
 def add_check(commands: Commands) -> None:
-    """`structgen check`."""
+    """Add the command `check`."""
     check = add_command(
         commands,
         "check",
-        short="point at where JSON texts leave a schema",
-        long="Points at the first place where a JSON text leaves a schema, with what could have stood there.",
+        short="find where JSON texts break a schema",
+        long="Shows the first position where a JSON text breaks a schema, and what would fit there.",
         examples=_CHECK,
     )
     check.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
-    check.add_argument("files", nargs="+", metavar="FILE", help='texts of JSON, or "-" for stdin')
-    check.add_argument("--lines", action="store_true", help="each line is a text of its own (JSON Lines)")
+    check.add_argument("files", nargs="+", metavar="FILE", help='files of JSON, or "-" for stdin')
+    check.add_argument("--lines", action="store_true", help="read each line as one text (JSON Lines)")
     add_reading(check, "any", property_order="any")
     check.set_defaults(command=_check)
 
 
 def add_export(commands: Commands) -> None:
-    """`structgen export`."""
+    """Add the command `export`."""
     export = add_command(
         commands, "export", short="write a schema as a grammar for another engine, on stdout", examples=_EXPORT
     )
     export.add_argument("--to", required=True, choices=_DIALECTS, help="the grammar's dialect")
-    export.add_argument("--end", default="", metavar="TEXT", help="what has to follow the value")
+    export.add_argument("--end", default="", metavar="TEXT", help="a text that must follow the value")
     export.add_argument("schema", metavar=SCHEMA_NAME, help=SCHEMA_HELP)
     add_reading(export, "any")
     export.set_defaults(command=_export)
 
 
 def add_grammar(commands: Commands) -> None:
-    """`structgen grammar`."""
-    grammar = commands.add_parser("grammar", help="look at a grammar").add_subparsers(required=True, metavar="COMMAND")
+    """Add the command `grammar`."""
+    grammar = commands.add_parser("grammar", help="inspect a grammar").add_subparsers(required=True, metavar="COMMAND")
     stats = add_command(
         grammar,
         "stats",
-        short="tell a grammar's sizes, possible dead ends, overlaps of terminals, and what a mask store would hold",
-        long="Tells what a grammar holds, on stdout. See docs/grammar-analyses.md.",
+        short="print a grammar's sizes, possible dead ends, overlapping terminals, and the size of a mask store",
+        long="Prints statistics of a grammar on stdout. See docs/grammar-analyses.md.",
         examples=_STATS,
     )
-    stats.add_argument("grammar", metavar="FILE|LANGUAGE", help="a file of KBNF, or a language that structgen knows")
-    stats.add_argument("--vocabulary", metavar="FOLDER", help="a tokenizer whose tokens' spans are counted")
-    stats.add_argument("--overlaps", type=int, default=20, metavar="N", help="show so many overlaps at most (20)")
+    stats.add_argument("grammar", metavar="FILE|LANGUAGE", help="a KBNF file, or the name of a built-in language")
+    stats.add_argument("--vocabulary", metavar="FOLDER", help="a tokenizer; count the spans of its tokens")
+    stats.add_argument("--overlaps", type=int, default=20, metavar="N", help="show at most N overlaps (20)")
     stats.set_defaults(command=_stats)
 
 
 def add_completion(commands: Commands) -> None:
-    """`structgen completion`."""
+    """Add the command `completion`."""
     completion = add_command(
         commands, "completion", short="write a script that completes this command in a shell", examples=_COMPLETION
     )
@@ -121,7 +121,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _texts(name: str, *, lines: bool) -> Iterator[tuple[int | None, bytes]]:
-    """The texts of a file; of one with a text a line, with the lines' numbers."""
+    """Yield the texts of a file, with line numbers if each line is a text."""
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
@@ -154,7 +154,7 @@ def _stats(options: argparse.Namespace) -> None:
         text = read_file(options.grammar, "the grammar")
     else:
         known = ", ".join(language_names())
-        raise UsageError(f"{options.grammar} is no file, and no language that structgen knows: {known}")
+        raise UsageError(f"{options.grammar} is neither a file nor a built-in language: {known}")
     vocabulary = None
     if options.vocabulary:
         from transformers import AutoTokenizer
@@ -175,6 +175,4 @@ def _completion(options: argparse.Namespace) -> None:
         import shtab
     except ImportError as error:
         raise UsageError("completion needs shtab: pip install shtab") from error
-    from structgen.cli import parser
-
-    print(shtab.complete(parser(), shell=options.shell))
+    print(shtab.complete(options.parser, shell=options.shell))

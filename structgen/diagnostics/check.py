@@ -1,4 +1,4 @@
-"""`check`: where a text leaves a schema or a grammar, without a model."""
+"""`check`: find the position where a text breaks a schema or a grammar. No model is needed."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from structgen.schema.options import SchemaArguments, SchemaOptions
 __all__ = ["CheckResult", "Checker", "Problem", "check"]
 
 _SPACE = b" \t\n\r"
-_AROUND = 60  # characters of a line on each side of a place that are shown
-_MAX_ERRORS = 20  # of a validator
+_MAX_CONTEXT = 60  # characters of a line shown before and after a problem
+_MAX_ERRORS = 20  # problems of one text that a validator reports
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A place where a text does not fit.
+    """A position where a text does not fit.
 
     Attributes:
         message: what is wrong.
-        offset: the byte at which it is.
-        line, column: the same, both from 1; the column in characters.
-        pointer: of JSON, the JSON pointer of the value that is under way there; None for grammars.
-        expected: what could have stood there; empty for what a validator refused.
-        breaks_off: whether all is well, but that the text does not go on.
+        offset: the position in bytes.
+        line, column: the position, both from 1; the column counts characters.
+        pointer: the JSON pointer of the value at that position; None for grammars.
+        expected: what would fit there; empty if a validator refused the value.
+        breaks_off: the text is right so far, but not finished.
         excerpt: the line, or a part of it.
-        caret: how many columns of a terminal stand before the place in it.
+        caret: terminal columns of the excerpt before the position.
     """
 
     message: str
@@ -61,14 +61,14 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Whether a text fits, and where it does not. True where it does.
+    """The result of a check. It is true if the text fits.
 
     Attributes:
-        fits: whether it does.
-        problems: the first place at which it leaves the schema; or, where its form is right, all that the validator
-            refuses, up to 20.
-        note: where the text has something in it that is valid, and would not be generated: `1e400`, a key that comes
-            twice, half a surrogate pair.
+        fits: the text fits.
+        problems: the first position that breaks the schema; or, if the form is right, what the validator refuses, up
+            to 20 problems.
+        note: names something in the text that is valid but is never generated: `1e400`, a repeated key, a lone
+            surrogate.
     """
 
     fits: bool
@@ -86,15 +86,15 @@ class CheckResult:
 def check(
     schema: Any, text: str | bytes, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]
 ) -> CheckResult:
-    r"""Where a text leaves a schema or a grammar.
+    r"""Find where a text breaks a schema or a grammar.
 
-    JSON may have white space anywhere, and keys in any order, unless `options` say otherwise. Where the form is right
-    the validator has the last word: Pydantic's with the validators of a model, `jsonschema` otherwise.
+    JSON may have white space anywhere and keys in any order, unless `options` say otherwise. If the form is right, the
+    validator decides: Pydantic with the validators of a model, `jsonschema` for a JSON Schema.
 
     Args:
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, or a `Grammar`.
         text: the text; bytes should be UTF-8.
-        limits: bounds on what the schema may cost.
+        limits: bounds on the cost of the schema.
         options: see `structgen.schema.options.SchemaArguments`. `property_order` is "any" by default, and
             `whitespace="any"` has no bound here.
 
@@ -113,7 +113,7 @@ def check(
 
 
 class Checker:
-    """A schema or a grammar, to check many texts against; see `check`."""
+    """A schema or grammar that many texts are checked against; see `check`."""
 
     def __init__(self, schema: Any, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]) -> None:
         self._limits = limits or Limits()
@@ -122,13 +122,13 @@ class Checker:
         self._is_free = options.get("whitespace", "any") == "any"
         self._is_any_order = options["property_order"] == "any"
         if isinstance(schema, Grammar):
-            schema = replace(schema, eager=False)  # the whole text is there: nothing has to end it
+            schema = replace(schema, eager=False)  # the text is complete: it need not end early
         self._constraint = compile(schema, byte_vocabulary(), limits=self._limits, **options)
         self._source = resolve(schema, limits=self._limits, options=SchemaOptions(**options)) if self._is_json else None
         self._validator: Any = None
 
     def check(self, text: str | bytes) -> CheckResult:
-        """Where a text leaves it."""
+        """Return the result for one text."""
         data = text.encode(errors="surrogatepass") if isinstance(text, str) else bytes(text)
         if not self._is_json:
             found = self._first_problem([Piece(data, 0, True)], data)
@@ -142,18 +142,18 @@ class Checker:
             return CheckResult(False, (found,))
         try:
             problems = tuple(self._refusals(data))
-        except ValueError:  # it is no JSON
+        except ValueError:  # not JSON
             return CheckResult(False, (found,))
         if any(_are_related(problem, found) for problem in problems):
             return CheckResult(False, (found,))
-        # Legal JSON that no model would be let write, such as `1e400`: what is wrong, if anything, is elsewhere.
-        note = f"it would not be generated so: {found.line}:{found.column}: {found.message}"
+        # The grammar refuses legal JSON, such as `1e400`. If something is wrong, it is elsewhere.
+        note = f"structgen never generates this: {found.line}:{found.column}: {found.message}"
         return CheckResult(not problems, problems, note)
 
     # -- the form ---------------------------------------------------------------------------------------------------
 
     def _first_problem(self, pieces: Iterable[Piece], data: bytes) -> Problem | None:
-        """Where the grammar refuses a text, given in pieces; None where it does not."""
+        """Return where the grammar refuses a text given in pieces; None if it accepts the text."""
         matcher = self._constraint.matcher()
         for piece in pieces:
             try:
@@ -162,7 +162,9 @@ class Checker:
                 matcher.accept_bytes(piece.data[: error.position])
                 offset = piece.offset(error.position)
                 if self._is_free and self._is_json and matcher.is_accepting:
-                    offset += len(data[offset:]) - len(data[offset:].lstrip(_SPACE))  # behind a value it is no matter
+                    offset += len(data[offset:]) - len(
+                        data[offset:].lstrip(_SPACE)
+                    )  # white space after a value is free
                 return self._refused(matcher, piece.data[error.position], data, offset)
         if matcher.is_accepting:
             return None
@@ -171,7 +173,7 @@ class Checker:
 
     def _refused(self, matcher: Matcher, byte: int, data: bytes, offset: int) -> Problem:
         explanation = matcher.explain(byte)
-        why = ": it ends a key or an item that must not come again" if explanation.reason == "taken" else ""
+        why = ": it ends a key or an item that must not be repeated" if explanation.reason == "taken" else ""
         message = f"unexpected {shown(_character(data, offset))}{why}"
         return self._problem(message, data, offset, explanation.expected)
 
@@ -191,8 +193,8 @@ class Checker:
         end = data.find(b"\n", offset)
         before = data[start:offset].decode(errors="replace")
         after = data[offset : len(data) if end < 0 else end].rstrip(b"\r").decode(errors="replace")
-        cut_before = "…" + before[-_AROUND:] if len(before) > _AROUND else before
-        cut_after = after[:_AROUND] + "…" if len(after) > _AROUND else after
+        cut_before = "…" + before[-_MAX_CONTEXT:] if len(before) > _MAX_CONTEXT else before
+        cut_after = after[:_MAX_CONTEXT] + "…" if len(after) > _MAX_CONTEXT else after
         excerpt = "".join(map(_shown_character, cut_before + cut_after))
         caret = sum(map(_columns, map(_shown_character, cut_before)))
         line = data.count(b"\n", 0, offset) + 1
@@ -201,20 +203,20 @@ class Checker:
     # -- the validators ---------------------------------------------------------------------------------------------
 
     def _refusals(self, data: bytes) -> Iterator[Problem]:
-        """What the validators say of a text.
+        """Yield the problems that the validators find in a text.
 
         Raises:
-            ValueError: it is no JSON.
+            ValueError: the text is not JSON.
         """
         for members, message in self._errors(data):
             yield self._problem(message, data, offset_of(data, members), pointer=pointer_of(members))
 
     def _errors(self, data: bytes) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """What the validators refuse, with the keys and indices that lead there.
+        """Yield what the validators refuse: the keys and indices that lead there, and a message.
 
         Raises:
-            ValueError: it is no JSON.
-            LimitExceededError: it nests too deep.
+            ValueError: the text is not JSON.
+            LimitExceededError: the text is nested too deeply.
         """
         import pydantic
 
@@ -236,20 +238,20 @@ class Checker:
                 yield _members(value, one["loc"]), one["msg"]
         except RecursionError as error:
             raise LimitExceededError(
-                "schema_depth", self._limits.schema_depth, message="the text nests too deep to be validated"
+                "schema_depth", self._limits.schema_depth, message="the text is nested too deeply to be validated"
             ) from error
 
 
 def _are_related(left: Problem, right: Problem) -> bool:
-    """Whether one of two places holds the other."""
+    """Return whether the value of one problem contains the value of the other."""
     first, second = f"{left.pointer}/", f"{right.pointer}/"
     return first.startswith(second) or second.startswith(first)
 
 
-def _members(value: Any, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """The way to a value that Pydantic speaks of: without names of types, which it puts in between."""
+def _members(value: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Return the keys and indices of a Pydantic error location, without the type names that Pydantic adds."""
     found: list[str | int] = []
-    for member in place:
+    for member in location:
         try:
             value = value[member]
         except (KeyError, IndexError, TypeError):
@@ -259,11 +261,11 @@ def _members(value: Any, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _character(data: bytes, offset: int) -> bytes:
-    """The character at an offset; the byte, where there is none."""
+    """Return the character at an offset, or the byte if no character begins there."""
     text = data[offset : offset + 4].decode(errors="ignore")
     first = text[:1].encode()
     return first if first and data.startswith(first, offset) else data[offset : offset + 1]
@@ -274,5 +276,5 @@ def _shown_character(character: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns a text takes in a terminal."""
+    """Return the number of terminal columns of a text."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

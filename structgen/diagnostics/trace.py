@@ -1,4 +1,4 @@
-"""`trace`: a run of a model with all that was wanted, allowed and refused on the way, as data and as a page."""
+"""`trace`: run a model and record each step: chosen, allowed and refused tokens, as data or as an HTML page."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 __all__ = ["RefusedToken", "Step", "Trace", "trace"]
 
-MIN_REFUSED_PROBABILITY = 1e-4  # of a token's probability, to be told of
-MAX_EXPECTED = 20  # kinds of text that could have stood at a place
+MIN_REFUSED_PROBABILITY = 1e-4  # refused tokens below it are not recorded
+MAX_EXPECTED = 20  # kinds of expected text recorded for one step
 TEMPLATE = "trace.html"
-DATA = '{"steps": []}'  # what the template holds in its place
+DATA = '{"steps": []}'  # the template holds this where the data goes
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedToken:
-    """A token that the model wanted, and that was refused.
+    """A token that the model preferred and the mask refused.
 
     Attributes:
-        token_id, text: the token; its text is printable, control characters and halves of characters escaped.
-        probability: by the model, before the mask.
-        why: what `Matcher.explain` says of it.
-        rules: the rules of the grammar, or the places in the schema, that refused it.
+        token_id, text: the token; its text is printable, with control characters and partial characters escaped.
+        probability: the model's probability, before the mask.
+        why: the text of `Matcher.explain` for the token.
+        rules: the grammar rules, or the schema locations, that refused it.
     """
 
     token_id: int
@@ -55,22 +55,24 @@ class RefusedToken:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A token of an answer. Probabilities are the model's own, at a temperature of 1; None where it was not asked.
+    """One token of an answer.
+
+    Probabilities are the model's own, at temperature 1. They are None for steps without a choice.
 
     Attributes:
         token_id, text: the token; its text is printable.
-        is_end: whether it is an end token.
-        forced: whether the grammar left no choice about its text.
-        probability: before the mask.
-        masked_probability: after it, among the tokens that are allowed.
-        refused_mass: the probability of all tokens that are not allowed.
-        allowed_tokens: how many are.
-        wanted: the likeliest of those that are not.
-        expected: what may stand there, in words.
-        open_rules: the rules, or places in the schema, that are under way, the outermost first.
-        pointer: of JSON, the JSON pointer of the value that is under way; None for grammars.
-        rolled_back: the texts of tokens that had been expected there, before the model chose otherwise.
-        seconds: since the token before; the pass of the model counts for its first token.
+        is_end: the token is an end token.
+        forced: the grammar left no choice about the text.
+        probability: the token's probability before the mask.
+        masked_probability: the token's probability among the allowed tokens.
+        refused_mass: the sum of the probabilities of all refused tokens.
+        allowed_tokens: the number of allowed tokens.
+        wanted: the likeliest refused tokens.
+        expected: what may come next, in words.
+        open_rules: the open grammar rules or schema locations, the outermost first.
+        pointer: the JSON pointer of the open value; None for grammars.
+        rolled_back: the texts of forced tokens that were removed because the model chose differently.
+        seconds: time since the step before. The time of a pass counts for its first token.
     """
 
     token_id: int
@@ -94,17 +96,17 @@ class Trace:
     """A run of a model, step by step.
 
     Attributes:
-        prompt: as text; chat messages as JSON.
-        schema: as text.
-        model: its name.
-        options: those of the run.
+        prompt: the prompt as text; chat messages as JSON.
+        schema: the schema as text.
+        model: the name of the model.
+        options: the options of the run.
         steps: the tokens of the answer, in order.
-        text: the answer; where it was not finished, as far as it came.
-        value: what was read from it, as JSON data.
-        error: why there is no value, or an empty string.
-        prompt_tokens, model_calls: see `structgen.Usage`; -1 where the run gave no value.
-        vocabulary_size: how many tokens there are.
-        seconds: wall-clock time, without that which the trace itself took.
+        text: the answer, even if it is unfinished.
+        value: the value of the answer, as JSON data.
+        error: the reason if there is no value, else an empty string.
+        prompt_tokens, model_calls: see `structgen.Usage`; -1 if the run gave no value.
+        vocabulary_size: the number of tokens in the vocabulary.
+        seconds: wall-clock time, without the time that tracing took.
     """
 
     prompt: str
@@ -122,35 +124,37 @@ class Trace:
 
     @property
     def summary(self) -> str:
-        """One line: steps, how many were forced, how much of what the model wanted was refused."""
+        """One line: the steps, the share of forced ones, and the probability mass that was refused."""
         asked = [step.refused_mass for step in self.steps if step.refused_mass is not None]
         forced = sum(step.forced for step in self.steps)
         share = f" ({forced / len(self.steps):.0%})" if self.steps else ""
         return (
             f"{len(self.steps)} steps, {forced} forced{share}, probability refused: {sum(asked):.2f} "
-            f"over {len(asked)} places where the model was asked, {self.seconds:.1f} s"
+            f"over {len(asked)} steps with a choice, {self.seconds:.1f} s"
         )
 
     def to_json(self) -> str:
-        """The trace as JSON: an object with the attributes, and so on inwards."""
+        """Return the trace as JSON: an object whose members are the attributes."""
         data = {**asdict(self), "summary": self.summary}
         return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
     def to_html(self) -> str:
-        """The trace as a page of its own: nothing is loaded from elsewhere."""
-        page = files("structgen").joinpath(TEMPLATE).read_text(encoding="utf-8")
-        # Within a script element nothing but "<" could end it; the other two are for whoever copies the data.
+        """Return the trace as a self-contained HTML page."""
+        page = files("structgen.diagnostics").joinpath(TEMPLATE).read_text(encoding="utf-8")
+        # Only "<" could end the script element. The other two keep the data safe when someone copies it.
         data = self.to_json().replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
         before, after = page.split(DATA)
         return before + data + after
 
 
 class _Tracer:
-    """An `Observer` that keeps steps. It has a matcher of its own: the run's may be ahead of what it is told.
+    """An `Observer` that records steps.
+
+    It has a matcher of its own, because the matcher of the run may be ahead.
 
     Attributes:
-        steps: so far.
-        seconds: the time between them.
+        steps: the recorded steps.
+        seconds: the time spent between them.
     """
 
     def __init__(self, constraint: Constraint[Any], prompt_ids: Sequence[int], wanted: int) -> None:
@@ -160,25 +164,25 @@ class _Tracer:
         self._most_wanted = wanted
         self._vocabulary = constraint.vocabulary
         _, prefix, self._matcher = constraint.healed(prompt_ids)
-        self._prefix_bytes = len(prefix)  # of the prompt, written again
+        self._prefix_bytes = len(prefix)  # bytes of the prompt that are written again
         self._mask = allocate_token_bitmask(1, self._vocabulary.size)
-        self._taken_back: tuple[str, ...] = ()
+        self._rolled_back: tuple[str, ...] = ()
         self._written = bytearray()
         self._resumed = time.perf_counter()
 
     @property
     def text(self) -> bytes:
-        """The answer so far."""
+        """The answer so far, in bytes."""
         return bytes(self._written[self._prefix_bytes :])
 
     def rolled_back(self, token_ids: Sequence[int]) -> None:
-        """See `Observer`."""
-        self._taken_back = tuple(map(self._text_of, token_ids))
+        """Record a step; see `Observer`."""
+        self._rolled_back = tuple(map(self._text_of, token_ids))
 
     def accepted(
         self, token_id: int, logits: NDArray[np.float32] | None, mask: NDArray[np.uint32] | None, *, forced: bool
     ) -> None:
-        """See `Observer`."""
+        """Record a step; see `Observer`."""
         seconds = time.perf_counter() - self._resumed
         self.seconds += seconds
         if mask is None:
@@ -208,17 +212,17 @@ class _Tracer:
                 tuple(map(str, self._matcher.expected()[:MAX_EXPECTED])),
                 self._matcher.open_rules(),
                 pointer_at(text, len(text)) if self._is_json else None,
-                self._taken_back,
+                self._rolled_back,
                 seconds,
             )
         )
-        self._taken_back = ()
+        self._rolled_back = ()
         self._matcher.accept_token(token_id)
         self._written += self._vocabulary.token_bytes(token_id) or b""
         self._resumed = time.perf_counter()
 
     def _wanted(self, odds: NDArray[np.float64]) -> tuple[RefusedToken, ...]:
-        """The likeliest tokens, of those that have odds."""
+        """Return the likeliest tokens whose probability is not zero."""
         best = np.argsort(-odds, kind="stable")[: self._most_wanted]
         found = []
         for token_id in (int(token) for token in best if odds[token] >= MIN_REFUSED_PROBABILITY):
@@ -240,26 +244,26 @@ def trace(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> Trace:
-    """Runs a model as `generate` does, and keeps why each token was taken.
+    """Run a model as `generate` does, and record why each token was chosen.
 
-    It takes longer than the run alone: a probability of every token is computed for every step. Where an answer was
-    refused and tried again, the last one is traced.
+    Tracing takes longer than the run alone: each step computes the probabilities of all tokens. If an answer was
+    refused and tried again, the trace shows the last attempt.
 
     Args:
-        model: as of `structgen.generate`.
-        prompt: the same.
-        schema: the same.
-        wanted: keep so many of the likeliest tokens that were refused, for each step.
-        limits: as of `structgen.generate`.
-        options: the same.
+        model: see `structgen.generate`.
+        prompt: see `structgen.generate`.
+        schema: see `structgen.generate`.
+        wanted: the number of likeliest refused tokens to record for each step.
+        limits: see `structgen.generate`.
+        options: see `structgen.generate`.
 
     Returns:
-        The trace; also where the run gave no value, with its `error`.
+        The trace, also if the run gave no value; then `error` says why.
 
     Raises:
-        SchemaError, GrammarError, LimitExceededError: as `structgen.generate`.
-        ModelError: the model is behind a server, which tells no probabilities.
-        ValueError: `wanted` is negative, or an option out of its range.
+        SchemaError, GrammarError, LimitExceededError: see `structgen.generate`.
+        ModelError: the model is behind a server, and servers do not return probabilities.
+        ValueError: `wanted` is negative, or an option is out of range.
 
     Example:
         >>> found = structgen.trace(model, "Alice is 34.", Person)                            # doctest: +SKIP
@@ -269,7 +273,7 @@ def trace(
         raise ValueError(f"wanted must be 0 or more, not {wanted}")
     generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
     if isinstance(model, Server):
-        raise ModelError("a server tells no probabilities", hint="trace a local model")
+        raise ModelError("tracing needs token probabilities, which servers do not return", hint="trace a local model")
     tracers: list[_Tracer] = []
 
     def observe(prompt_ids: list[int]) -> _Tracer:
@@ -302,12 +306,12 @@ def trace(
 
 
 def _as_json_data(value: Any) -> Any:
-    """A value as it can be written in JSON; NaN as a text."""
+    """Return a value as JSON data, with NaN as a string."""
     return json.loads(pydantic_core.to_json(value, fallback=repr, inf_nan_mode="strings", bytes_mode="base64"))
 
 
 def _probabilities(logits: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The distribution of some logits; of infinite ones, those that are largest share it."""
+    """Return the softmax of logits. If the largest are infinite, they share the probability."""
     values = np.where(np.isnan(logits), -np.inf, logits).astype(np.float64)
     top = values.max()
     weights = np.exp(values - top) if np.isfinite(top) else (values == top).astype(np.float64)
@@ -315,7 +319,7 @@ def _probabilities(logits: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _schema_text(schema: Any, constraint: Constraint[Any]) -> str:
-    """A schema for the reader of a trace."""
+    """Return a schema as text for the page."""
     if isinstance(schema, Grammar):
         return schema.source
     if constraint.source is None:

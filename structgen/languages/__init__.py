@@ -19,7 +19,7 @@ def language_source(name: str) -> str:
     """Return the grammar of a language as KBNF text.
 
     Raises:
-        GrammarError: the language has no grammar.
+        GrammarError: there is no grammar of that name.
     """
     names = language_names()
     if name not in names:

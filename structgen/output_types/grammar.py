@@ -1,4 +1,4 @@
-"""Grammars that are not JSON Schemas, as values that `compile` and `generate` take."""
+"""`Grammar`: a grammar, a regex or a choice of texts, as an argument of `compile` and `generate`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Grammar"]
 
 
-_SHOWN = 60
+_MAX_SHOWN = 60  # characters of the source in a repr
 
 
 def _as_written(text: str) -> Any:
@@ -28,18 +28,18 @@ def _as_written(text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A language of texts, by a KBNF grammar, a regex or texts. What is generated under it is the text itself, or what
-    a choice says that it stands for.
+    """A set of texts, defined by a grammar, a regex or a list.
 
-    Made by `Grammar.kbnf`, `gbnf`, `lark`, `language`, `regex`, `choice` and `substring`, which check what they are
-    given at once. Those made of the same are equal.
+    Make one with `Grammar.kbnf`, `gbnf`, `lark`, `language`, `regex`, `choice` or `substring`; they check their input
+    at once. The generated value is the text itself; for a choice with values it is the value of the text. Grammars
+    made from the same input are equal.
 
     Attributes:
-        kind: "kbnf", "gbnf", "lark" (of the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring".
-        source: the text it was made of.
-        eager: whether the text ends at the first token after which it can.
+        kind: "kbnf", "gbnf", "lark" (the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring".
+        source: the text that the grammar was made from.
+        eager: end the text at the first token after which it may end.
         tree: the KBNF syntax tree.
-        parse: from a whole text to its value.
+        parse: maps a whole text to its value.
     """
 
     kind: str
@@ -50,17 +50,17 @@ class Grammar:
 
     @classmethod
     def kbnf(cls, text: str, *, eager: bool = True, limits: Limits | None = None) -> Grammar:
-        """A grammar in KBNF; it begins at the rule `start`.
+        """Make a grammar from KBNF text. Its first rule is `start`.
 
         Args:
             text: the grammar, for instance `start ::= "yes" | "no";`.
-            eager: end at the first token after which the text can end, as KBNF means it; with False the model
-                decides between ending and going on.
+            eager: end the text at the first token after which it may end, as KBNF defines it. With False, the
+                model chooses between ending and going on.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: it does not parse, or makes no sense; with line and column.
-            LimitExceededError: it is larger than `limits` allow.
+            GrammarError: the text does not parse, or a rule is not defined; with line and column.
+            LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.kbnf('start ::= "yes" | "no";').kind
@@ -76,16 +76,18 @@ class Grammar:
 
     @classmethod
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
-        """A grammar of llama.cpp; it begins at the rule `root`. The model decides between ending and going on.
+        """Make a grammar from GBNF text, as llama.cpp reads it. Its first rule is `root`.
+
+        Where the text may end, the model chooses between ending and going on.
 
         Args:
             text: the grammar, for instance `root ::= "yes" | "no"`.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: it does not parse, makes no sense, or speaks of tokens (`<[1000]>`, `<think>`); with line and
-                column.
-            LimitExceededError: it is larger than `limits` allow.
+            GrammarError: the text does not parse, a rule is not defined, or a token is named (`<[1000]>`, `<think>`);
+                with line and column.
+            LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.gbnf('root ::= [a-z]{1,8} ("-" [0-9]+)?').kind
@@ -97,20 +99,21 @@ class Grammar:
 
     @classmethod
     def lark(cls, text: str, *, dialect: LarkDialect = "llguidance", limits: Limits | None = None) -> Grammar:
-        r"""A grammar in Lark's syntax; it begins at the rule `start`. The model decides between ending and going on.
+        r"""Make a grammar from Lark text. Its first rule is `start`.
 
-        A text belongs to it if it can be divided into terminals as the rules say, in any way: no lexer takes the
-        longest one. Texts of `%ignore` may stand behind each terminal. docs/other-engines.md tells what is read, and
-        what refused.
+        Where the text may end, the model chooses between ending and going on. A text belongs to the grammar if some
+        division into terminals fits the rules; no lexer takes the longest terminal. Texts of `%ignore` may follow each
+        terminal. docs/other-engines.md lists what is read and what is refused.
 
         Args:
             text: the grammar.
-            dialect: "llguidance": regexes are in Rust's syntax. "lark": the Python toolkit's; they are in Python's.
+            dialect: "llguidance", with regexes in Rust's syntax; or "lark", the Python toolkit, with Python's regexes.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: it does not parse, makes no sense, or has what is not context-free; with line and column.
-            LimitExceededError: it is larger than `limits` allow.
+            GrammarError: the text does not parse, a rule is not defined, or a construct is not context-free; with
+                line and column.
+            LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
@@ -123,13 +126,13 @@ class Grammar:
 
     @classmethod
     def language(cls, name: str) -> Grammar:
-        """The grammar of a programming language; what it leaves out of the language is told at its beginning.
+        """Return the grammar of a programming language. A comment at its top lists what it leaves out.
 
         Args:
             name: "c", "go", "java", "javascript", "json", "python" or "sql".
 
         Raises:
-            GrammarError: there is no grammar of it.
+            GrammarError: there is no grammar of that name.
 
         Example:
             >>> Grammar.language("json").eager
@@ -141,16 +144,16 @@ class Grammar:
 
     @classmethod
     def regex(cls, pattern: str, *, limits: Limits | None = None) -> Grammar:
-        r"""All texts that a regex matches as a whole, in Python's syntax.
+        r"""Make a grammar of all texts that match a regex as a whole.
 
         Args:
-            pattern: the regex, without flags. As in Python, `\d` and `\w` are all of Unicode's digits and letters: a
-                model may well answer with Thai ones. Write `[0-9]` where these are meant.
+            pattern: the regex in Python's syntax, without flags. As in Python, `\d` and `\w` are all digits and
+                letters of Unicode: a model may answer with Thai digits. Write `[0-9]` for ASCII digits.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: it does not parse, or needs more than automata can do (back-references …).
-            LimitExceededError: it is larger than `limits` allow.
+            GrammarError: the regex does not parse, or is not regular (back-references).
+            LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.regex("[0-9]{3}-[0-9]{4}").kind
@@ -164,14 +167,16 @@ class Grammar:
 
     @classmethod
     def choice(cls, options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> Grammar:
-        """One of some texts, however many; the model decides between one and a longer one that begins with it.
+        """Make a grammar of a list of texts, of any length.
+
+        Where one text is the beginning of another, the model chooses between them.
 
         Args:
-            options: the texts, which are the values; or what each stands for, as a mapping. An `Enum` of strings gives
-                its members.
+            options: the texts, which are also the values; a mapping from texts to values; or an `Enum` of strings,
+                whose members are the values.
 
         Raises:
-            GrammarError: there are none; or one is no text, or half a surrogate pair.
+            GrammarError: there are no texts, one is not a string, or one holds a lone surrogate.
 
         Example:
             >>> Grammar.choice(["left", "right"]).parse("left")
@@ -184,28 +189,29 @@ class Grammar:
 
         values = _values(options)
         if not values:
-            raise GrammarError("a choice of no texts")
+            raise GrammarError("a choice needs at least one text")
         try:
             regex = literal_set(text.encode() for text in values)
         except UnicodeEncodeError as error:
-            raise GrammarError(f"half a surrogate pair cannot be written: {error.object!r}") from error
+            raise GrammarError(f"a lone surrogate cannot be written: {error.object!r}") from error
         tree = ast.Grammar.of_regex(regex)
-        # As JSON: whatever stands in the texts, no two choices are written alike.
+        # JSON keeps two choices apart, whatever characters their texts hold.
         return cls("choice", json.dumps(sorted(values)), False, tree, _Chosen(values))
 
     @classmethod
     def substring(cls, text: str, *, unit: Unit = "character", max_length: int | None = None) -> Grammar:
-        """A piece of a text, never empty: what is quoted cannot be invented. `SubstringOf` is the same for a field of a
-        model.
+        """Make a grammar of the pieces of a text, so that a quote cannot be invented. A piece is never empty.
+
+        `SubstringOf` is the same for a field of a Pydantic model.
 
         Args:
             text: the source.
             unit: "character": any run of code points. "word": whole words only.
-            max_length: how many code points the piece may have.
+            max_length: the largest number of code points in the piece.
 
         Raises:
-            SchemaError: there is nothing in the text, or an unknown unit.
-            GrammarError: no piece is short enough.
+            SchemaError: the text is empty, or the unit is unknown.
+            GrammarError: no piece is as short as `max_length`.
 
         Example:
             >>> Grammar.substring("The cat sat.", unit="word").kind
@@ -226,10 +232,10 @@ class Grammar:
         return cls("substring", json.dumps([text, unit, max_length]), False, tree)
 
     def spell(self, value: Any) -> str:
-        """A text of a value; `parse` reads it. A text stands for itself.
+        """Return a text whose value is `value`; the reverse of `parse`.
 
         Raises:
-            ValueError: the value is no text, or of a choice none of what its texts stand for.
+            ValueError: no text has that value.
 
         Example:
             >>> Grammar.choice({"yes": True, "no": False}).spell(True)
@@ -239,41 +245,41 @@ class Grammar:
             return self.parse.text_of(value)
         if isinstance(value, str):
             return value
-        raise ValueError(f"the texts of a grammar are texts, and {value!r} is none")
+        raise ValueError(f"the value of a grammar is a string, not {value!r}")
 
     def __repr__(self) -> str:
         name = "lark" if self.kind == "llguidance" else self.kind
         given = json.loads(self.source) if self.kind in ("choice", "substring") else self.source
         shown = repr(given[0] if self.kind == "substring" else given)
-        cut = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+        cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
         return f"Grammar.{name}({cut}{', eager=False' if self.kind == 'kbnf' and not self.eager else ''})"
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """Reads the texts of a choice."""
+    """The reader of a choice: maps texts to values."""
 
     values: dict[str, Any]
 
     def __call__(self, text: str) -> Any:
         if text not in self.values:
-            raise ValueError(f"{text!r} is none of the choices")
+            raise ValueError(f"{text!r} is not one of the choices")
         return self.values[text]
 
     def text_of(self, value: Any) -> str:
-        """A text that stands for a value, or which the value is."""
+        """Return a text whose value this is, or the text itself."""
         if isinstance(value, str) and value in self.values:
             return value
         for text, known in self.values.items():
             if type(known) is type(value) and known == value:  # True is not 1 here
                 return text
-        raise ValueError(f"{value!r} is none of the choices, nor what one stands for")
+        raise ValueError(f"{value!r} is not one of the choices, nor the value of one")
 
 
 def _values(options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> dict[str, Any]:
-    """What each of the texts of a choice stands for."""
+    """Return the value of each text of a choice."""
     if isinstance(options, str):
-        raise GrammarError("a choice is among several texts, not one", hint=f"write [{options!r}]")
+        raise GrammarError("a choice takes a list of texts, not one text", hint=f"write [{options!r}]")
     values: dict[str, Any]
     if isinstance(options, type) and issubclass(options, Enum):
         values = {member.value: member for member in options}
@@ -281,5 +287,5 @@ def _values(options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> dict[str
         values = dict(options) if isinstance(options, Mapping) else {text: text for text in options}
     for text in values:
         if not isinstance(text, str):
-            raise GrammarError(f"{text!r} is no text", hint="give a mapping from texts to what they stand for")
+            raise GrammarError(f"{text!r} is not a string", hint="give a mapping from texts to values")
     return values

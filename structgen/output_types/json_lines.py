@@ -1,4 +1,4 @@
-"""`json_lines`: a text of JSON values, one a line, read as a list."""
+"""`json_lines`: a text with one JSON value on each line, read as a list."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["JsonLines", "json_lines"]
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """JSON Lines; made by `json_lines`.
+    """A text of JSON Lines. Make it with `json_lines`.
 
     Attributes:
         item: the schema or type of each value.
-        min_items, max_items: bounds on how many there are; `max_items` None is none.
+        min_items, max_items: bounds on the number of values; None is no bound.
     """
 
     item: Any
@@ -23,18 +23,18 @@ class JsonLines:
 
 
 def json_lines(item: Any, *, min_items: int = 0, max_items: int | None = None) -> JsonLines:
-    r"""A text of one JSON value a line, whose value is the list of them.
+    r"""Ask for a text with one JSON value on each line. Its value is a list.
 
-    The last line may end with a line break or not, as the format's definition says: a model that writes one need not
-    go on. No value has a line break inside: with `whitespace="any"` there are spaces and tabs only.
+    The last line may end with a line break or not. No value has a line break inside: `whitespace="any"` allows spaces
+    and tabs only.
 
     Args:
         item: a Pydantic model or any type that Pydantic knows, or a JSON Schema as a dict.
-        min_items: how many values there are at least. With 0, the default, the text may be empty.
-        max_items: how many at most; None is no bound. Give one: a small model may go on and on.
+        min_items: the smallest number of values. With 0, the default, the text may be empty.
+        max_items: the largest number; None is no bound. Set it: a small model may never stop.
 
     Raises:
-        ValueError: bounds that nothing is between.
+        ValueError: a bound is negative, or `max_items` is less than `min_items`.
 
     Example:
         >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"1", 1: b"\n", 2: b""}, eos_token_ids=[2])

@@ -18,10 +18,10 @@ __all__ = ["SubstringOf"]
 
 @dataclass(frozen=True)
 class SubstringOf:
-    """Beside a `str`: a piece of a source text, so that an extraction cannot invent.
+    """An annotation of `str`: the value is a piece of a source text, so that a quote cannot be invented.
 
-    A piece is never empty; where there may be nothing to quote, allow None too. Bounds and patterns beside it hold
-    as well. Whoever makes an instance by hand has the piece checked, too.
+    A piece is never empty; where nothing may fit, allow None too. Length bounds and patterns on the same field hold as
+    well. Instances made by hand are checked in the same way.
 
     Args:
         text: the source.
@@ -29,7 +29,7 @@ class SubstringOf:
             docs/formats.md.
 
     Raises:
-        SchemaError: there is nothing in the text, or an unknown unit; in use, it stands beside something else than str.
+        SchemaError: the text is empty, or the unit is unknown; when the model is used, the type is not `str`.
 
     Example:
         >>> from typing import Annotated
@@ -58,21 +58,21 @@ class SubstringOf:
             kind = kind["schema"] if "schema" in kind else handler.resolve_ref_schema(kind)
         if kind["type"] != "str":
             raise SchemaError(
-                "SubstringOf stands beside str only",
+                "SubstringOf annotates str only",
                 pointer="",
                 keyword=SUBSTRING_OF,
-                hint="where there may be none, write Annotated[str, SubstringOf(…)] | None",
+                hint="if the quote may be missing, write Annotated[str, SubstringOf(…)] | None",
             )
-        # Before what else is said of the string, which may change it: as it was written, it stands in the source.
+        # First of all validators: others may change the string, and the source holds it as it was written.
         return core_schema.no_info_before_validator_function(self._check, inner)
 
     def _check(self, value: Any) -> Any:
         if isinstance(value, str) and not is_substring(value, self.text, self.unit):
-            raise ValueError("it does not stand in the source text")
+            raise ValueError("it is not a piece of the source text")
         return value
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        # A chain is what Pydantic makes of a pattern that is named behind this; each of its steps reads the string.
+        # Pydantic makes a chain of a pattern that follows this annotation. Each step of the chain reads the string.
         steps: list[Any] = core["steps"] if core["type"] == "chain" else []
         found = [handler(step) for step in (core, *steps)]
         own = {SUBSTRING_OF: self._keyword()}

@@ -1,4 +1,4 @@
-"""`template`: text with holes, whose value is what stands in them."""
+"""`template`: text with typed holes. Its value is a dict of the texts in the holes, parsed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Hole", "Template", "template"]
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A place in a template.
+    """A part of a template that the model fills in.
 
     Attributes:
-        name: what its value is called.
-        schema: what may stand there.
+        name: the key of its value.
+        schema: the type, schema or grammar of its text.
     """
 
     name: str
@@ -27,11 +27,11 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Text with holes; made by `template`.
+    """A text with holes. Make it with `template`.
 
     Attributes:
-        pattern: as it was written.
-        parts: the texts between holes, and the holes.
+        pattern: the template as the caller wrote it.
+        parts: the fixed texts and the holes, in order.
     """
 
     pattern: str
@@ -42,17 +42,17 @@ class Template:
 
 
 def template(pattern: str, /, **holes: Any) -> Template:
-    """Text with typed holes; its value is a dict of what was written there.
+    """Ask for a text with typed holes. Its value is a dict with one entry for each hole.
 
     Args:
-        pattern: the text. `{name:regex}` is a hole that the regex matches as a whole, `{name}` one that a keyword
-            argument of that name tells about. A brace that is no hole is doubled; in a regex it is not.
-        holes: for each `{name}` a type, a JSON Schema, a `Grammar`, `json_lines(…)` or another template.
-            A type or schema of strings alone (`str`, dates, enumerations …) is written as it is, anything else as
-            JSON: `34`, `true`, `{"a": 1}`. A `str` without a pattern ends where the text behind its hole first comes.
+        pattern: the text. `{name:regex}` is a hole whose whole text matches the regex. `{name}` is a hole that the
+            keyword argument of that name describes. Double a brace that is no hole, except inside a regex.
+        holes: a type, a JSON Schema, a `Grammar`, `json_lines(…)` or another template for each `{name}`. Strings
+            (`str`, dates, enumerations of strings) are written without quotes, all other values as JSON: `34`, `true`,
+            `{"a": 1}`. A `str` without a pattern ends at the first occurrence of the text after its hole.
 
     Raises:
-        GrammarError: a brace, a name or a regex that makes no sense; a hole without a keyword, or the reverse.
+        GrammarError: a brace, name or regex is wrong, or a hole and the keyword arguments do not match.
 
     Example:
         >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"Paris", 1: b": ", 2: b"2", 3: b""}, eos_token_ids=[3])
@@ -72,22 +72,22 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class _Reader:
-    """Reads a pattern from left to right."""
+    """A reader of a template, from left to right."""
 
     def __init__(self, pattern: str, holes: dict[str, Any]) -> None:
         if not isinstance(pattern, str):
-            raise GrammarError(f"a template is a text, not {type(pattern).__name__}")
+            raise GrammarError(f"a template is a string, not {type(pattern).__name__}")
         self._pattern = pattern
         try:
             pattern.encode()
         except UnicodeEncodeError as error:
-            raise self._fail("half a surrogate pair cannot be written", error.start) from error
+            raise self._fail("a lone surrogate cannot be written", error.start) from error
         self._holes = holes
         self._names: set[str] = set()
         self._at = 0
 
     def parts(self) -> list[str | Hole]:
-        """The texts and the holes, in order."""
+        """Return the fixed texts and the holes, in order."""
         found: list[str | Hole] = []
         text: list[str] = []
         while self._at < len(self._pattern):
@@ -118,7 +118,7 @@ class _Reader:
             self._at += 1
             if name.group() not in self._holes:
                 raise self._fail(
-                    f"nothing says what the hole {name.group()!r} holds",
+                    f"the hole {name.group()!r} has no type",
                     began,
                     hint=f"write {{{name.group()}:regex}}, or give template({name.group()}=…) a type",
                 )
@@ -139,7 +139,7 @@ class _Reader:
         return regex
 
     def _end_of_regex(self, began: int) -> int:
-        """Where the brace is that closes a hole: one of no pair, not escaped, and not in a class."""
+        """Return the position of the brace that closes a hole: unpaired, not escaped, not in a character class."""
         depth = 1
         at = self._at + 1
         while at < len(self._pattern):
@@ -153,10 +153,10 @@ class _Reader:
                 if depth == 0:
                     return at
             at += 1
-        raise self._fail("a hole that is not closed", began, hint="write {{ for a brace")
+        raise self._fail("a hole is not closed", began, hint="write {{ for a brace")
 
     def _end_of_class(self, at: int) -> int:
-        """Where the bracket is that closes a class of characters; the end of the pattern where there is none."""
+        """Return the position of the bracket that closes a character class, or the end of the pattern."""
         at += 2 if self._pattern.startswith("^", at + 1) else 1
         if self._pattern.startswith("]", at):
             at += 1

@@ -20,7 +20,7 @@ from structgen import cli
 from structgen.diagnostics.trace import MIN_REFUSED_PROBABILITY, RefusedToken, Step, Trace
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-TEMPLATE = pathlib.Path(structgen.__file__).with_name("diagnostics") / "trace.html"
+TEMPLATE = pathlib.Path(structgen.__file__).parent / "diagnostics" / "trace.html"
 
 
 class Answer(pydantic.BaseModel):

@@ -191,7 +191,7 @@ BROKEN = [
     ("{a:(}", 1, "regex"),
     ("{a:x} {a:y}", 7, "second"),
     ("{x:y}", 1, "keyword"),
-    ("{y}", 1, "nothing says"),
+    ("{y}", 1, "has no type"),
     ("no hole", 0, "no hole 'x'"),
 ]
 

@@ -103,3 +103,12 @@ def test_names_of_the_pages_exist():
         for name in re.findall(r"\bstructgen\.([A-Za-z_]\w*)", text):
             known = name in structgen.__all__ or (ROOT / "structgen" / name).exists()
             assert known or (ROOT / "structgen" / f"{name}.py").exists(), (page, name)
+
+
+def test_modules_of_the_architecture_page_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text))
+    assert len(named) > 20
+    for name in named:
+        rooms = [ROOT, ROOT / "structgen", *(ROOT / "structgen").glob("*/")]
+        assert any((folder / name).exists() for folder in rooms), name

@@ -39,12 +39,15 @@ def indented_tables(productions: Productions, *, accepts_empty: bool) -> Grammar
         accepts_empty=accepts_empty,
         lazy=((productions.start, _NO_MARGIN),),
         source=rules,
+        describer=rules,
         lookaheads=rules.lookaheads,
     )
 
 
 class IndentedRules:
-    """A `RuleSource` whose keys are pairs of a nonterminal and, where its texts depend on it, the margin.
+    """The `RuleSource` and `Describer` of a grammar with margins.
+
+    A key is the number of a nonterminal and, where its texts depend on it, the margin.
 
     Args:
         productions: the normal form, with its marks.
@@ -113,11 +116,11 @@ class IndentedRules:
         raise NotImplementedError
 
     def words(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
-        """Return no words: messages describe the terminals themselves."""
+        """Return no words: the engine shows the terminal itself."""
         return "", ""
 
-    def place(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> str:
-        """Return the name of the rule, as the location for messages."""
+    def location(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> str:
+        """Return the name of a nonterminal's rule."""
         name: str = self._names[key[0]]
         return name
 
