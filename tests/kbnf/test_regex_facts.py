@@ -1,4 +1,4 @@
-"""Whether a regex matches the empty text, what else, and anything at all."""
+"""Facts of regexes: whether they match the empty text, another text, or nothing."""
 
 from hypothesis import given
 from hypothesis import strategies as st

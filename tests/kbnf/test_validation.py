@@ -1,4 +1,4 @@
-"""What a grammar must satisfy besides its syntax."""
+"""Checks of a grammar besides its syntax."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each pass of the normal form by itself: it keeps the language, and does what it is for."""
+"""Each pass of the normal form by itself: it keeps the language and has its effect."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""Reading KBNF: the whole syntax, the errors with their places, and texts made to hurt."""
+"""Reading KBNF: the whole syntax, errors with line and column, and hostile texts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Writing KBNF: what is read back is the same tree, or, where KBNF has no words for it, the same language."""
+"""Writing KBNF: the text is read back as the same tree or, where KBNF has no syntax for it, the same language."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

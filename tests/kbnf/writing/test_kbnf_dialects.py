@@ -1,4 +1,4 @@
-"""Between today's words and the older ones."""
+"""Translations between today's dialect of KBNF and the older one."""
 
 import pytest
 
