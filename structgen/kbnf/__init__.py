@@ -1,1 +1,1 @@
-"""KBNF: its tree, reading and writing it, and the normal form that the engine takes."""
+"""KBNF, the notation of grammars: its tree, readers, writers, and the normal form that the engine takes."""

@@ -1,4 +1,36 @@
-"""The syntax tree of a KBNF grammar. Trees are immutable by convention, and compare by value."""
+r"""The syntax tree of a KBNF grammar, one class for each construct of the notation.
+
+    notation                 node                                 example, and texts that it matches
+    -----------------------  -----------------------------------  ------------------------------------------
+    'text'  "text"           Literal(data)                        'ab'                     ab
+    #'regex'                 RegexTerminal(regex)                 #'[0-9]+'                0, 42, 007
+    #e'regex'                RegexTerminal(…, kind="e")           #e'.*;'                  a;  (its first match)
+    #ex'regex'               RegexTerminal(…, kind="ex")          #ex'\n'                  a line of text
+    #substrs'text'           SubstringsTerminal(text)             #substrs'cat'            c, at, cat, and ''
+    name                     Reference(name)                      digit                    the texts of the rule
+    x y   x, y               Sequence(parts)                      'a' 'b'                  ab
+    x | y                    Choice(parts)                        'a' | 'b'                a, b
+    x?   [x]                 Option(body)                         'a'?                     a, and ''
+    x*   {x}                 ZeroOrMore(body)                     'a'*                     '', a, aa
+    x+                       OneOrMore(body)                      'a'+                     a, aa
+    (x)                      the node of x                        ('a' | 'b') 'c'          ac, bc
+    (none)                   Bounded(body, min, max)              'a' two or three times   aa, aaa
+    name ::= x;              Rule(name, body)                     digit ::= #'[0-9]';
+
+Not in the published package (`kbnf`), but read and matched here:
+
+    x - y                    Difference(left, right)              #'[a-z]+' - 'if'         a, iff, but not if
+    !x                       NotFollowedBy(body)                  'a' !#'[0-9]'            a, where no digit is next
+    margin!                  Margin()                             margin! 'x'              x after the block's indent
+    indented!(x)             Indented(body)                       indented!(line+)         lines indented further
+
+Of older releases of `kbnf`:
+
+    any!                     AnyText()                            any!                     any text
+    except!('x')             Except(excluded, limit)              except!('"') '"'         text up to a quote
+
+Trees are immutable by convention, and compare by value. A node does not know its position in the text.
+"""
 
 from __future__ import annotations
 
@@ -31,19 +63,19 @@ __all__ = [
 
 @dataclass(slots=True, unsafe_hash=True)
 class Literal:
-    """`'…'`: exactly these bytes."""
+    """A literal `'…'`: exactly these bytes."""
 
     data: bytes
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class RegexTerminal:
-    """`#'…'` and its kin.
+    """A regex `#'…'`, `#e'…'` (ends at its first match) or `#ex'…'` (text in which the regex matches nowhere).
 
     Attributes:
-        regex: what it matches, as a whole: for `#e` already wrapped in `Early`, for `#ex` already complemented.
-        source: the pattern as written in the grammar (Rust's syntax), or None when the tree was built by a program;
-            the printer then writes the language of `regex` in KBNF by other means.
+        regex: the texts of the terminal: for `#e` already wrapped in `Early`, for `#ex` already complemented.
+        source: the pattern as written in the grammar (Rust's syntax), or None for a tree that a program built; the
+            printer then writes the language of `regex` in KBNF by other means.
         kind: "" for `#'…'`, "e" for `#e'…'`, "ex" for `#ex'…'`.
     """
 
@@ -54,23 +86,23 @@ class RegexTerminal:
 
 @dataclass(slots=True, unsafe_hash=True)
 class SubstringsTerminal:
-    """`#substrs'…'`: a substring of the text, the empty one too."""
+    """A terminal `#substrs'…'`: any substring of the text, the empty one included."""
 
     text: str
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class AnyText:
-    """`any!` of older releases: text without end or bound."""
+    """`any!` of older releases: any text."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Except:
-    """`except!(…)` of older releases: text up to, not into, the first occurrence of an excluded string.
+    """`except!(…)` of older releases: text before the first occurrence of an excluded string.
 
     Attributes:
         excluded: a literal, or a reference to a nonterminal that is an alternation of literals.
-        limit: how many bytes at most, or None.
+        limit: the largest number of bytes, or None.
     """
 
     excluded: Literal | Reference
@@ -79,50 +111,52 @@ class Except:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Reference:
-    """A nonterminal, by name."""
+    """A use of a nonterminal, by name."""
 
     name: str
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Sequence:
-    """One after the other. `Sequence(())` is the empty text; otherwise at least two parts."""
+    """Parts one after the other: at least two, or none for the empty text."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Choice:
-    """Any one of at least two."""
+    """Alternatives, at least two."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Option:
-    """`[x]`, `x?`."""
+    """An optional part, `[x]` or `x?`."""
 
     body: Expression
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class ZeroOrMore:
-    """`{x}`, `x*`."""
+    """A repetition `{x}` or `x*`."""
 
     body: Expression
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class OneOrMore:
-    """`x+`."""
+    """A repetition `x+`."""
 
     body: Expression
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Bounded:
-    """Between `min` and `max` times (None: no bound). Not in KBNF's syntax: the printer and the normal form write it
-    as rules whose number grows with the logarithm of the bounds.
+    """A repetition between `min` and `max` times (None: no bound).
+
+    KBNF has no syntax for it: the printer and the normal form write it as rules, whose number grows with the logarithm
+    of the bounds.
     """
 
     body: Expression
@@ -132,7 +166,7 @@ class Bounded:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Difference:
-    """`x - y`: a text of `x` that is none of `y`; both regular. Not in the published package."""
+    """A difference `x - y`: a text of `x` that is not one of `y`; both are regular."""
 
     left: Expression
     right: Expression
@@ -140,21 +174,19 @@ class Difference:
 
 @dataclass(slots=True, unsafe_hash=True)
 class NotFollowedBy:
-    """`!x`: no text, at a place where none of some characters comes next. Not in the published package."""
+    """A look-ahead `!x`: the empty text, where the next character is none of `x`."""
 
     body: Expression
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Margin:
-    """`margin!`: the white space that the lines of this block begin with, none outside of `indented!`. Not in the
-    published package.
-    """
+    """`margin!`: the white space that the lines of the current block begin with; empty outside of `indented!`."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Indented:
-    """`indented!(x)`: `x`, with a margin wider by one to eight spaces or a tab. Not in the published package."""
+    """A block `indented!(x)`: `x` with a margin that is wider by one to eight spaces or a tab."""
 
     body: Expression
 
@@ -181,7 +213,7 @@ Expression = (
 
 @dataclass(slots=True, unsafe_hash=True)
 class Rule:
-    """`name ::= body;`. A name defined by several rules has all their bodies as alternatives."""
+    """A rule `name ::= body;`. A name that several rules define has all their bodies as alternatives."""
 
     name: str
     body: Expression
@@ -193,7 +225,7 @@ class Grammar:
 
     Attributes:
         rules: in the order of the text.
-        start: name of the start nonterminal.
+        start: the name of the start nonterminal.
     """
 
     rules: tuple[Rule, ...]
@@ -201,5 +233,5 @@ class Grammar:
 
     @classmethod
     def of_regex(cls, regex: Regex) -> Grammar:
-        """The grammar whose texts are those of a regex."""
+        """Return the grammar whose texts are those of a regex."""
         return cls((Rule("start", RegexTerminal(regex)),))

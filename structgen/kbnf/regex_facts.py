@@ -1,28 +1,28 @@
-"""What the normal form asks of a regex: whether it matches the empty text, what else, whether anything at all, and
-whether it is the same as another.
+"""Facts of a regex that its tree tells without an automaton: nullable or not, empty or not, equal to another or not.
 
-All works on the tree, iteratively; what rewrites it keeps its shape, so that a counted class stays one.
+The normal form needs these for every terminal. `without_empty` removes the empty text from a regex and keeps the shape
+of its tree, so that a counted class stays one: `[a-z]{0,9}` becomes `[a-z]{1,9}`. Everything is iterative.
 """
 
 from __future__ import annotations
 
 from structgen.engine.regex import tree as rx
 
-__all__ = ["can_match", "post_order", "survey", "text_units", "without_empty"]
+__all__ = ["post_order", "survey", "text_units", "without_empty"]
 
-# Taking the empty text out of a sequence of n nullable parts writes n(n+1)/2 parts; past this a difference is smaller.
-_LONGEST_REWRITTEN_SEQUENCE = 4
-_MANY_UNITS = 1000
+# Removing the empty text from a sequence of n nullable parts writes n(n+1)/2 parts; past this a difference is smaller.
+_MAX_REWRITTEN_PARTS = 4
+_MAX_FEW_UNITS = 1000  # texts or units in the tables of a regex that still count as few
 
 
 def post_order(regex: rx.Regex) -> list[rx.Regex]:
-    """All nodes, each after its children; one that is part of several others is listed once."""
+    """Return all nodes, each after its children; a node that is part of several others is listed once."""
     stack: list[rx.Regex | None] = [regex]
     out: list[rx.Regex] = []
     known: set[int] = set()
     while stack:
         node = stack.pop()
-        if node is None:  # what stands below it has its children in the list
+        if node is None:  # all children of the next entry are in the list
             out.append(stack.pop())  # type: ignore[arg-type]
             continue
         children = _children(node)
@@ -44,36 +44,32 @@ def _children(node: rx.Regex) -> tuple[rx.Regex, ...]:
     return ()
 
 
-def can_match(regex: rx.Regex) -> bool | None:
-    """Whether the regex matches anything; None where only a search of its automaton could tell."""
-    return survey(regex)[1]
-
-
 def survey(regex: rx.Regex) -> tuple[dict[int, bool], bool | None, tuple[object, ...]]:
-    """All that is known of a regex from its tree, in one pass.
+    """Return all that the tree tells of a regex, in one pass.
 
     Returns:
-        for each node (by `id`) whether it matches the empty text; `can_match` of the whole; and the tree as a flat
-        tuple, equal for equal trees and for no others: its different nodes in post-order, each with its type, its
-        content and the places of its children.
+        Three facts. For each node (by `id`) whether it matches the empty text. Whether the whole matches any text;
+        None where only a search of its automaton could tell. And the tree as a flat tuple, equal for equal trees and
+        for no others: its different nodes in post-order, each with its type, its content and the numbers of its
+        children.
     """
     nullable: dict[int, bool] = {}
     matches: dict[int, bool | None] = {}
-    places: dict[tuple[object, ...], int] = {}
-    place_of: dict[int, int] = {}
+    numbers: dict[tuple[object, ...], int] = {}
+    number_of: dict[int, int] = {}
     for node in post_order(regex):
         empty, some, content = _facts(node, nullable, matches)
         nullable[id(node)] = empty
         matches[id(node)] = some
-        key = (type(node), content, *(place_of[id(child)] for child in _children(node)))
-        place_of[id(node)] = places.setdefault(key, len(places))
-    return nullable, matches[id(regex)], tuple(places)
+        key = (type(node), content, *(number_of[id(child)] for child in _children(node)))
+        number_of[id(node)] = numbers.setdefault(key, len(numbers))
+    return nullable, matches[id(regex)], tuple(numbers)
 
 
 def _facts(
     node: rx.Regex, nullable: dict[int, bool], matches: dict[int, bool | None]
 ) -> tuple[bool, bool | None, object]:
-    """One node, whose children are known: nullable, can match, and its own content."""
+    """Return the facts of a node whose children are known: nullable, can match, and its own content."""
     if isinstance(node, rx.Literal):
         return not node.data, True, node.data
     if isinstance(node, rx.ByteSet):
@@ -104,18 +100,18 @@ def _facts(
 
 
 def text_units(regex: rx.Regex) -> int:
-    """How many texts the tables in the regex have, and how many units its texts, where these are many."""
+    """Return the number of texts and units in the tables of a regex if these are many, else 0."""
     found = 0
     for node in post_order(regex):
         if isinstance(node, rx.LiteralSet):
             found += len(node.texts)
         elif isinstance(node, (rx.Runs, rx.Substrings)):
             found += len(node.units)
-    return found if found > _MANY_UNITS else 0
+    return found if found > _MAX_FEW_UNITS else 0
 
 
 def without_empty(regex: rx.Regex) -> rx.Regex:
-    """What the regex matches, but not the empty text: `[a-z]{0,9}` becomes `[a-z]{1,9}`."""
+    """Return the regex without the empty text: `[a-z]{0,9}` becomes `[a-z]{1,9}`."""
     nullable = survey(regex)[0]
     if not nullable[id(regex)]:
         return regex
@@ -126,7 +122,7 @@ def without_empty(regex: rx.Regex) -> rx.Regex:
 
 
 def _without_empty(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
-    """One step of `without_empty`, for a node that is nullable; its children's are known."""
+    """Return a nullable node without the empty text, given its children without it."""
     if isinstance(node, (rx.Literal, rx.Early)):
         return rx.NOTHING
     if isinstance(node, rx.LiteralSet):
@@ -139,9 +135,9 @@ def _without_empty(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
     if isinstance(node, rx.Complement):
         return rx.Complement(rx.choice(node.body, rx.EMPTY))
     if isinstance(node, rx.Intersection):
-        # One part without the empty text is enough; a complement would grow, so rather another.
+        # It is enough to change one part. A complement would grow, so another part is preferred.
         index = next((i for i, part in enumerate(node.parts) if not isinstance(part, rx.Complement)), 0)
         return rx.intersection(*(known[id(part)] if i == index else part for i, part in enumerate(node.parts)))
-    if isinstance(node, rx.Sequence) and len(node.parts) <= _LONGEST_REWRITTEN_SEQUENCE:
+    if isinstance(node, rx.Sequence) and len(node.parts) <= _MAX_REWRITTEN_PARTS:
         return rx.choice(*(rx.sequence(known[id(part)], *node.parts[i + 1 :]) for i, part in enumerate(node.parts)))
     return rx.difference(node, rx.EMPTY)

@@ -1,31 +1,99 @@
-"""The regex of an expression that is regular: what stands in a difference, or behind a look-ahead's `!`."""
+"""Regexes of the parts of a KBNF grammar that are regular.
+
+Two kinds of expressions need one: terminals that are no plain regex (`#ex'…'`, `any!`, `except!(…)`, `#substrs'…'`),
+and expressions in a position where only a regular language may stand, that is both sides of `x - y` and the operand of
+`!x`. `regular` turns any such expression into one regex, nonterminals included as long as they do not recurse:
+
+    number ::= digit+;  digit ::= #'[0-9]';
+    regular(number - '0')  ->  [0-9]+ minus 0
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import union_of
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import children_of
-from structgen.kbnf.text_without import any_text, text_except
 from structgen.kbnf.validation import excluded_strings
 
-__all__ = ["character_set", "regular"]
+__all__ = ["any_text", "character_set", "regular", "substrings", "text_except", "text_without"]
+
+_ALL_BYTES = (1 << 256) - 1
+_ANY_BYTE = rx.ByteSet(_ALL_BYTES)
+
+
+def any_text() -> rx.Regex:
+    """Return the regex of `any!`: any bytes, or none (the older package worked on bytes; *read*, not tried)."""
+    return rx.ANY_BYTES
+
+
+def substrings(text: str) -> rx.Regex:
+    """Return the regex of `#substrs'…'`; like the published package it cuts between any two bytes."""
+    data = text.encode()
+    return rx.Substrings(tuple(data[index : index + 1] for index in range(len(data))))
+
+
+def text_without(regex: rx.Regex) -> rx.Regex:
+    r"""Return the regex of `#ex'…'`: a non-empty run of bytes in which the regex matches nowhere.
+
+    As the published package does (0.4.2, tried): the text is of bytes, not of characters (`#ex'a'` accepts `\xff`); it
+    is not empty; a regex that matches the empty text matches everywhere, so that no text is left.
+
+    Args:
+        regex: the regex that must not occur, anchored at both ends.
+    """
+    byte_set = _single_bytes(regex)
+    if byte_set is not None:
+        return rx.plus(rx.ByteSet(_ALL_BYTES & ~byte_set))
+    return rx.intersection(rx.plus(_ANY_BYTE), rx.Complement(rx.sequence(rx.ANY_BYTES, regex, rx.ANY_BYTES)))
+
+
+def text_except(excluded: Sequence[bytes], limit: int | None) -> rx.Regex:
+    r"""Return the regex of `except!(…)`: bytes, or none, in which no excluded string occurs.
+
+    As the older package documents it: `except!('\n\n') '\n\n'` does allow `\n\n\n`, where the first `\n` is the text;
+    the limit counts bytes; a byte that is not UTF-8 is allowed.
+
+    Args:
+        excluded: the strings, none empty.
+        limit: the largest number of bytes, or None.
+    """
+    found = rx.literal_set(excluded)
+    byte_set = _single_bytes(found)
+    if byte_set is not None:
+        return rx.Repeat(rx.ByteSet(_ALL_BYTES & ~byte_set), 0, limit)
+    text = rx.Repeat(_ANY_BYTE, 0, limit)
+    return rx.intersection(text, rx.Complement(rx.sequence(rx.ANY_BYTES, found, rx.ANY_BYTES)))
+
+
+def _single_bytes(regex: rx.Regex) -> int | None:
+    """Return the mask of a regex that is a set of single bytes (as in `ByteSet.mask`), else None."""
+    if isinstance(regex, rx.ByteSet):
+        return regex.mask
+    if isinstance(regex, rx.Literal) and len(regex.data) == 1:
+        return 1 << regex.data[0]
+    if isinstance(regex, rx.LiteralSet) and all(len(text) == 1 for text in regex.texts):
+        return sum(1 << text[0] for text in regex.texts)
+    if isinstance(regex, rx.Chars) and all(last < 0x80 for _, last in regex.ranges):
+        return sum((1 << (last + 1)) - (1 << first) for first, last in regex.ranges)
+    return None
 
 
 def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex:
-    """The regex of an expression.
+    """Return the regex of an expression.
 
     Args:
         expression: made of terminals, and of nonterminals that do not lead back to themselves.
         grouped: all rules' bodies by name.
 
     Raises:
-        GrammarError: a nonterminal is recursive or not defined, or something has no regex.
+        GrammarError: a nonterminal is recursive or not defined, or the expression holds `!`, `margin!` or `indented!`.
     """
     known: dict[int, rx.Regex] = {}
-    names: dict[str, rx.Regex | None] = {}  # None while the name's bodies are looked at
+    names: dict[str, rx.Regex | None] = {}  # None while the bodies of the name are being translated
     stack: list[tuple[ast.Expression, bool]] = [(expression, False)]
     while stack:
         node, parts_done = stack.pop()
@@ -45,7 +113,7 @@ def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expre
             found = names[node.name]
             if found is None:
                 raise GrammarError(
-                    f"the nonterminal {node.name!r} is recursive, and stands where only a regular language may",
+                    f"the nonterminal {node.name!r} is recursive, where only a regular language is possible",
                     hint="write it as a regex",
                 )
             known[id(node)] = found
@@ -60,13 +128,13 @@ def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expre
 
 
 def _regex(node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex:
-    """One node's, given those of its children."""
+    """Return the regex of one node, given those of its children."""
     if isinstance(node, ast.Literal):
         return rx.Literal(node.data)
     if isinstance(node, ast.RegexTerminal):
         return node.regex
     if isinstance(node, ast.SubstringsTerminal):
-        return rx.Substrings(tuple(bytes([byte]) for byte in node.text.encode()))
+        return substrings(node.text)
     if isinstance(node, ast.AnyText):
         return any_text()
     if isinstance(node, ast.Except):
@@ -86,11 +154,11 @@ def _regex(node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Se
     if isinstance(node, ast.Difference):
         return rx.difference(*parts)
     word = {ast.NotFollowedBy: "a look-ahead", ast.Margin: "margin!", ast.Indented: "indented!"}[type(node)]
-    raise GrammarError(f"{word} stands where only a regular language may")
+    raise GrammarError(f"{word} is used where only a regular language is possible")
 
 
 def character_set(regex: rx.Regex) -> rx.Regex | None:
-    """A regex that matches single characters only, as a class of them; None where it matches anything else."""
+    """Return a regex that matches single characters only as one class; None if it matches anything else."""
     ranges: list[tuple[int, int]] = []
     stack = [regex]
     while stack:
@@ -109,14 +177,4 @@ def character_set(regex: rx.Regex) -> rx.Regex | None:
             ranges.extend((byte, byte) for byte in range(0x80) if node.mask >> byte & 1)
         else:
             return None
-    return rx.Chars(tuple(_joined(ranges))) if ranges else None
-
-
-def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if out and first <= out[-1][1] + 1:
-            out[-1] = (out[-1][0], max(last, out[-1][1]))
-        else:
-            out.append((first, last))
-    return out
+    return rx.Chars(union_of(ranges)) if ranges else None

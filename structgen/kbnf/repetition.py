@@ -1,7 +1,11 @@
-"""`x` between m and n times, in rules whose number is logarithmic in n.
+"""Counted repetitions as rules: `x` between m and n times, in a number of rules that is logarithmic in n.
 
-The printer and the normal form use the same expansion, each with its own way to make a rule. All counts of one symbol
-share the same blocks of 2, 4, 8, … copies, so that an Earley set predicts each block once, whatever counts it is in.
+    E2 ::= x x;   E4 ::= E2 E2;            exactly 6:    E4 E2
+    U1 ::= x?;    U3 ::= U1 | E2 U1;       at most 5:    U5 ::= U3 | E4 U1;
+
+`E` are blocks of exactly 2, 4, 8, … copies, `U` of at most 1, 3, 7, … copies. All counts of one symbol share the same
+blocks, so that an Earley set predicts each block once, whatever counts it is part of. The printer and the normal form
+use the same expansion, each with its own way to make a rule.
 """
 
 from __future__ import annotations
@@ -13,18 +17,18 @@ __all__ = ["CountedRules"]
 
 S = TypeVar("S", bound=Hashable)
 
-# Up to this many copies are written out: the rules that would save them cost more items than they save.
-_COPIES = 3
+# Copies that are written out: up to this many, rules would cost more items than they save.
+_MAX_COPIES = 3
 
 
 class CountedRules(Generic[S]):
-    """Makes the rules of counted repetitions, and makes each only once.
+    """The rules of counted repetitions, each made once.
 
-    Every count within the bounds is derived, in one way only (as far as the body's own are), and no other.
+    Exactly the counts within the bounds are derived, each in one way only.
 
     Args:
         rule: makes a nonterminal out of bodies (sequences of symbols; an empty one is the empty text).
-        unbounded: makes a symbol for a symbol any number of times, none included.
+        unbounded: makes a symbol for any number of copies of a symbol, none included.
     """
 
     def __init__(self, rule: Callable[[list[tuple[S, ...]]], S], unbounded: Callable[[S], S]) -> None:
@@ -36,30 +40,30 @@ class CountedRules(Generic[S]):
         self._up_to: dict[tuple[S, int], S] = {}
 
     def between(self, symbol: S, minimum: int, maximum: int | None) -> tuple[S, ...]:
-        """A sequence of symbols for `symbol`, at least `minimum` and at most `maximum` times (None: no bound)."""
+        """Return symbols for `symbol` at least `minimum` and at most `maximum` times (None: no bound)."""
         head = self.exactly(symbol, minimum)
         if maximum is None:
             return (*head, self._unbounded(symbol))
         return head + self.up_to(symbol, maximum - minimum)
 
     def exactly(self, symbol: S, count: int) -> tuple[S, ...]:
-        """`symbol` `count` times: the blocks of the count's binary digits, the largest first."""
-        if count <= _COPIES:
+        """Return symbols for `count` copies: the blocks of the count's binary digits, the largest first."""
+        if count <= _MAX_COPIES:
             return (symbol,) * count
         return tuple(self._block(symbol, size) for size in reversed(range(count.bit_length())) if count >> size & 1)
 
     def _block(self, symbol: S, size: int) -> S:
-        """`2**size` copies: `E(2n) ::= E(n) E(n)`."""
+        """Return the block of `2**size` copies: `E(2n) ::= E(n) E(n)`."""
         blocks = self._blocks.setdefault(symbol, [symbol])
         while len(blocks) <= size:
             blocks.append(self._rule([(blocks[-1], blocks[-1])]))
         return blocks[size]
 
     def up_to(self, symbol: S, count: int) -> tuple[S, ...]:
-        """`symbol` at most `count` times.
+        """Return symbols for at most `count` copies.
 
-        With p the largest power of two that is not more than `count + 1`: at most p - 1 copies, or p and then at most
-        the rest: `U(n) ::= U(p-1) | E(p) U(n-p)`. The alternatives share no count.
+        Let p be the largest power of two that is at most `count + 1`. There are at most p - 1 copies, or p and then at
+        most the rest: `U(n) ::= U(p-1) | E(p) U(n-p)`. No count is in both alternatives.
         """
         rests = []
         while count & (count + 1):
@@ -75,7 +79,7 @@ class CountedRules(Generic[S]):
         return tail
 
     def _full(self, symbol: S, size: int) -> S:
-        """At most `2**size - 1` copies, `size` being at least 1: `U(2n-1) ::= U(n-1) | E(n) U(n-1)`."""
+        """Return the block of at most `2**size - 1` copies, `size >= 1`: `U(2n-1) ::= U(n-1) | E(n) U(n-1)`."""
         blocks = self._up_to_blocks.setdefault(symbol, [])
         while len(blocks) < size:
             half = (blocks[-1],) if blocks else ()

@@ -1,4 +1,4 @@
-"""Rebuilding a tree from its leaves up, without recursion."""
+"""Walks over a grammar's tree, and rebuilding it from its leaves up; without recursion, so that trees may be deep."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from structgen.kbnf import ast
 
-__all__ = ["children_of", "nodes_of", "rewrite", "sequence", "with_children"]
+__all__ = ["children_of", "group_rules", "nodes_of", "rewrite", "sequence", "with_children"]
 
 _UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
 
 
 def children_of(node: ast.Expression) -> tuple[ast.Expression, ...]:
-    """The expressions right below a node."""
+    """Return the expressions right below a node."""
     if isinstance(node, (ast.Sequence, ast.Choice)):
         return node.parts
     if isinstance(node, _UNARY):
@@ -23,7 +23,10 @@ def children_of(node: ast.Expression) -> tuple[ast.Expression, ...]:
 
 
 def nodes_of(body: ast.Expression) -> Iterator[ast.Expression]:
-    """A node and all below it, in no order; what occurs several times as the same object is looked into once."""
+    """Yield a node and all nodes below it, in no order.
+
+    The children of an object that occurs several times are yielded once.
+    """
     stack = [body]
     seen: set[int] = set()
     while stack:
@@ -35,8 +38,16 @@ def nodes_of(body: ast.Expression) -> Iterator[ast.Expression]:
         yield node
 
 
+def group_rules(grammar: ast.Grammar) -> dict[str, list[ast.Expression]]:
+    """Return for each name the bodies of all its rules, in the order of their first rules."""
+    grouped: dict[str, list[ast.Expression]] = {}
+    for rule in grammar.rules:
+        grouped.setdefault(rule.name, []).append(rule.body)
+    return grouped
+
+
 def sequence(symbols: Iterable[ast.Expression]) -> ast.Expression:
-    """One after the other; of none it is the empty text."""
+    """Return the sequence of some symbols; of none it is the empty text."""
     parts = tuple(symbols)
     if not parts:
         return ast.Literal(b"")
@@ -44,7 +55,7 @@ def sequence(symbols: Iterable[ast.Expression]) -> ast.Expression:
 
 
 def with_children(node: ast.Expression, children: list[ast.Expression]) -> ast.Expression:
-    """The node with other children; the node itself when they are the same objects."""
+    """Return the node with other children; the node itself if they are the same objects."""
     if all(new is old for new, old in zip(children, children_of(node))):
         return node
     if isinstance(node, (ast.Sequence, ast.Choice)):
@@ -63,12 +74,12 @@ def rewrite(
     change: Callable[[ast.Expression], ast.Expression],
     known: dict[int, ast.Expression] | None = None,
 ) -> ast.Expression:
-    """The tree with `change` applied to every node, children first.
+    """Return the tree with `change` applied to every node, children first.
 
     Args:
-        body: the tree. What occurs in it several times as the same object is changed once.
-        change: gives what stands in a node's place; the node's children have been changed already.
-        known: results by the `id` of the old nodes, to share them between trees that live as long as it.
+        body: the tree. An object that occurs in it several times is changed once.
+        change: returns the replacement of a node, whose children have been changed already.
+        known: results by the `id` of the old nodes, to share them between several trees, which must stay alive.
     """
     known = {} if known is None else known
     stack = [(body, False)]

@@ -1,4 +1,4 @@
-"""What a grammar that was read must still satisfy before it means anything."""
+"""Checks of a grammar that its syntax does not cover: names are defined, `except!` and repetitions make sense."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from difflib import get_close_matches
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.rewriting import nodes_of
+from structgen.kbnf.rewriting import group_rules, nodes_of
 
 __all__ = ["excluded_strings", "validate"]
 
-# Comparing a misspelt name with all others is quadratic in the worst case; a grammar of this size gets no suggestion.
-_NAMES_COMPARED = 2000
+# Names that a misspelt one is compared with. The comparison is quadratic in the worst case: larger grammars get no
+# suggestion.
+_MAX_NAMES_COMPARED = 2000
 
 
 def validate(grammar: ast.Grammar) -> None:
-    """Checks that names are defined, and that operators make sense.
+    """Check that all names are defined and that all operators make sense.
 
     Raises:
-        GrammarError: the start nonterminal or another is not defined; an `except!` excludes something else than plain
-            strings, or the empty string; a repetition's bounds are negative or the wrong way round.
+        GrammarError: a nonterminal is not defined; an `except!` excludes something other than plain strings, or the
+            empty string; the bounds of a repetition are negative or in the wrong order.
     """
-    grouped: dict[str, list[ast.Expression]] = {}
-    for rule in grammar.rules:
-        grouped.setdefault(rule.name, []).append(rule.body)
+    grouped = group_rules(grammar)
     if grammar.start not in grouped:
         hint = _suggestion(grammar.start, grouped) or f"a grammar begins at the rule {grammar.start!r}"
         raise GrammarError(f"the start nonterminal {grammar.start!r} is not defined", hint=hint)
@@ -40,14 +39,14 @@ def validate(grammar: ast.Grammar) -> None:
 
 
 def excluded_strings(node: ast.Except, grouped: Mapping[str, Sequence[ast.Expression]]) -> list[bytes]:
-    """The strings that an `except!` excludes.
+    """Return the strings that an `except!` excludes.
 
     Args:
         node: the `except!`.
         grouped: all rules' bodies by name.
 
     Raises:
-        GrammarError: it names something else than an alternation of plain strings, or the empty string.
+        GrammarError: it excludes something other than an alternation of plain strings, or the empty string.
     """
     if isinstance(node.excluded, ast.Literal):
         pending: list[ast.Expression] = [node.excluded]
@@ -66,10 +65,10 @@ def excluded_strings(node: ast.Except, grouped: Mapping[str, Sequence[ast.Expres
         elif isinstance(expression, ast.Literal) and expression.data:
             strings.append(expression.data)
         elif isinstance(expression, ast.Literal):
-            raise GrammarError("an except! excludes the empty string, and so every text")
+            raise GrammarError("an except! excludes the empty string, which is part of every text")
         else:
             raise GrammarError(
-                "an except! excludes something else than plain strings",
+                "an except! excludes something other than plain strings",
                 hint="give it a string, or a nonterminal that is an alternation of strings",
             )
     return strings
@@ -82,7 +81,7 @@ def _fail_undefined(name: str, rule: str, grouped: Mapping[str, object]) -> None
 
 
 def _suggestion(name: str, grouped: Mapping[str, object]) -> str:
-    if len(grouped) > _NAMES_COMPARED:
+    if len(grouped) > _MAX_NAMES_COMPARED:
         return ""
     close = get_close_matches(name, list(grouped), n=1)
     return f"did you mean {close[0]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""Grammars of programming languages, as KBNF files beside this module. See docs/languages.md."""
+"""Grammars of programming languages, as KBNF files beside this module; docs/languages.md describes them."""
 
 from __future__ import annotations
 

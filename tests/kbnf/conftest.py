@@ -14,7 +14,7 @@ from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.productions import Productions, TerminalTable
-from structgen.kbnf.text_without import any_text, text_except
+from structgen.kbnf.regular import any_text, text_except
 from structgen.kbnf.validation import excluded_strings
 
 ALPHABET = b"ab"

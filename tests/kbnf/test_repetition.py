@@ -1,4 +1,4 @@
-"""Counted repetition: exactly the counts asked for, in rules as few as the logarithm."""
+"""Counted repetitions as rules: exactly the required counts, in a logarithmic number of rules."""
 
 import pytest
 

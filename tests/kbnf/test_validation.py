@@ -1,4 +1,4 @@
-"""What a grammar must satisfy besides its syntax."""
+"""Checks of a grammar besides its syntax."""
 
 import pytest
 
@@ -20,9 +20,9 @@ from structgen.kbnf.validation import validate
         ),
         ("start ::= except!(x);", "in the rule 'start': the nonterminal 'x' in an except! is not defined"),
         ("start ::= except!('');", "in the rule 'start': an except! excludes the empty string"),
-        ("start ::= except!(x); x ::= 'a' 'b';", "excludes something else than plain strings"),
-        ("start ::= except!(x); x ::= 'a' | y; y ::= 'b';", "excludes something else than plain strings"),
-        ("start ::= except!(x); x ::= #'a';", "excludes something else than plain strings"),
+        ("start ::= except!(x); x ::= 'a' 'b';", "excludes something other than plain strings"),
+        ("start ::= except!(x); x ::= 'a' | y; y ::= 'b';", "excludes something other than plain strings"),
+        ("start ::= except!(x); x ::= #'a';", "excludes something other than plain strings"),
     ],
 )
 def test_errors(text, message):

@@ -1,4 +1,4 @@
-"""Random tokens that the masks of the languages' grammars allow: they never lead to a place without a way on."""
+"""Random tokens that the masks of the language grammars allow: a text can always be finished."""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
-r"""The tree of a pattern with assertions, as the parser builds it; `engine/regex_assertions.py` resolves it.
+r"""The tree of a pattern with assertions, as the parser builds it; `assertions.resolve` turns it into a regex.
 
-A regex tree says which texts match; an assertion says something about the text around a place. `\b` is no node of its
-own: it says that a word ends at a place and does not go on, or the other way round.
+A regex tree describes the texts that match. An assertion (`^`, `$`, look-ahead, look-behind, `\b`) is a condition on
+the text around a position. `Pattern` is a regex, or an `Asserting` node that has both kinds of parts:
+
+    ^a(?!b)c*      Asserting("sequence", (Asserting("begin"), Literal(b"a"), Asserting("look", …, negative=True), c*))
+
+`\b` has no node of its own: it is a choice of "a word character before and none after", and the opposite.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from structgen.engine.regex.unicode_classes import Ranges, negation_of, union_of
 
 __all__ = [
     "Asserting",
+    "CannotRepeat",
     "Pattern",
     "alternatives",
     "assertion",
@@ -27,23 +32,23 @@ __all__ = [
 
 @dataclass(slots=True, eq=False)
 class Asserting:
-    """A part of a pattern that holds an assertion.
+    """A part of a pattern with an assertion in it.
 
     Attributes:
         kind: "begin", "end", "end_or_newline" (Python's `$`), "look", "behind", "sequence", "choice", "repeat".
-        parts: what it is made of; for "look", "behind" and "repeat" one part.
-        min, max: of "repeat".
-        negative: of "look" and "behind".
-        begin: of "repeat", where it begins in the text, if that is known.
-        has_begin: a "begin" is in it, outside of look-behind.
-        has_refused_begin: a "begin" is in a negative look-ahead, so that it may match less at the begin of the text.
-        has_look: something that looks further ahead than one character is in it, an "end" apart.
-        has_near_look: a look at the next character is in it.
-        has_behind: a "behind" is in it, or a "repeat" with a look at the next character.
-        has_rounds: a "repeat" of more than one round is in it.
-        has_looking_rounds: one with a "look" of that kind is.
-        depth: nesting.
-        size: the number of nodes, each regex one; parts that are shared count wherever they stand.
+        parts: its parts; for "look", "behind" and "repeat" exactly one.
+        min, max: the counts of a "repeat".
+        negative: whether a "look" or "behind" is negative.
+        begin: the position of a "repeat" in the pattern, if it is known.
+        has_begin: it contains a "begin".
+        has_refused_begin: it contains a "begin" in a negative look-ahead, so it may match less where the text begins.
+        has_look: it contains a look-ahead over more than one character, or Python's `$`.
+        has_near_look: it contains a look-ahead at one character.
+        has_behind: it contains a "behind", or a "repeat" with a look-ahead at one character.
+        has_rounds: it contains a "repeat" of more than one round.
+        has_looking_rounds: it contains such a "repeat" with a look-ahead over more than one character.
+        depth: the depth of nesting.
+        size: the number of nodes, where a regex is one node; a shared part counts at each of its uses.
     """
 
     kind: str
@@ -85,8 +90,8 @@ class Asserting:
             self.has_refused_begin = True
 
     def _take_over(self, part: Asserting) -> None:
-        """What holds of a part holds of the whole."""
-        self.has_begin = self.has_begin or (part.has_begin and self.kind != "behind")
+        """Copy the facts of a part to the whole."""
+        self.has_begin = self.has_begin or part.has_begin
         self.has_refused_begin = self.has_refused_begin or part.has_refused_begin
         self.has_look = self.has_look or part.has_look
         self.has_near_look = self.has_near_look or part.has_near_look
@@ -100,8 +105,20 @@ class Asserting:
 Pattern = Regex | Asserting
 
 
+class CannotRepeat(Exception):
+    """A repeated group with assertions that is not supported; the parser adds the position.
+
+    Attributes:
+        begin: the position of the group in the pattern, if that is known; otherwise 0.
+    """
+
+    def __init__(self, message: str, part: Asserting) -> None:
+        super().__init__(message)
+        self.begin = part.begin
+
+
 def single_character(part: Pattern) -> Chars | None:
-    """The part as one character out of a set, if that is what it matches."""
+    """Return a part that matches single characters only as their set, else None."""
     if isinstance(part, Chars):
         return part
     if isinstance(part, Choice):
@@ -114,19 +131,19 @@ def single_character(part: Pattern) -> Chars | None:
 
 
 def assertion(kind: str) -> Asserting:
-    """An anchor: "begin", "end" or "end_or_newline"."""
+    """Return an anchor: "begin", "end" or "end_or_newline"."""
     return Asserting(kind)
 
 
 def look_ahead(body: Pattern, *, negative: bool) -> Pattern:
-    """`(?=body)`, or `(?!body)` if negative."""
+    """Return `(?=body)`, or `(?!body)` if negative."""
     if isinstance(body, Asserting) or body != NOTHING:
         return Asserting("look", (body,), negative=negative)
     return EMPTY if negative else NOTHING
 
 
 def join(*parts: Pattern) -> Pattern:
-    """One part after the other."""
+    """Return the parts one after the other."""
     if any(not isinstance(p, Asserting) and p == NOTHING for p in parts):
         return NOTHING
     out: list[Pattern] = []
@@ -145,7 +162,7 @@ def join(*parts: Pattern) -> Pattern:
 
 
 def alternatives(*parts: Pattern) -> Pattern:
-    """Any of the parts."""
+    """Return the choice between the parts."""
     plain = choice(*(p for p in parts if not isinstance(p, Asserting)))
     asserting = [p for p in parts if isinstance(p, Asserting)]
     if not asserting:
@@ -156,7 +173,7 @@ def alternatives(*parts: Pattern) -> Pattern:
 
 
 def repeated(body: Pattern, minimum: int, maximum: int | None) -> Pattern:
-    """`body` between `minimum` and `maximum` times."""
+    """Return `body` between `minimum` and `maximum` times."""
     if not isinstance(body, Asserting):
         return repeat(body, minimum, maximum)
     if maximum == 0:
@@ -165,17 +182,17 @@ def repeated(body: Pattern, minimum: int, maximum: int | None) -> Pattern:
 
 
 def look_behind(body: Pattern, *, negative: bool) -> Pattern:
-    """`(?<=body)`, or `(?<!body)` if negative."""
+    """Return `(?<=body)`, or `(?<!body)` if negative."""
     if isinstance(body, Asserting) or body != NOTHING:
         return Asserting("behind", (body,), negative=negative)
     return EMPTY if negative else NOTHING
 
 
 def word_boundary(word: Ranges, *, negative: bool, in_text: bool = False) -> Pattern:
-    r"""`\b`, or `\B` if negative.
+    r"""Return `\b`, or `\B` if negative.
 
     Args:
-        word: the characters of words.
+        word: the word characters.
         negative: whether it is `\B`.
         in_text: `\B` does not hold in the empty text (Python before 3.14).
     """

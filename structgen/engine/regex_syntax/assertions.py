@@ -1,12 +1,14 @@
-"""Patterns with anchors, look-ahead and look-behind, and how these become plain regexes.
+"""Resolves the anchors, look-ahead and look-behind of a pattern: the result is a plain regex.
 
-A regex tree says which texts match; an anchor or a look-ahead says something about the rest of the text, or about
-what came before. Both are resolved where the whole text is known: at the top of the pattern.
+An assertion depends on the text around it, so all are resolved at the top of the pattern, which is the whole text:
 
-`^` is resolved from the left. For each part there are two languages: what it matches at the begin of the text (P), and
-past it, where `^` never holds (Q). Then P(AB) = P(A)·Q(B) ∪ [A matches the empty text there]·P(B). `$` and look-ahead
-are resolved from the right: with K the language of all that follows a part, (?=X) leaves of K what begins with X,
-(?!X) the rest, and `$` leaves the empty text. Look-behind goes first, see `engine/regex_behind.py`.
+1. `^`, from the left. For each part there are two languages: P, its matches at the begin of the text, and Q, those at
+   any other position, where `^` never holds. Then P(AB) = P(A)·Q(B) ∪ [A matches the empty text there]·P(B).
+2. Look-behind and word boundaries, from the left (`look_behind`).
+3. `$` and look-ahead, from the right. Let K be the language of everything that may follow a position up to the end of
+   the text. (?=X) restricts K to the texts that begin with X, (?!X) to the others, and `$` to the empty text:
+
+       ^(?!ab)[a-z]+$      ->      [a-z]+ minus ab.*        with K = [a-z]+
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from structgen.engine.regex.tree import (
 from structgen.engine.regex.unicode_classes import Ranges, negation_of
 from structgen.engine.regex_syntax.assertion_tree import (
     Asserting,
+    CannotRepeat,
     Pattern,
     alternatives,
     join,
@@ -40,46 +43,38 @@ from structgen.engine.regex_syntax.edges import ANY_TEXT, beginning_with, is_nul
 from structgen.engine.regex_syntax.look_behind import without_behind
 from structgen.errors import GrammarError
 
-__all__ = ["CannotRepeat", "resolve"]
+__all__ = ["resolve"]
 
-MAX_ROUNDS = 16  # that are written out
-
-
-class CannotRepeat(Exception):
-    """A repeated look-ahead that no automaton is made of here.
-
-    Attributes:
-        part: what is repeated.
-    """
-
-    def __init__(self, reason: str, part: Asserting) -> None:
-        super().__init__(f"a group with look-ahead cannot be repeated {reason}")
-        self.part = part
+MAX_ROUNDS = 16  # of a repeated group that are written out
 
 
 def resolve(pattern: Pattern, *, anchored: bool) -> Regex:
-    """The texts that a pattern matches: as a whole, or somewhere in them.
+    """Return the regex of the texts that a pattern matches, as a whole or somewhere in them.
 
     Args:
-        pattern: nested no deeper than Python's stack allows.
+        pattern: a pattern that is nested no deeper than Python's stack allows.
         anchored: whether the pattern must match the whole text.
 
     Raises:
-        GrammarError: `^` in a negative look-ahead after something that cannot be told to be empty or not.
-        CannotRepeat: a repeated look-ahead whose rounds cannot be told apart.
+        GrammarError: `^` in a negative look-ahead follows a part with assertions that may be empty, or the
+            look-behinds are too many.
+        CannotRepeat: a repeated group with assertions is not supported, for instance because its rounds are ambiguous.
     """
     if not isinstance(pattern, Asserting):
         return pattern if anchored else sequence(ANY_TEXT, pattern, ANY_TEXT)
     whole = _at_begin(pattern if anchored else join(ANY_TEXT, pattern, ANY_TEXT))
     if isinstance(whole, Asserting) and whole.has_behind:
         if whole.has_looking_rounds:
-            raise CannotRepeat("beside look-behind, word boundaries, or repeated looks at one character", whole)
+            raise CannotRepeat(
+                "a group with look-ahead cannot be repeated beside look-behind, word boundaries or one-character looks",
+                whole,
+            )
         whole = without_behind(whole)
     return _before(whole, EMPTY)
 
 
 def _matches(regex: Regex, text: bytes) -> bool:
-    """Whether a regex matches a text."""
+    """Return whether a regex matches a text."""
     store = AutomatonStore()
     return store.matches(store.add(regex), text)
 
@@ -89,7 +84,7 @@ def _has_begin(part: Pattern) -> bool:
 
 
 def _empty_at_begin(part: Pattern) -> Pattern | None:
-    """What remains to be asserted when a part matches the empty text at the begin of the text; None if it cannot."""
+    """Return the assertions left where a part matches the empty text at the begin of the text; None if it cannot."""
     if not isinstance(part, Asserting):
         return EMPTY if is_nullable(part) else None
     if part.kind == "begin":
@@ -108,7 +103,7 @@ def _empty_at_begin(part: Pattern) -> Pattern | None:
 
 
 def _at_begin(part: Pattern) -> Pattern:
-    """What a part matches at the begin of the text, its `^` resolved."""
+    """Return the language P of a part: its matches at the begin of the text, with `^` resolved."""
     if not isinstance(part, Asserting) or not part.has_begin:
         return part
     if part.kind == "begin":
@@ -133,7 +128,7 @@ def _at_begin(part: Pattern) -> Pattern:
 
 
 def _sequence_at_begin(parts: tuple[Pattern, ...]) -> Pattern:
-    """P of a sequence: for each part, all before it empty, and all after it past the begin."""
+    """Return P of a sequence: for each part, the parts before it empty, and those after it past the begin."""
     found: list[Pattern] = []
     asserted: Pattern = EMPTY
     for number, part in enumerate(parts):
@@ -152,7 +147,7 @@ def _sequence_at_begin(parts: tuple[Pattern, ...]) -> Pattern:
 
 
 def _not_empty(part: Pattern) -> Pattern:
-    """What a part matches but for the empty text."""
+    """Return a part without the empty text."""
     if not isinstance(part, Asserting):
         return intersection(part, plus(ANY_CHAR)) if is_nullable(part) else part
     if _empty_at_begin(part) is None:
@@ -163,7 +158,7 @@ def _not_empty(part: Pattern) -> Pattern:
 
 
 def _past_begin(part: Pattern) -> Pattern:
-    """What a part matches past the begin of the text, where its `^` never hold."""
+    """Return the language Q of a part: its matches after the begin of the text, where `^` never holds."""
     if not isinstance(part, Asserting) or not part.has_begin:
         return part
     if part.kind == "begin":
@@ -179,7 +174,7 @@ def _past_begin(part: Pattern) -> Pattern:
 
 
 def _before(part: Pattern, rest: Regex) -> Regex:
-    """A part, then `rest`, which is all that follows to the end of the text."""
+    """Return a part followed by `rest`, the language of everything up to the end of the text."""
     if not isinstance(part, Asserting):
         return sequence(part, rest)
     if part.kind == "end":
@@ -216,18 +211,19 @@ def _before(part: Pattern, rest: Regex) -> Regex:
 
 
 def _rounds_before(part: Asserting, rest: Regex) -> Regex:
-    r"""A repetition of what looks further ahead, such as `((?!foo).)*`, then `rest`.
+    r"""Return a repeated group with a long look-ahead, such as `((?!foo).)*`, followed by `rest`.
 
-    With B what a round matches, its looks apart, let the texts of B*·`rest` fall into rounds in one way only. Then
-    those are left out in which some round sees what it refuses: B*·(B·B*·`rest` - body·B*·`rest`).
+    Let B be the texts of a round, its look-ahead ignored, and let every text of B*·`rest` divide into rounds in one way
+    only. Then the result is B*·`rest` without the texts in which some round fails its look-ahead:
+    B*·(B·B*·`rest` - body·B*·`rest`).
 
     Raises:
-        CannotRepeat: they may fall into rounds in several ways.
+        CannotRepeat: a text may divide into rounds in several ways.
     """
     body = part.parts[0]
     plain = _without_looks(body)
     if is_nullable(plain):
-        raise CannotRepeat("if it may be empty", part)
+        raise CannotRepeat("a group with look-ahead cannot be repeated if it may be empty", part)
     store = AutomatonStore()
     if part.min <= MAX_ROUNDS and store.is_empty(difference(sequence(plain, rest), rest)):
         for _ in range(part.min):  # more rounds match nothing that fewer do not
@@ -237,13 +233,15 @@ def _rounds_before(part: Asserting, rest: Regex) -> Regex:
     one = sequence(plain, after)
     for shorter, longer in ((plain, sequence(plain, plus(ANY_CHAR))), (rest, one)):
         if not store.is_empty(intersection(shorter, longer)):
-            raise CannotRepeat("where a text may fall into its rounds in several ways", part)
+            raise CannotRepeat(
+                "a group with look-ahead cannot be repeated where a text may fall into its rounds in several ways", part
+            )
     refused = difference(one, _before(body, after))
     return difference(sequence(repeat(plain, part.min, part.max), rest), sequence(star(plain), refused))
 
 
 def _without_looks(part: Pattern) -> Regex:
-    """What a part of looks at what follows matches, whether they hold or not."""
+    """Return a part with its look-ahead and anchors ignored."""
     if not isinstance(part, Asserting):
         return part
     if part.kind in ("choice", "sequence", "repeat"):
@@ -255,7 +253,7 @@ def _without_looks(part: Pattern) -> Regex:
 
 
 def _before_character(ranges: Ranges, negative: bool, rest: Regex) -> Regex:
-    """A look at the next character, then `rest`. Few regexes need an intersection for it."""
+    """Return `rest` restricted by its first character; mostly without an intersection."""
     if not negative:
         return beginning_with(rest, ranges)
     found = beginning_with(rest, negation_of(ranges))
@@ -263,7 +261,7 @@ def _before_character(ranges: Ranges, negative: bool, rest: Regex) -> Regex:
 
 
 def _past_end(part: Pattern) -> Regex:
-    """What a part without look-ahead matches where more text follows, so that its `$` never hold."""
+    """Return the matches of a part without look-ahead where more text follows, so that `$` never holds."""
     if not isinstance(part, Asserting):
         return part
     if part.kind == "end":

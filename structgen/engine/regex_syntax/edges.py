@@ -1,7 +1,9 @@
-"""What is plain to see of a regex: how long its texts are, and with which characters they begin and end.
+"""Cheap facts of a regex: the lengths of its texts, and the characters that they begin and end with.
 
-It saves intersections that would say nothing new, and alternatives that match nothing. Every answer errs to the safe
-side: a set may hold more characters than occur, lengths may be wider than they are.
+    edges("ab|c")      first {a, c}, last {b, c}, shortest 1, longest 2
+
+The facts save intersections that would have no effect, and alternatives that match nothing. They err on the safe side:
+a set may have more characters than occur, and the bounds of lengths may be too wide.
 """
 
 from __future__ import annotations
@@ -40,17 +42,17 @@ ANY_TEXT = star(ANY_CHAR)
 # Unicode's classes have hundreds of ranges, and a pattern has few classes.
 intersection_of = lru_cache(maxsize=256)(_intersection_of)
 
-NODES_SEEN = 300  # of a regex; past these nothing is known
-DEEPEST_SEEN = 50
+MAX_NODES = 300  # of a regex that are visited; past these nothing is known
+MAX_DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """What the texts of a regex have in common; `longest` None is without bound.
+    """Bounds on the texts of a regex.
 
     Attributes:
-        first, last: the characters that the texts but the empty one may begin and end with.
-        shortest, longest: the number of characters.
+        first, last: the characters that its non-empty texts may begin and end with.
+        shortest, longest: the least and the largest number of characters; `longest` is None without bound.
     """
 
     first: Ranges = ANY
@@ -64,13 +66,13 @@ _EMPTY = Edges((), (), 0, 0)
 
 
 def edges(regex: Regex) -> Edges:
-    """What is plain to see of a regex of whole characters."""
-    return _edges(regex, [NODES_SEEN], 0)
+    """Return the bounds of a regex of whole characters."""
+    return _edges(regex, [MAX_NODES], 0)
 
 
 def _edges(regex: Regex, left: list[int], depth: int) -> Edges:
     left[0] -= 1
-    if left[0] < 0 or depth > DEEPEST_SEEN:
+    if left[0] < 0 or depth > MAX_DEPTH:
         return _UNKNOWN
     match regex:
         case Literal(data):
@@ -109,7 +111,7 @@ def _edges_of_text(data: bytes) -> Edges:
 
 
 def _after(left: Edges, right: Edges) -> Edges:
-    """Of one regex after the other."""
+    """Return the bounds of one regex after the other."""
     return Edges(
         left.first if left.shortest else union_of([*left.first, *right.first]),
         right.last if right.shortest else union_of([*left.last, *right.last]),
@@ -119,7 +121,7 @@ def _after(left: Edges, right: Edges) -> Edges:
 
 
 def _any_of(parts: list[Edges]) -> Edges:
-    """Of any of some regexes."""
+    """Return the bounds of a choice."""
     bounds = [part.longest for part in parts if part.longest is not None]
     return Edges(
         union_of(r for part in parts for r in part.first),
@@ -130,7 +132,7 @@ def _any_of(parts: list[Edges]) -> Edges:
 
 
 def _all_of(parts: list[Edges]) -> Edges:
-    """Of what some regexes have in common."""
+    """Return the bounds of an intersection."""
     first, last = ANY, ANY
     for part in parts:
         first, last = intersection_of(first, part.first), intersection_of(last, part.last)
@@ -139,7 +141,7 @@ def _all_of(parts: list[Edges]) -> Edges:
 
 
 def not_empty(regex: Regex) -> Regex:
-    """What a regex matches but for the empty text."""
+    """Return a regex without the empty text."""
     if not is_nullable(regex):
         return regex
     if regex == Literal(b""):
@@ -150,7 +152,7 @@ def not_empty(regex: Regex) -> Regex:
 
 
 def ending_with(regex: Regex, ranges: Ranges) -> Regex:
-    """What a regex matches that ends with a character of a set."""
+    """Return the texts of a regex that end with a character of a set."""
     if regex == ANY_TEXT:
         return sequence(ANY_TEXT, Chars(ranges)) if ranges else NOTHING
     seen = edges(regex)
@@ -158,7 +160,7 @@ def ending_with(regex: Regex, ranges: Ranges) -> Regex:
 
 
 def beginning_with(regex: Regex, ranges: Ranges) -> Regex:
-    """What a regex matches that begins with a character of a set."""
+    """Return the texts of a regex that begin with a character of a set."""
     if regex == ANY_TEXT:
         return sequence(Chars(ranges), ANY_TEXT) if ranges else NOTHING
     seen = edges(regex)
@@ -166,7 +168,7 @@ def beginning_with(regex: Regex, ranges: Ranges) -> Regex:
 
 
 def _restricted(regex: Regex, seen: Edges, edge: Ranges, ranges: Ranges, within: Regex) -> Regex:
-    """A regex without its texts whose edge is none of the ranges."""
+    """Return the texts of a regex whose first or last character (`edge`) is in the ranges."""
     if seen.longest == 0 or not intersection_of(edge, ranges):
         return NOTHING
     if intersection_of(edge, ranges) == edge:
@@ -175,7 +177,7 @@ def _restricted(regex: Regex, seen: Edges, edge: Ranges, ranges: Ranges, within:
 
 
 def has_more_nodes(regex: Regex, most: int) -> bool:
-    """Whether a tree has more nodes than `most`; parts that are shared count wherever they stand."""
+    """Return whether a tree has more than `most` nodes; a shared part counts at each of its uses."""
     stack = [regex]
     while stack and most >= 0:
         most -= 1
@@ -188,8 +190,8 @@ def has_more_nodes(regex: Regex, most: int) -> bool:
 
 
 def is_nullable(regex: Regex) -> bool:
-    """Whether a regex matches the empty text. Looks no further than it must: mostly at the first part that does not."""
-    # Open nodes: what is left of their parts, the value of a part that decides, whether to negate the outcome.
+    """Return whether a regex matches the empty text; it visits no more nodes than needed for the answer."""
+    # Open nodes: their remaining parts, the value of a part that decides the node, whether to negate the outcome.
     stack: list[tuple[Iterator[Regex], bool, bool]] = []
     value = False
     node: Regex | None = regex
@@ -220,7 +222,7 @@ def is_nullable(regex: Regex) -> bool:
 
 
 def _leaf_is_nullable(leaf: Regex) -> bool:
-    """Whether a regex without parts matches the empty text."""
+    """Return whether a regex without parts matches the empty text."""
     match leaf:
         case Literal(data):
             return not data

@@ -1,10 +1,15 @@
-r"""Look-behind resolved from the left: a pattern as alternatives, each with what must precede it.
+r"""Look-behind and word boundaries, resolved from the left into look-ahead and plain regexes.
 
-A look-behind after a part is a condition on the end of that part's texts. Where these may be too short for it, what is
-left of the condition goes on to the part before: `a?(?<=ba)` is `(?<=b)a`, or `(?<=ba)` and nothing. At the begin of
-the text nothing is left to ask. So (?<=X) becomes an intersection with all texts that end with X.
+A look-behind is a condition on the characters before it (`look_behind_conditions`). Here the condition moves to the
+left, into the part before it, which keeps only those of its texts that end as required. Where these may be too short,
+the rest of the condition moves on to the part before: `a?(?<=ba)` becomes `(?<=b)a` or `(?<=ba)` and nothing. At the
+begin of the text no character precedes: a condition that arrives there fails, its negative holds.
 
-*Options* of a part are a table: from sets of conditions to what the part matches where they hold.
+    [a-z]+(?<=ab)c     the last two of [a-z]+ are "ab", or "b" is all of it and "a" precedes
+                       -> ([a-z]+ & .*ab)c  |  (?<=a)([a-z]+ & b)c
+    at the begin       -> ([a-z]+ & .*ab)c     as nothing precedes
+
+Repeated parts whose rounds have conditions are resolved in `repeated_assertions`.
 """
 
 from __future__ import annotations
@@ -22,7 +27,14 @@ from structgen.engine.regex.tree import (
     sequence,
 )
 from structgen.engine.regex.unicode_classes import intersection_of, negation_of
-from structgen.engine.regex_syntax.assertion_tree import Asserting, Pattern, alternatives, join, look_ahead, repeated
+from structgen.engine.regex_syntax.assertion_tree import (
+    Asserting,
+    CannotRepeat,
+    Pattern,
+    alternatives,
+    join,
+    look_ahead,
+)
 from structgen.engine.regex_syntax.edges import ANY_TEXT, edges, ending_with, is_nullable
 from structgen.engine.regex_syntax.look_behind_conditions import (
     ALWAYS,
@@ -34,32 +46,27 @@ from structgen.engine.regex_syntax.look_behind_conditions import (
     behind_options,
     merged,
 )
-from structgen.engine.regex_syntax.repeated_assertions import rounds
+from structgen.engine.regex_syntax.repeated_assertions import repeated_options
 from structgen.errors import GrammarError
 
 __all__ = ["without_behind"]
 
-MAX_COPIES = 6  # of a repeated group with assertions at its edges
-MAX_STEPS = 20_000
+MAX_STEPS = 20_000  # parts looked at while one pattern is resolved
+
+Narrowed = list[tuple[Conditions, Pattern]]
+"""Alternatives of a part after which a condition holds, each with the conditions left to the part before."""
 
 
 def without_behind(pattern: Pattern) -> Pattern:
-    """A pattern without look-behind that matches the same, from the begin of the text.
+    """Return a pattern without look-behind that matches the same texts, from the begin of the text.
 
     Raises:
-        GrammarError: a look-behind that no automaton of reasonable size does, by name.
+        GrammarError: the look-behinds are too many, or are in a place that is not supported; by name.
     """
     if not isinstance(pattern, Asserting):
         return pattern
-    found = _Resolver().options(pattern, at_begin=True)
-    return alternatives(*[part for asked, part in found.items() if all(c.at_begin() for c in asked)])
-
-
-def _is_short(part: Pattern) -> bool:
-    """Whether a part matches the empty text only."""
-    if not isinstance(part, Asserting):
-        return part == EMPTY
-    return part.kind not in ("sequence", "choice", "repeat") or all(map(_is_short, part.parts))
+    found = _Resolver().options(pattern)
+    return alternatives(*[part for conditions, part in found.items() if all(c.negative for c in conditions)])
 
 
 class _Resolver:
@@ -71,141 +78,120 @@ class _Resolver:
     def _step(self) -> None:
         self._steps += 1
         if self._steps > MAX_STEPS:
-            raise GrammarError("regex: the look-behinds and word boundaries are too much work")
+            raise GrammarError("the look-behinds and word boundaries are too much work")
 
-    def options(self, part: Pattern, *, at_begin: bool) -> Options:
-        """The options of a part; `at_begin`: it begins where the text does."""
+    def options(self, part: Pattern) -> Options:
+        """Return the options of a part."""
         self._step()
         if not isinstance(part, Asserting) or not (part.has_behind or part.has_rounds):
             return {ALWAYS: part}
         if part.kind == "behind":
             return behind_options(part.parts[0], part.negative)
         if part.kind == "look":
-            inner = self.options(part.parts[0], at_begin=at_begin)
-            return _looked(inner) if not part.negative else _refused(inner)
+            inner = self.options(part.parts[0])
+            return _negative_look(inner) if part.negative else _positive_look(inner)
         if part.kind == "sequence":
-            return self._sequence(part.parts, at_begin)
+            return self._sequence(part.parts)
         if part.kind == "choice":
-            return merged(self.options(inner, at_begin=at_begin) for inner in part.parts)
-        return self._repeat(part, at_begin)
+            return merged(self.options(inner) for inner in part.parts)
+        inner = self.options(part.parts[0])
+        if part.max == 1:
+            return merged([inner, {ALWAYS: EMPTY}]) if part.min == 0 else inner
+        try:
+            return repeated_options(inner, part.min, part.max)
+        except GrammarError as error:
+            raise CannotRepeat(str(error), part) from None
 
-    def _sequence(self, parts: tuple[Pattern, ...], at_begin: bool) -> Options:
-        """Of one part after the other: what a part asks is asked of those before."""
+    def _sequence(self, parts: tuple[Pattern, ...]) -> Options:
+        """Return the options of a sequence: each part's conditions move to the parts before it."""
         found: Options = {ALWAYS: EMPTY}
-        for number, part in enumerate(parts):
-            here = at_begin and all(map(_is_short, parts[:number]))
-            options = self.options(part, at_begin=here)
+        for part in parts:
+            options = self.options(part)
             following: Options = {}
-            for asked, before in found.items():
-                for wanted, after in options.items():
-                    for left, narrowed in self._asked_of(before, wanted, at_begin):
-                        add_option(following, asked | left, join(narrowed, after))
+            for conditions, before in found.items():
+                for required, after in options.items():
+                    for left, narrowed in self._narrow_all(before, required):
+                        add_option(following, conditions | left, join(narrowed, after))
             found = following
         return found
 
-    def _asked_of(self, part: Pattern, wanted: Conditions, at_begin: bool) -> list[tuple[Conditions, Pattern]]:
-        """A part whose texts satisfy conditions, with what they leave to ask."""
-        found: list[tuple[Conditions, Pattern]] = [(ALWAYS, part)]
-        for condition in wanted:
+    def _narrow_all(self, part: Pattern, required: Conditions) -> Narrowed:
+        """Return the alternatives of a part after which all conditions hold."""
+        found: Narrowed = [(ALWAYS, part)]
+        for condition in required:
             found = [
                 (left | more, narrower)
                 for left, narrowed in found
-                for more, narrower in self._narrow(narrowed, condition, at_begin)
+                for more, narrower in self._narrow(narrowed, condition)
             ]
         return found
 
-    def _narrow(self, part: Pattern, condition: Condition, at_begin: bool) -> list[tuple[Conditions, Pattern]]:
-        """A part after which one condition holds; with each alternative what is left to ask, one condition or none."""
+    def _narrow(self, part: Pattern, condition: Condition) -> Narrowed:
+        """Return the alternatives of a part after which one condition holds."""
         self._step()
         if not isinstance(part, Asserting):
-            return _narrow_plain(part, condition, at_begin)
+            return _narrow_plain(part, condition)
         if part.kind == "choice":
-            return [found for inner in part.parts for found in self._narrow(inner, condition, at_begin)]
+            return [found for inner in part.parts for found in self._narrow(inner, condition)]
         if part.kind == "repeat":
-            if part.max != 1:
-                raise GrammarError("regex: look-behind or a word boundary after a repeated group with assertions")
-            found = self._narrow(part.parts[0], condition, at_begin)
+            assert part.max == 1, "`options` resolves all others"
+            found = self._narrow(part.parts[0], condition)
             return [*found, (frozenset((condition,)), EMPTY)] if part.min == 0 else found
         if part.kind != "sequence":
             return [(frozenset((condition,)), part)]
         before = part.parts[:-1]
         found = []
-        for left, last in self._narrow(part.parts[-1], condition, at_begin and all(map(_is_short, before))):
-            earlier = self._asked_of(join(*before), left, at_begin)
-            found += [(more, join(narrowed, last)) for more, narrowed in earlier]
+        for left, last in self._narrow(part.parts[-1], condition):
+            found += [(more, join(narrowed, last)) for more, narrowed in self._narrow_all(join(*before), left)]
         return found
 
-    def _repeat(self, part: Asserting, at_begin: bool) -> Options:
-        """Of a repeated part."""
-        body, low, high = part.parts[0], part.min, part.max
-        if high == 1:
-            once = self.options(body, at_begin=at_begin)
-            return merged([once, {ALWAYS: EMPTY}]) if low == 0 else once
-        inner = self.options(body, at_begin=False)
-        found = rounds(inner, low, high)
-        if found is not None:
-            return found
-        if max(low, high or 0) > MAX_COPIES:
-            raise GrammarError(
-                f"regex: a group with assertions at its edges cannot be repeated more than {MAX_COPIES} times here"
-            )
-        rest: Pattern = EMPTY
-        if high is None:
-            rest = repeated(body, 0, None)
-        else:
-            for _ in range(high - low):
-                rest = repeated(join(body, rest), 0, 1)
-        return self.options(join(*[body] * low, rest), at_begin=at_begin)
 
-
-def _looked(inner: Options) -> Options:
-    """Of a look-ahead."""
+def _positive_look(inner: Options) -> Options:
+    """Return the options of a look-ahead, from those of its body."""
     found: Options = {}
-    for asked, part in inner.items():
-        add_option(found, asked, look_ahead(part, negative=False))
+    for conditions, part in inner.items():
+        add_option(found, conditions, look_ahead(part, negative=False))
     return found
 
 
-def _refused(inner: Options) -> Options:
-    """Of a negative look-ahead: for each way its conditions may turn out, it refuses what these let through."""
-    conditions = list({replace(c, negative=False) for asked in inner for c in asked})
+def _negative_look(inner: Options) -> Options:
+    """Return the options of a negative look-ahead, from those of its body.
+
+    One option for each way in which the conditions may turn out; it refuses the options of the body that apply then.
+    """
+    conditions = list({replace(c, negative=False) for option in inner for c in option})
     if 2 ** len(conditions) > MAX_OPTIONS:
-        raise GrammarError("regex: too many look-behinds or word boundaries in one negative look-ahead")
+        raise GrammarError("too many look-behinds or word boundaries in one negative look-ahead")
     found: Options = {}
     for number in range(2 ** len(conditions)):
         true = frozenset(replace(c, negative=not number >> i & 1) for i, c in enumerate(conditions))
-        refused = alternatives(*[part for asked, part in inner.items() if asked <= true])
+        refused = alternatives(*[part for option, part in inner.items() if option <= true])
         add_option(found, true, look_ahead(refused, negative=True))
     return found
 
 
-def _narrow_plain(regex: Regex, condition: Condition, at_begin: bool) -> list[tuple[Conditions, Pattern]]:
-    """A regex after whose texts a condition holds."""
+def _narrow_plain(regex: Regex, condition: Condition) -> Narrowed:
+    """Return the alternatives of a regex after which a condition holds."""
     if regex == EMPTY:
         return [(frozenset((condition,)), EMPTY)]
-    if condition.prefix is not None:
-        if not at_begin:
-            raise GrammarError("regex: look-behind of unbounded length is supported only after plain text")
-        combine = difference if condition.negative else intersection
-        return [(ALWAYS, combine(regex, condition.prefix))]
-    if condition.is_near() and condition.characters:
-        wanted = condition.near_characters()
-        found = ending_with(regex, negation_of(wanted) if condition.negative else wanted)
-        empty = [(frozenset((condition,)), EMPTY)] if is_nullable(regex) else []
-        return [*([(ALWAYS, found)] if found != NOTHING else []), *empty]
-    return _narrow_far(regex, condition)
+    if not condition.is_near():
+        return _narrow_far(regex, condition)
+    required = condition.near_characters()
+    found = ending_with(regex, negation_of(required) if condition.negative else required)
+    empty: Narrowed = [(frozenset((condition,)), EMPTY)] if is_nullable(regex) else []
+    return [*([(ALWAYS, found)] if found != NOTHING else []), *empty]
 
 
-def _narrow_far(regex: Regex, condition: Condition) -> list[tuple[Conditions, Pattern]]:
-    """The same, for a condition on several characters, or on the begin of the text."""
+def _narrow_far(regex: Regex, condition: Condition) -> Narrowed:
+    """Return the same for a condition on several characters."""
     seen = edges(regex)
     texts = [Chars(ranges) for ranges in condition.characters]
-    may_end_so = bool(texts) and bool(intersection_of(seen.last, condition.characters[-1]))
-    # CapturedTexts that are as long as what is asked, or longer; shorter ones leave something to ask.
-    decided = NOTHING if condition.anchored or not may_end_so else sequence(ANY_TEXT, *texts)
-    found: list[tuple[Conditions, Pattern]] = []
+    may_end_so = bool(intersection_of(seen.last, condition.characters[-1]))
+    # The texts that are at least as long as the condition decide it; shorter ones leave its first characters open.
+    decided = sequence(ANY_TEXT, *texts) if may_end_so else NOTHING
+    found: Narrowed = []
     undecided: list[Regex] = []
-    for length in range(len(texts) + condition.anchored):
+    for length in range(len(texts)):
         is_out = length < seen.shortest or (seen.longest is not None and length > seen.longest)
         if is_out or not (may_end_so if length else is_nullable(regex)):
             continue
@@ -222,5 +208,5 @@ def _narrow_far(regex: Regex, condition: Condition) -> list[tuple[Conditions, Pa
 
 
 def _both(regex: Regex, within: Regex) -> Regex:
-    """What a regex and another match."""
+    """Return the intersection of two regexes."""
     return within if regex == ANY_TEXT else intersection(regex, within)

@@ -1,14 +1,22 @@
-"""What look-behind asks of the text before a place, and tables of what a part matches where that holds."""
+r"""Conditions on the characters before a position: the form in which look-behind is resolved.
+
+`(?<=ab|c)` holds where one of two conditions does: the two characters before are `a`, `b`, or the one before is `c`.
+A condition is a short sequence of sets of characters, so a look-behind's body must be a finite list of short texts
+without assertions. Bodies of unbounded length (`(?<=a*)`) and bodies with `^`, `$`, `\b` or another look-around are
+refused by name.
+
+`Options` are a table of a part of a pattern: from a set of conditions to the texts that the part matches where all of
+them hold. `\b` before `a` has one entry, {the character before is not of a word}: `a`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from structgen.engine.regex.tree import EMPTY, NOTHING, Chars, Choice, Literal, Regex, Repeat, Sequence, sequence
+from structgen.engine.regex.tree import EMPTY, NOTHING, Chars, Choice, Literal, Regex, Repeat, Sequence
 from structgen.engine.regex.unicode_classes import Ranges, union_of
-from structgen.engine.regex_syntax.assertion_tree import Asserting, Pattern, alternatives, join
-from structgen.engine.regex_syntax.edges import ANY_TEXT, is_nullable
+from structgen.engine.regex_syntax.assertion_tree import Asserting, Pattern, alternatives
 from structgen.errors import GrammarError
 
 __all__ = [
@@ -23,44 +31,34 @@ __all__ = [
     "merged",
 ]
 
-MAX_TEXTS = 64  # alternatives of a look-behind
-LONGEST_TEXT = 64  # characters that a look-behind looks at
+MAX_TEXTS = 64  # alternatives of one look-behind
+MAX_TEXT_CHARACTERS = 64  # of one alternative
 MAX_OPTIONS = 64
-MAX_NODES = 10_000  # of a pattern
+MAX_NODES = 10_000  # of the pattern of one option
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must precede a place.
+    """A condition on the characters right before a position.
 
     Attributes:
-        characters: the sets of the characters before it, the nearest last.
-        anchored: the text begins before the first of these.
-        negative: the same must not hold.
-        prefix: in place of `characters`: all of the text before matches it.
+        characters: for each character before the position the set that it must be in, the nearest last; at least one.
+        negative: the opposite is required, so that it also holds where fewer characters precede.
     """
 
-    characters: tuple[Ranges, ...] = ()
-    anchored: bool = False
+    characters: tuple[Ranges, ...]
     negative: bool = False
-    prefix: Regex | None = None
-
-    def at_begin(self) -> bool:
-        """Whether it holds at the begin of the text."""
-        if self.prefix is not None:
-            return is_nullable(self.prefix) != self.negative
-        return (not self.characters) != self.negative
 
     def is_near(self) -> bool:
-        """Whether it asks for no more than the character before, or that there is one."""
-        return self.prefix is None and len(self.characters) + self.anchored == 1
+        """Return whether the condition looks at one character only."""
+        return len(self.characters) == 1
 
     def near_characters(self) -> Ranges:
-        """Of a near condition: those that may precede (negative: that must not)."""
-        return self.characters[0] if self.characters else ()
+        """Return the set of a near condition; for a negative one these are the characters that must not precede."""
+        return self.characters[0]
 
     def holds_after(self, character: int) -> bool:
-        """Whether a near condition holds after a character."""
+        """Return whether a near condition holds after a character."""
         return any(low <= character <= high for low, high in self.near_characters()) != self.negative
 
 
@@ -69,31 +67,35 @@ Options = dict[Conditions, Pattern]
 ALWAYS: Conditions = frozenset()
 
 
-def add_option(table: Options, asked: Conditions, part: Pattern) -> None:
-    """Puts an alternative into a table, unless its conditions exclude each other."""
-    if any(replace(c, negative=False) in asked for c in asked if c.negative):
+def add_option(table: Options, conditions: Conditions, part: Pattern) -> None:
+    """Add one more alternative to a table.
+
+    Raises:
+        GrammarError: the table gets too large.
+    """
+    if any(replace(c, negative=not c.negative) in conditions for c in conditions):
+        return  # a condition and its opposite: the option never applies
+    if part == NOTHING:
         return
-    if not isinstance(part, Asserting) and part == NOTHING:
-        return
-    found = alternatives(table[asked], part) if asked in table else part
-    table[asked] = found
+    found = alternatives(table[conditions], part) if conditions in table else part
+    table[conditions] = found
     if len(table) > MAX_OPTIONS or (isinstance(found, Asserting) and found.size > MAX_NODES):
-        raise GrammarError("regex: too many look-behinds or word boundaries depend on one another")
+        raise GrammarError("too many look-behinds or word boundaries depend on one another")
 
 
 def merged(tables: Iterable[Options]) -> Options:
-    """The options of any of some parts."""
+    """Return the options of a choice between parts."""
     found: Options = {}
     for table in tables:
-        for asked, part in table.items():
-            add_option(found, asked, part)
+        for conditions, part in table.items():
+            add_option(found, conditions, part)
     return found
 
 
 def behind_options(body: Pattern, negative: bool) -> Options:
-    """The options of a look-behind: nothing, where its conditions hold."""
+    """Return the options of a look-behind: the empty text, where its conditions hold."""
     conditions = conditions_of_body(body)
-    if any(c.prefix is None and not c.characters and not c.anchored for c in conditions):  # the empty text
+    if conditions is None:
         return {} if negative else {ALWAYS: EMPTY}
     if negative:
         return {frozenset(replace(c, negative=True) for c in conditions): EMPTY}
@@ -103,46 +105,31 @@ def behind_options(body: Pattern, negative: bool) -> Options:
     return found
 
 
-def conditions_of_body(body: Pattern) -> list[Condition]:
-    """What a look-behind's body asks for: any of these."""
-    if isinstance(body, Asserting):
-        if body.kind == "choice":
-            return _joined([c for inner in body.parts for c in conditions_of_body(inner)])
-        parts = body.parts if body.kind == "sequence" else (body,)
-        first = parts[0]
-        if not (isinstance(first, Asserting) and first.kind == "begin"):
-            raise GrammarError("an assertion in look-behind, other than '^' at its begin, is not supported")
-        rest = join(*parts[1:])
-        while isinstance(rest, Asserting) and rest.kind == "begin":
-            rest = EMPTY
-        if isinstance(rest, Asserting):
-            raise GrammarError("an assertion in look-behind, other than '^' at its begin, is not supported")
-        return _conditions_of(rest, anchored=True)
-    return _conditions_of(body, anchored=False)
+def conditions_of_body(body: Pattern) -> list[Condition] | None:
+    """Return the conditions of a look-behind's body, one of which must hold.
 
+    Returns:
+        The conditions, or None where the body matches the empty text and so holds everywhere.
 
-def _conditions_of(regex: Regex, *, anchored: bool) -> list[Condition]:
-    """What must precede, for a body without assertions."""
-    texts = _texts(regex, leading=not anchored)
-    if texts is None:
-        return [Condition(prefix=regex if anchored else sequence(ANY_TEXT, regex))]
-    return _joined([Condition(text, anchored) for text in texts])
-
-
-def _joined(conditions: list[Condition]) -> list[Condition]:
-    """Conditions on one character become one."""
-    near = [c for c in conditions if c.is_near() and c.characters]
-    others = [c for c in conditions if c not in near]
-    if not near:
-        return list(dict.fromkeys(others))
-    return [Condition((union_of(r for c in near for r in c.near_characters()),)), *dict.fromkeys(others)]
-
-
-def _texts(regex: Regex, *, leading: bool) -> list[tuple[Ranges, ...]] | None:
-    """All texts of a regex as sequences of sets; None if these are too many, or too long.
-
-    A repetition that leads, where anything may come before it, asks for its smallest count only.
+    Raises:
+        GrammarError: the body holds an assertion, or its texts are too many, too long or unbounded.
     """
+    if isinstance(body, Asserting):
+        raise GrammarError("an assertion in look-behind is not supported")
+    texts = _texts(body)
+    if texts is None:
+        raise GrammarError(
+            f"look-behind is supported for at most {MAX_TEXTS} texts of at most {MAX_TEXT_CHARACTERS} characters"
+        )
+    if () in texts:
+        return None
+    near = [text[0] for text in texts if len(text) == 1]
+    far = dict.fromkeys(Condition(text) for text in texts if len(text) > 1)
+    return [*([Condition((union_of(r for ranges in near for r in ranges),))] if near else []), *far]
+
+
+def _texts(regex: Regex) -> list[tuple[Ranges, ...]] | None:
+    """Return all texts of a regex as sequences of sets; None if they are too many, too long or unbounded."""
     found: list[tuple[Ranges, ...]]
     match regex:
         case Literal(data):
@@ -152,36 +139,34 @@ def _texts(regex: Regex, *, leading: bool) -> list[tuple[Ranges, ...]] | None:
         case Choice(parts):
             found = []
             for part in parts:
-                inner = _texts(part, leading=leading)
+                inner = _texts(part)
                 if inner is None:
                     return None
                 found += inner
         case Sequence(parts):
-            return _texts_of_sequence(parts, leading)
+            return _texts_of_sequence(parts)
         case Repeat(body, low, high):
-            if leading:
-                high = low
-            if high is None or high > LONGEST_TEXT:
+            if high is None or high > MAX_TEXT_CHARACTERS:
                 return None
             found = []
             for count in range(low, high + 1):
-                inner = _texts_of_sequence((body,) * count, False)
+                inner = _texts_of_sequence((body,) * count)
                 if inner is None:
                     return None
                 found += inner
         case _:
             return None
-    return found if len(found) <= MAX_TEXTS and all(len(t) <= LONGEST_TEXT for t in found) else None
+    return found if len(found) <= MAX_TEXTS and all(len(t) <= MAX_TEXT_CHARACTERS for t in found) else None
 
 
-def _texts_of_sequence(parts: tuple[Regex, ...], leading: bool) -> list[tuple[Ranges, ...]] | None:
-    """The same for one part after the other."""
+def _texts_of_sequence(parts: tuple[Regex, ...]) -> list[tuple[Ranges, ...]] | None:
+    """Return all texts of a sequence, as `_texts` does."""
     found: list[tuple[Ranges, ...]] = [()]
-    for number, part in enumerate(parts):
-        inner = _texts(part, leading=leading and number == 0)
+    for part in parts:
+        inner = _texts(part)
         if inner is None:
             return None
         found = [(*before, *after) for before in found for after in inner]
-        if len(found) > MAX_TEXTS or any(len(text) > LONGEST_TEXT for text in found):
+        if len(found) > MAX_TEXTS or any(len(text) > MAX_TEXT_CHARACTERS for text in found):
             return None
     return found

@@ -1,7 +1,14 @@
-"""Reads regexes in the syntax of ECMA-262 (the `u` flag, leniently), of Python's `re`, and of Rust's `regex`.
+r"""The parser of regexes, in the syntax of ECMA-262 (with the flag `u`, leniently), Python's `re`, or Rust's `regex`.
 
-The parser keeps its own stack of open groups, so that brackets may nest as deep as they like. Groups that only group
-leave no trace. What no automaton can do (back-references, atomic groups) is refused by name.
+    pattern  --_Parser-->  Pattern (a tree with assertions)  --assertions.resolve-->  Regex (a tree without)
+
+The parser keeps its own stack of open groups, so that brackets may nest to any depth. Groups that only group leave no
+node. A construct that no automaton can match (back-references, atomic groups) or that is not supported is refused by
+name, with line and column:
+
+    line 1, column 4: regex: a back-reference ('') is not supported: no automaton can match it
+      (a)
+         ^
 """
 
 from __future__ import annotations
@@ -14,6 +21,7 @@ from structgen.engine.regex.tree import EMPTY, Chars, Literal, Regex
 from structgen.engine.regex.unicode_classes import ANY, Ranges, difference_of
 from structgen.engine.regex_syntax.assertion_tree import (
     Asserting,
+    CannotRepeat,
     Pattern,
     alternatives,
     assertion,
@@ -23,7 +31,7 @@ from structgen.engine.regex_syntax.assertion_tree import (
     repeated,
     word_boundary,
 )
-from structgen.engine.regex_syntax.assertions import CannotRepeat, resolve
+from structgen.engine.regex_syntax.assertions import resolve
 from structgen.engine.regex_syntax.edges import edges
 from structgen.engine.regex_syntax.look_behind_conditions import conditions_of_body
 from structgen.engine.regex_syntax.reader import Dialect, Flags, Reader, read_class, read_escape, word_characters
@@ -33,8 +41,8 @@ from structgen.limits import Limits
 __all__ = ["Dialect", "parse_regex"]
 
 MAX_COUNT_DIGITS = 9
-MAX_ASSERTIONS = 300
-MAX_ASSERTION_DEPTH = 100
+MAX_ASSERTIONS = 300  # of one pattern
+MAX_ASSERTION_DEPTH = 100  # nested groups with assertions
 
 _COUNTS = re.compile(r"\{([0-9]+)?(,)?([0-9]+)?\}")
 _NEW_LINES: dict[str, Ranges] = {
@@ -50,11 +58,11 @@ class _Group:
     """An open group, or the whole pattern.
 
     Attributes:
-        begin: where it opened.
-        flags: those in force in it, now.
+        begin: the position of its bracket.
+        flags: the current flags in it.
         kind: "group", "look", "refused" (negative look-ahead), "behind" or "refused behind".
-        done: the alternatives before the last `|`.
-        items: what the current alternative holds; with each its depth and where it began.
+        done: the alternatives before the last `|`, each with its depth.
+        items: the items of the current alternative, each with its depth and position.
     """
 
     begin: int
@@ -67,25 +75,26 @@ class _Group:
 def parse_regex(
     pattern: str, dialect: Dialect = "rust", *, anchored: bool = True, limits: Limits | None = None
 ) -> Regex:
-    r"""The texts, in UTF-8, that a regular expression matches.
+    r"""Return the regex tree of a pattern, over texts in UTF-8.
 
     Args:
         pattern: the regular expression.
-        dialect: "rust" (crate `regex`: Unicode classes, flags, set operations, no look-around), "ecma" (what JSON
-            Schema's `pattern` is), or "python" (`re`).
-        anchored: True: the whole text must match, and `^` at its begin and `$` at its end say nothing new. False: the
-            texts are those with a match somewhere in them.
+        dialect: "rust" (crate `regex`: Unicode classes, flags, set operations, no look-around), "ecma" (the dialect of
+            JSON Schema's `pattern`), or "python" (`re`).
+        anchored: True if the whole text must match, so that `^` at its begin and `$` at its end have no effect. False
+            if a match somewhere in the text is enough.
         limits: `regex_nodes` and `regex_depth` bound the tree.
 
     Returns:
         A tree without assertions: look-ahead has become intersection and difference.
 
     Raises:
-        GrammarError: with the place; the pattern does not parse, or has what no automaton can do.
-        LimitExceededError: regex_nodes or regex_depth.
+        GrammarError: the pattern does not parse, or has an unsupported construct; with line and column.
+        LimitExceededError: the tree is larger than `regex_nodes` or `regex_depth` allow.
 
-    >>> parse_regex("ab|[c-e]", "ecma")
-    Choice(parts=(Literal(data=b'ab'), Chars(ranges=((99, 101),))))
+    Example:
+        >>> parse_regex("ab|[c-e]", "ecma")
+        Choice(parts=(Literal(data=b'ab'), Chars(ranges=((99, 101),))))
     """
     if dialect not in _NEW_LINES:
         raise ValueError(f"dialect must be 'ecma', 'python' or 'rust', not {dialect!r}")
@@ -97,13 +106,15 @@ def parse_regex(
     try:
         resolved = resolve(found, anchored=anchored)
     except CannotRepeat as error:
-        reader.fail(str(error), error.part.begin)
+        reader.fail(str(error), error.begin)
+    except GrammarError as error:
+        reader.fail(str(error), 0)
     _check_size(resolved, limits)
     return resolved
 
 
 def _check_size(regex: Regex, limits: Limits) -> None:
-    """Counts the nodes of a tree that assertions may have multiplied."""
+    """Check the size of a tree, in which resolved assertions may have multiplied nodes."""
     nodes = 0
     stack: list[tuple[Regex, int]] = [(regex, 1)]
     while stack:
@@ -117,22 +128,8 @@ def _check_size(regex: Regex, limits: Limits) -> None:
         stack.extend((part, depth + 1) for part in parts)
 
 
-def _width(part: Pattern) -> int | None:
-    """How many characters all texts of a part have; None if they differ."""
-    if not isinstance(part, Asserting):
-        seen = edges(part)
-        return seen.shortest if seen.shortest == seen.longest else None
-    widths = [_width(inner) for inner in part.parts]
-    known = [width for width in widths if width is not None]
-    if len(known) < len(widths):
-        return None
-    if part.kind == "choice":
-        return known[0] if len(set(known)) == 1 else None
-    return sum(known)
-
-
 class _Parser:
-    """One run over a pattern."""
+    """One run over a pattern: the cursor, the open groups, and the counts that limits bound."""
 
     def __init__(self, reader: Reader, limits: Limits) -> None:
         self._reader = reader
@@ -143,19 +140,19 @@ class _Parser:
         self._groups = [_Group(0, Flags())]
 
     def parse(self) -> Pattern:
-        """The whole pattern."""
+        """Return the tree of the whole pattern."""
         reader = self._reader
-        while reader.at < len(reader.text):
+        while reader.position < len(reader.text):
             self._read_one()
         if len(self._groups) > 1:
             reader.fail("a group is not closed: ')' is missing", self._groups[-1].begin)
         return self._closed(self._groups[0])[0]
 
     def _read_one(self) -> None:
-        """Reads one element of the pattern into the innermost open group."""
+        """Read one element of the pattern into the innermost open group."""
         reader = self._reader
         group = self._groups[-1]
-        begin = reader.at
+        begin = reader.position
         character = reader.take()
         match character:
             case "(":
@@ -182,12 +179,12 @@ class _Parser:
             case _ if group.flags.verbose and (character.isspace() or character == "#"):
                 if character == "#":
                     end = reader.text.find("\n", begin)
-                    reader.at = len(reader.text) if end < 0 else end
+                    reader.position = len(reader.text) if end < 0 else end
             case _:
                 self._add_character(ord(character), begin)
 
     def _add(self, item: Pattern, depth: int, begin: int) -> None:
-        """Appends an item to the current alternative."""
+        """Append an item to the current alternative."""
         self._nodes += 1
         if self._nodes > self._limits.regex_nodes:
             raise LimitExceededError("regex_nodes", self._limits.regex_nodes)
@@ -198,11 +195,11 @@ class _Parser:
         self._groups[-1].items.append((item, depth, begin))
 
     def _add_chars(self, ranges: Ranges, begin: int) -> None:
-        """Appends one character out of a set, to which the flags were applied."""
+        """Append one character of a set, to which the flags were applied."""
         self._add(Chars(ranges), 1, begin)
 
     def _add_character(self, code_point: int, begin: int) -> None:
-        """Appends one character."""
+        """Append one character."""
         if 0xD800 <= code_point <= 0xDFFF:
             self._reader.fail("a lone surrogate is no character", begin)
         ranges = self._groups[-1].flags.folded(((code_point, code_point),))
@@ -212,20 +209,20 @@ class _Parser:
             self._add_chars(ranges, begin)
 
     def _add_anchor(self, kind: str, begin: int) -> None:
-        """Appends an anchor."""
+        """Append an anchor."""
         if self._groups[-1].flags.multi_line:
             self._reader.fail("anchors under the flag m (at each line) are not supported", begin)
         self._count_assertion(begin)
         self._add(assertion(kind), 1, begin)
 
     def _count_assertion(self, begin: int) -> None:
-        """Bounds the work of resolving assertions."""
+        """Count an assertion, to bound the work of resolving them."""
         self._assertions += 1
         if self._assertions > MAX_ASSERTIONS:
             self._reader.fail(f"there are more than {MAX_ASSERTIONS} anchors and look-aheads", begin)
 
     def _escape(self, begin: int) -> None:
-        """Appends what an escape outside of classes stands for."""
+        """Append the item of an escape outside of classes."""
         letter = self._reader.peek()
         anchors = {"python": {"A": "begin", "Z": "end"}, "rust": {"A": "begin", "z": "end"}, "ecma": {}}
         if letter in anchors[self._dialect]:
@@ -249,10 +246,10 @@ class _Parser:
             self._add_chars(found if self._dialect == "python" else flags.folded(found), begin)
 
     def _brace(self, begin: int) -> None:
-        """Reads a counted repetition, or a brace that is one only to the eye."""
+        """Read a counted repetition, or a brace that is a plain character."""
         counts = self._counts(begin)
         if counts is not None:
-            self._reader.at = counts[2]
+            self._reader.position = counts[2]
             self._quantify(counts[:2], begin)
         elif self._dialect == "rust":
             self._reader.fail("'{' does not begin a counted repetition", begin, hint="write \\{ for the character")
@@ -260,7 +257,7 @@ class _Parser:
             self._add_character(ord("{"), begin)
 
     def _counts(self, begin: int) -> tuple[int, int | None, int] | None:
-        """The counts of `{m,n}` at a place, and where it ends; None if none stands there."""
+        """Return the counts of a `{m,n}` at a position, and the position after it; None if there is none."""
         found = _COUNTS.match(self._reader.text, begin)
         if found is None:
             return None
@@ -274,7 +271,7 @@ class _Parser:
         return least, (int(high) if high else None) if comma else least, found.end()
 
     def _quantify(self, counts: tuple[int, int | None], begin: int) -> None:
-        """Repeats the last item."""
+        """Repeat the last item."""
         reader = self._reader
         low, high = counts
         items = self._groups[-1].items
@@ -296,16 +293,16 @@ class _Parser:
         self._add(body, depth + 1, item_begin)
 
     def _refuse_second_quantifier(self, is_lazy: bool) -> None:
-        """Refuses Python's possessive quantifiers, and quantifiers of quantifiers."""
+        """Refuse Python's possessive quantifiers, and quantifiers of quantifiers."""
         reader = self._reader
-        if reader.peek() == "{" and self._counts(reader.at) is None:
+        if reader.peek() == "{" and self._counts(reader.position) is None:
             return
         if reader.peek() == "+" and self._dialect == "python" and not is_lazy:
             reader.fail("possessive quantifiers are not supported")
         reader.fail("a quantifier follows a quantifier", hint="put the repeated part in (?:...)")
 
     def _open(self, begin: int) -> None:
-        """Opens a group, or reads one that only sets flags."""
+        """Open a group, or read one that only sets flags."""
         reader = self._reader
         flags = self._groups[-1].flags
         group = _Group(begin, flags)
@@ -339,12 +336,12 @@ class _Parser:
         self._groups.append(group)
 
     def _name(self, begin: int) -> None:
-        """Reads a group's name; nothing here refers to it."""
+        """Read a group's name; no construct here refers to it."""
         if not self._reader.until(">", "a group's name"):
             self._reader.fail("a group's name is empty", begin)
 
     def _set_flags(self, group: _Group, begin: int) -> bool:
-        """Reads `flags)` or `flags:`; whether it opens a group."""
+        """Read `flags)` or `flags:`; return whether it opens a group."""
         reader = self._reader
         flags = group.flags
         value = True
@@ -362,7 +359,7 @@ class _Parser:
                 elif letter == "u":
                     flags = flags.with_letter("a", False)
             else:
-                reader.fail("this kind of group is not known, or not supported", begin)
+                reader.fail("this kind of group is unknown or not supported", begin)
         group.flags = flags
         if letter == ":":
             return True
@@ -375,7 +372,7 @@ class _Parser:
         return False
 
     def _close(self, begin: int) -> None:
-        """Closes the innermost group and appends it to the one around it."""
+        """Close the innermost group and append it to the one around it."""
         if len(self._groups) == 1:
             self._reader.fail("a ')' has no '('", begin)
         group = self._groups.pop()
@@ -388,16 +385,18 @@ class _Parser:
         self._add(found, depth, group.begin)
 
     def _check_behind(self, body: Pattern, begin: int) -> None:
-        """Refuses what look-behind cannot hold."""
+        """Refuse a look-behind whose body is not a short list of texts, and one of several widths in Python."""
+        if self._dialect == "python" and not isinstance(body, Asserting):
+            seen = edges(body)
+            if seen.shortest != seen.longest:
+                self._reader.fail("Python's look-behind is of one width", begin)
         try:
             conditions_of_body(body)
         except GrammarError as error:
             self._reader.fail(str(error), begin)
-        if self._dialect == "python" and _width(body) is None:
-            self._reader.fail("Python's look-behind is of one width", begin)
 
     def _sequence(self, group: _Group) -> tuple[Pattern, int]:
-        """The current alternative of a group, with its depth."""
+        """Return the current alternative of a group, with its depth."""
         if len(group.items) == 1:
             return group.items[0][:2]
         if not group.items:
@@ -405,7 +404,7 @@ class _Parser:
         return join(*(item for item, _, _ in group.items)), 1 + max(depth for _, depth, _ in group.items)
 
     def _closed(self, group: _Group) -> tuple[Pattern, int]:
-        """All alternatives of a group, with their depth."""
+        """Return all alternatives of a group, with their depth."""
         last = self._sequence(group)
         if not group.done:
             return last

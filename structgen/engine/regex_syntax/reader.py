@@ -1,4 +1,4 @@
-"""The lexical part of regex syntax: a cursor over the pattern, escapes, and bracket classes, in three dialects."""
+"""The lexical part of regex syntax in three dialects: a cursor over the pattern, escapes, and bracket classes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FOLDED_FLAGS = {"i": "ignore_case", "s": "dot_all", "m": "multi_line", "x": "ve
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What the flags of a group say: `i`, `s`, `m`, `x`, and Python's `a`."""
+    """The flags of a group: `i`, `s`, `m`, `x`, and Python's `a`."""
 
     ignore_case: bool = False
     dot_all: bool = False
@@ -48,13 +48,13 @@ class Flags:
     ascii: bool = False
 
     def with_letter(self, letter: str, value: bool) -> Flags:
-        """The same with one flag set or cleared."""
+        """Return the flags with one of them set or cleared."""
         values = {name: getattr(self, name) for name in _FOLDED_FLAGS.values()}
         values[_FOLDED_FLAGS[letter]] = value
         return Flags(**values)
 
     def folded(self, ranges: Ranges) -> Ranges:
-        """A set with the other cases of its characters, if case is ignored."""
+        """Return a set with the other cases of its characters, if case is ignored."""
         return case_closure(ranges, ascii_only=self.ascii) if self.ignore_case else ranges
 
 
@@ -64,56 +64,58 @@ class Reader:
 
     Attributes:
         text: the pattern.
-        dialect: whose syntax it is.
-        at: the place of the next character.
+        dialect: the syntax of the pattern.
+        position: the position of the next character.
     """
 
     text: str
     dialect: Dialect
-    at: int = 0
+    position: int = 0
     _line_starts: list[int] = field(default_factory=list)
 
     def peek(self, count: int = 1) -> str:
-        """The next characters; fewer, or "", at the end."""
-        return self.text[self.at : self.at + count]
+        """Return the next characters; fewer, or "", at the end."""
+        return self.text[self.position : self.position + count]
 
     def take(self, count: int = 1) -> str:
-        """The next characters, which are then behind."""
+        """Return the next characters and go past them."""
         found = self.peek(count)
-        self.at += count
+        self.position += count
         return found
 
     def accept(self, expected: str) -> bool:
-        """Goes past `expected` if it comes next."""
-        if self.text.startswith(expected, self.at):
-            self.at += len(expected)
+        """Go past `expected` if it comes next; return whether it did."""
+        if self.text.startswith(expected, self.position):
+            self.position += len(expected)
             return True
         return False
 
     def until(self, end: str, what: str) -> str:
-        """The text up to `end`, which is then behind."""
-        found = self.text.find(end, self.at)
+        """Return the text up to `end`, and go past both."""
+        found = self.text.find(end, self.position)
         if found < 0:
             self.fail(f"{what} is not closed: '{end}' is missing")
-        text = self.text[self.at : found]
-        self.at = found + len(end)
+        text = self.text[self.position : found]
+        self.position = found + len(end)
         return text
 
     def span(self, characters: Collection[str], most: int) -> str:
-        """As many of the next characters as are among some, `most` at most."""
-        begin = self.at
-        while self.at < len(self.text) and self.at - begin < most and self.text[self.at] in characters:
-            self.at += 1
-        return self.text[begin : self.at]
+        """Return the longest run of the given characters that comes next, `most` at most, and go past it."""
+        begin = self.position
+        while (
+            self.position < len(self.text) and self.position - begin < most and self.text[self.position] in characters
+        ):
+            self.position += 1
+        return self.text[begin : self.position]
 
-    def fail(self, message: str, at: int | None = None, *, hint: str = "") -> NoReturn:
-        """Raises a GrammarError that points at a place, by default the next character's."""
-        place = min(self.at if at is None else at, len(self.text))
-        raise GrammarError.at(self.text, place, f"regex: {message}", hint=hint)
+    def fail(self, message: str, position: int | None = None, *, hint: str = "") -> NoReturn:
+        """Raise a GrammarError that points at a position, by default the current one."""
+        offset = min(self.position if position is None else position, len(self.text))
+        raise GrammarError.at(self.text, offset, f"regex: {message}", hint=hint)
 
 
 def _hex_value(reader: Reader, digits: str, begin: int, least: int) -> int:
-    """The code point that hexadecimal digits name."""
+    """Return the code point of hexadecimal digits."""
     if len(digits) < least:
         reader.fail("hexadecimal digits are missing", begin)
     value = int(digits, 16) if len(digits) < 100 else sys.maxsize
@@ -123,7 +125,7 @@ def _hex_value(reader: Reader, digits: str, begin: int, least: int) -> int:
 
 
 def _braced(reader: Reader, begin: int) -> int:
-    """The code point of `{…}`."""
+    """Return the code point of `{…}`."""
     digits = reader.until("}", "the escape").strip()
     if not digits or not _HEX.issuperset(digits):
         reader.fail("hexadecimal digits are expected between the braces", begin)
@@ -131,27 +133,27 @@ def _braced(reader: Reader, begin: int) -> int:
 
 
 def _hex_escape(reader: Reader, letter: str, begin: int) -> int:
-    r"""The code point of `\x`, `\u` or `\U`, whose letter is behind."""
+    r"""Return the code point of `\x`, `\u` or `\U`, after its letter."""
     if reader.dialect != "python" and (letter != "x" or reader.dialect == "rust") and reader.accept("{"):
         return _braced(reader, begin)
     width = {"x": 2, "u": 4, "U": 8}[letter]
     value = _hex_value(reader, reader.span(_HEX, width), begin, width)
     if reader.dialect == "ecma" and 0xD800 <= value <= 0xDBFF and reader.peek(2) == "\\u":
         # The two halves of one character, each in its own escape.
-        after = reader.at
-        reader.at += 2
+        after = reader.position
+        reader.position += 2
         digits = reader.span(_HEX, 4)
         low = int(digits, 16) if len(digits) == 4 else 0
         if 0xDC00 <= low <= 0xDFFF:
             return 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00)
-        reader.at = after
+        reader.position = after
     if 0xD800 <= value <= 0xDFFF:
         reader.fail("a lone surrogate is no character", begin)
     return value
 
 
 def _digit_escape(reader: Reader, letter: str, in_class: bool, begin: int) -> int:
-    """The code point of an octal escape; anything else with digits is a reference to a group."""
+    """Return the code point of an octal escape; refuse all other digits, which refer to a group."""
     if reader.dialect == "python":
         if letter == "0":
             return int("0" + reader.span(_OCTAL, 2), 8)
@@ -159,17 +161,17 @@ def _digit_escape(reader: Reader, letter: str, in_class: bool, begin: int) -> in
         if len(digits) == 3 and _OCTAL.issuperset(digits):
             if int(digits, 8) > 0o377:
                 reader.fail("an octal escape ends at \\377", begin)
-            reader.at += 2
+            reader.position += 2
             return int(digits, 8)
         if in_class and letter in _OCTAL:
             return int(letter + reader.span(_OCTAL, 2), 8)
     elif reader.dialect == "ecma" and letter == "0" and not reader.peek().isdecimal():
         return 0
-    return reader.fail(f"a back-reference ('\\{letter}') is not supported: no automaton can count on it", begin)
+    return reader.fail(f"a back-reference ('\\{letter}') is not supported: no automaton can match it", begin)
 
 
 def _class_escape(reader: Reader, letter: str, flags: Flags) -> Ranges | None:
-    r"""The class of `\d`, `\D`, `\s`, `\S`, `\w` or `\W`; None for another letter."""
+    r"""Return the class of `\d`, `\D`, `\s`, `\S`, `\w` or `\W`; None for any other letter."""
     dialect: str = "ecma" if flags.ascii else reader.dialect
     match letter.lower():
         case "d":
@@ -187,12 +189,12 @@ def _class_escape(reader: Reader, letter: str, flags: Flags) -> Ranges | None:
 
 
 def word_characters(reader: Reader, flags: Flags) -> Ranges:
-    r"""The characters that `\b` takes for those of words."""
+    r"""Return the word characters, between which and others `\b` matches."""
     return _class_escape(reader, "w", flags) or ()
 
 
 def _property_escape(reader: Reader, letter: str, begin: int) -> Ranges:
-    r"""The class of `\p{…}` or `\P{…}`."""
+    r"""Return the class of `\p{…}` or `\P{…}`."""
     if reader.dialect == "python":
         reader.fail(f"Python's syntax has no '\\{letter}'", begin)
     if reader.accept("{"):
@@ -215,17 +217,17 @@ def _property_escape(reader: Reader, letter: str, begin: int) -> Ranges:
 
 
 def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges:
-    """What an escape stands for, whose backslash is behind: a code point, or a class of characters.
+    """Return the code point or the class of an escape, after its backslash.
 
     Args:
-        reader: stands past the backslash, and past the escape afterwards.
-        flags: those in force.
-        in_class: whether it is inside of brackets.
+        reader: a cursor after the backslash; it goes past the escape.
+        flags: the current flags.
+        in_class: whether the escape is in a bracket class.
 
     Raises:
-        GrammarError: it has no meaning in the dialect, or one that no automaton has.
+        GrammarError: the escape has no meaning in the dialect, or no automaton can match it.
     """
-    begin = reader.at - 1
+    begin = reader.position - 1
     letter = reader.take()
     if not letter:
         reader.fail("a backslash ends the pattern", begin)
@@ -256,7 +258,7 @@ def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges
     if letter in "bB<>" and reader.dialect == "rust":
         reader.fail(f"a word boundary ('\\{letter}') is not supported", begin)
     if letter == "k":
-        reader.fail("a back-reference ('\\k') is not supported: no automaton can count on it", begin)
+        reader.fail("a back-reference ('\\k') is not supported: no automaton can match it", begin)
     if (letter.isascii() and letter.isalnum()) or (reader.dialect == "rust" and not letter.isascii()):
         reader.fail(f"the escape '\\{letter}' has no meaning in this dialect", begin)
     return ord(letter)
@@ -267,10 +269,10 @@ class _Brackets:
     """An open bracket class.
 
     Attributes:
-        begin: where it opened.
+        begin: the position of its `[`.
         negative: whether it is `[^…]`.
-        items: what it holds since the last set operator.
-        left: what it held before that operator.
+        items: the ranges after the last set operator.
+        left: the set before that operator.
         operator: "&&", "--", "~~" or "".
     """
 
@@ -281,7 +283,7 @@ class _Brackets:
     operator: str = ""
 
     def value(self) -> Ranges:
-        """The set so far."""
+        """Return the set so far."""
         right = union_of(self.items)
         match self.operator:
             case "&&":
@@ -294,17 +296,17 @@ class _Brackets:
 
 
 def read_class(reader: Reader, flags: Flags) -> Ranges:
-    """The set of a bracket class, whose `[` is behind. Iterative: Rust's classes nest.
+    """Return the set of a bracket class, after its `[`. Iterative, since Rust's classes nest.
 
     Raises:
-        GrammarError: it does not parse.
+        GrammarError: the class does not parse.
     """
     stack = [_open_brackets(reader, flags)]
     while True:
         top = stack[-1]
         if reader.dialect == "rust" and flags.verbose:
             _skip_blanks(reader)
-        begin = reader.at
+        begin = reader.position
         if begin >= len(reader.text):
             reader.fail("a class is not closed: ']' is missing", top.begin)
         if reader.accept("]"):
@@ -327,54 +329,54 @@ def read_class(reader: Reader, flags: Flags) -> Ranges:
 
 
 def _open_brackets(reader: Reader, flags: Flags) -> _Brackets:
-    """A class whose `[` is behind; with a `]` that comes first where the dialect takes it for a character."""
-    opened = _Brackets(reader.at - 1, reader.accept("^"))
+    """Open a class after its `[`; a `]` that comes first is a character, except in ECMA-262."""
+    opened = _Brackets(reader.position - 1, reader.accept("^"))
     if reader.dialect == "rust":
         opened.items.extend((0x2D, 0x2D) for _ in reader.span("-", len(reader.text)))
     if reader.dialect != "ecma" and reader.accept("]"):
-        reader.at -= 1
-        _class_item(reader, flags, opened, reader.at)
+        reader.position -= 1
+        _class_item(reader, flags, opened, reader.position)
     return opened
 
 
 def _skip_blanks(reader: Reader) -> None:
-    """Goes past white space and comments."""
+    """Go past white space and comments."""
     while reader.peek() and (reader.peek().isspace() or reader.peek() == "#"):
         if reader.take() == "#":
-            end = reader.text.find("\n", reader.at)
-            reader.at = len(reader.text) if end < 0 else end
+            end = reader.text.find("\n", reader.position)
+            reader.position = len(reader.text) if end < 0 else end
 
 
 def _posix_class(reader: Reader) -> Ranges | None:
-    """The set of `[:name:]`, if that comes next."""
-    if not reader.text.startswith("[:", reader.at):
+    """Return the set of `[:name:]`, if that comes next."""
+    if not reader.text.startswith("[:", reader.position):
         return None
-    end = reader.text.find(":]", reader.at + 2)
+    end = reader.text.find(":]", reader.position + 2)
     if end < 0:
         return None
-    name = reader.text[reader.at + 2 : end]
+    name = reader.text[reader.position + 2 : end]
     found = POSIX_CLASSES.get(name.removeprefix("^"))
     if found is None:
         return None
-    reader.at = end + 2
+    reader.position = end + 2
     return difference_of(ANY, found) if name.startswith("^") else found
 
 
 def _class_atom(reader: Reader, flags: Flags) -> int | Ranges:
-    """One character or one escape in a class."""
+    """Read one character or one escape in a class."""
     character = reader.take()
     return read_escape(reader, flags, in_class=True) if character == "\\" else ord(character)
 
 
 def _folded_atom(reader: Reader, flags: Flags, atom: int | Ranges) -> Ranges:
-    """An atom's set with the other cases of its characters, if case is ignored; `re` does not fold its classes."""
+    """Return an atom's set with the other cases of its characters, if case is ignored; `re` does not fold classes."""
     if isinstance(atom, int):
         return flags.folded(((atom, atom),))
     return atom if reader.dialect == "python" else flags.folded(atom)
 
 
 def _class_item(reader: Reader, flags: Flags, brackets: _Brackets, begin: int) -> None:
-    """One character, escape or range in a class."""
+    """Read one character, escape or range in a class."""
     low = _class_atom(reader, flags)
     ends = ("-]", "--") if reader.dialect == "rust" else ("-]",)
     if reader.peek() != "-" or reader.peek(2) in ends or len(reader.peek(2)) < 2:
@@ -387,7 +389,7 @@ def _class_item(reader: Reader, flags: Flags, brackets: _Brackets, begin: int) -
             reader.fail("a range of characters runs backwards", begin)
         brackets.items.extend(flags.folded(((low, high),)))
     elif reader.dialect == "ecma":
-        for part in (low, 0x2D, high):  # as web browsers do without the u flag: the hyphen is itself
+        for part in (low, 0x2D, high):  # as web browsers do without the flag u: the hyphen is a character
             brackets.items.extend(_folded_atom(reader, flags, part))
     else:
         reader.fail("a class cannot be the end of a range of characters", begin)

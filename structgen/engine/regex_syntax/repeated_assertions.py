@@ -1,9 +1,15 @@
-r"""Repeated groups with assertions at their edges, as in `(?:\b\w+\b\W*)+`.
+r"""Repeated groups with assertions at their edges, as in `^(?:\b\w+\b\s*){1,250}$` (at most 250 words).
 
-Each round is a regex with conditions on the character before it and on the one after it. What a round begins and ends
-with decides whether another may come next to it. So rounds are split by these characters into *kinds*, and a
-repetition is the paths of a small graph whose nodes are the kinds; the paths become a regex by taking out one node
-after the other.
+Each round is a regex with conditions on the character before it and on the one after it. The characters that a round
+begins and ends with decide which rounds may come next to it. So the rounds are split by these characters into *kinds*:
+
+    \b\w+\b\s*     kind 1: a word, and nothing; no word character may follow
+                   kind 2: a word, then white space; anything may follow
+                   both: no word character may precede
+
+    1 or more      the paths of a small graph, kind -> kind where the second may follow the first:
+                   2 -> 1, 2 -> 2, and not 1 -> 2; nodes are removed one after the other, which leaves a regex
+    m to n         (2){m-1,n-1} (1 | 2): possible only where the kinds before the last go with all others
 """
 
 from __future__ import annotations
@@ -25,13 +31,16 @@ from structgen.engine.regex_syntax.edges import beginning_with, ending_with, has
 from structgen.engine.regex_syntax.look_behind_conditions import ALWAYS, Conditions, Options, add_option
 from structgen.errors import GrammarError
 
-__all__ = ["rounds"]
+__all__ = ["repeated_options"]
 
 MAX_KINDS = 10
 MAX_NODES = 2_000  # of the regex of one repeated group
 
-# What may follow: for each set of characters whether the next must be (True), or must not be in it.
+_NOT_COUNTED = "a group with assertions at its edges cannot be repeated with a count unless all rounds are alike"
+_TOO_MANY = "the assertions at the edges of a repeated group are too many"
+
 Following = frozenset[tuple[Ranges, bool]]
+"""Conditions on the next character: sets, each with True if it must be in the set, False if it must not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +48,27 @@ class _Kind:
     """One kind of round.
 
     Attributes:
-        asked: what must precede it.
-        first, last: some character that it begins with, and some that it ends with; all others of these kinds are
-            alike to all conditions.
-        following: what must follow it.
+        conditions: the conditions on the character before it.
+        first, last: one character that it begins with, and one that it ends with. No condition of the group tells
+            another first or last character of the same kind from these.
+        following: the conditions on the character after it.
     """
 
-    asked: Conditions
+    conditions: Conditions
     first: int
     last: int
     following: Following
 
     def may_precede(self, other: _Kind) -> bool:
-        """Whether the other kind may come right after this one."""
-        return all(c.holds_after(self.last) for c in other.asked) and all(
-            any(low <= other.first <= high for low, high in ranges) == wanted for ranges, wanted in self.following
+        """Return whether the other kind may come right after this one."""
+        return all(c.holds_after(self.last) for c in other.conditions) and all(
+            any(low <= other.first <= high for low, high in ranges) == is_in for ranges, is_in in self.following
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Where paths end that ask for the same to follow."""
+    """The node at which those paths end whose last kinds have the same conditions on the next character."""
 
     following: Following
 
@@ -68,45 +77,42 @@ Table = dict[_Kind, Regex]
 _Node = Conditions | _Kind | _End
 
 
-def rounds(options: Options, low: int, high: int | None) -> Options | None:
-    """The options of a repeated part; None where only writing out the rounds helps.
+def repeated_options(options: Options, low: int, high: int | None) -> Options:
+    """Return the options of a repeated part.
 
     Args:
-        options: those of one round, without rounds of more than one character's view in them.
-        low: least rounds.
-        high: most rounds, not 1; None without bound.
+        options: those of one round.
+        low: the least number of rounds.
+        high: the largest number of rounds, not 1; None without bound.
 
     Raises:
-        GrammarError: a round asks for more than the character before or after it.
+        GrammarError: a round looks further than the character before or after it; or the rounds are counted, and
+            whether one may follow another depends on how the other ends.
     """
     found: list[tuple[Conditions, Regex, Following]] = []
-    for asked, part in options.items():
-        if not all(condition.is_near() for condition in asked):
-            if high is not None:
-                return None
-            raise GrammarError("regex: look-behind in a repeated group that looks further than one character before it")
-        found += [(asked, regex, following) for regex, following in _ahead(part, [(EMPTY, frozenset())])]
-    empty = {(asked, following) for asked, regex, following in found if is_nullable(regex)}
-    if not any(asked or following for asked, _, following in found):
+    for conditions, part in options.items():
+        if not all(condition.is_near() for condition in conditions):
+            raise GrammarError("look-behind in a repeated group that looks further than one character before it")
+        found += [(conditions, regex, following) for regex, following in _ahead(part, [(EMPTY, frozenset())])]
+    empty = {(conditions, following) for conditions, regex, following in found if is_nullable(regex)}
+    if not any(conditions or following for conditions, _, following in found):
         return {ALWAYS: repeat(choice(*(regex for _, regex, _ in found)), low, high)}
     if (ALWAYS, frozenset()) in empty:
         low = 0  # an empty round makes up for any that are missing
     if low > 1 and empty:
-        return None
+        raise GrammarError(_NOT_COUNTED)
     kinds = _kinds(found)
     result = _paths(kinds) if high is None and low <= 1 else _counted(kinds, low, high)
-    if result is None:
-        return None
     if low == 0:
         add_option(result, ALWAYS, EMPTY)
     elif low == 1:
-        for asked, following in empty:
-            add_option(result, asked, _looking(following))
+        for conditions, following in empty:
+            add_option(result, conditions, _looking(following))
     return result
 
 
 def _ahead(part: Pattern, rest: list[tuple[Regex, Following]]) -> list[tuple[Regex, Following]]:
-    """A part, then `rest`, as regexes with what must follow them."""
+    """Return a part followed by `rest`, as regexes each with the conditions on the next character."""
     if not isinstance(part, Asserting):
         return [(sequence(part, regex), following) for regex, following in rest]
     if part.kind == "sequence":
@@ -119,32 +125,32 @@ def _ahead(part: Pattern, rest: list[tuple[Regex, Following]]) -> list[tuple[Reg
         return [*_ahead(part.parts[0], rest), *(rest if part.min == 0 else [])]
     character = single_character(part.parts[0]) if part.kind == "look" else None
     if part.kind != "end" and character is None:
-        raise GrammarError("regex: a group with look-ahead cannot be repeated")
-    ranges, wanted = (character.ranges, not part.negative) if character is not None else (ANY, False)
+        raise GrammarError("a group with look-ahead cannot be repeated beside other assertions")
+    ranges, is_in = (character.ranges, not part.negative) if character is not None else (ANY, False)
     found: list[tuple[Regex, Following]] = []
     for regex, following in rest:
-        found.append((beginning_with(regex, ranges if wanted else negation_of(ranges)), following))
+        found.append((beginning_with(regex, ranges if is_in else negation_of(ranges)), following))
         if is_nullable(regex):
-            found.append((EMPTY, following | {(ranges, wanted)}))
+            found.append((EMPTY, following | {(ranges, is_in)}))
     return [
         (regex, following)
         for regex, following in found
-        if regex != NOTHING and not any((ranges, not wanted) in following for ranges, wanted in following)
+        if regex != NOTHING and not any((ranges, not is_in) in following for ranges, is_in in following)
     ]
 
 
 def _looking(following: Following) -> Pattern:
-    """What must follow, as assertions."""
+    """Return the conditions on the next character as assertions."""
     return join(
         *[
-            assertion("end") if ranges == ANY and not wanted else look_ahead(Chars(ranges), negative=not wanted)
-            for ranges, wanted in following
+            assertion("end") if ranges == ANY and not is_in else look_ahead(Chars(ranges), negative=not is_in)
+            for ranges, is_in in following
         ]
     )
 
 
 def _atoms(sets: Iterable[Ranges]) -> list[Ranges]:
-    """The characters, split so that each set holds all of a part or nothing."""
+    """Return all characters, split into classes of which each set holds all or nothing."""
     atoms = [ANY]
     for ranges in sets:
         halves = [
@@ -157,31 +163,37 @@ def _atoms(sets: Iterable[Ranges]) -> list[Ranges]:
 
 
 def _kinds(found: list[tuple[Conditions, Regex, Following]]) -> Table:
-    """The rounds that match something, split by what the conditions ask for."""
-    lasts = _atoms({c.near_characters() for asked, _, _ in found for c in asked})
+    """Return the non-empty rounds, split by the first and last characters that the conditions tell apart."""
+    lasts = _atoms({c.near_characters() for conditions, _, _ in found for c in conditions})
     firsts = _atoms({ranges for _, _, following in found for ranges, _ in following})
     kinds: Table = {}
-    for asked, regex, following in found:
+    for conditions, regex, following in found:
         for first in firsts:
             begun = beginning_with(not_empty(regex), first)
             for last in lasts:
                 ended = ending_with(begun, last)
                 if ended != NOTHING:
-                    kind = _Kind(asked, first[0][0], last[0][0], following)
+                    kind = _Kind(conditions, first[0][0], last[0][0], following)
                     kinds[kind] = choice(kinds.get(kind, NOTHING), ended)
     if len(kinds) > MAX_KINDS:
-        raise GrammarError("regex: the assertions at the edges of a repeated group are too many")
+        raise GrammarError(_TOO_MANY)
     return kinds
 
 
-def _counted(kinds: Table, low: int, high: int | None) -> Options | None:
-    """Between `low` and `high` rounds, at least one: if all but the last are of kinds that go with one another."""
+def _counted(kinds: Table, low: int, high: int | None) -> Options:
+    """Return the options of `low` to `high` rounds, at least one.
+
+    Raises:
+        GrammarError: a kind that may stand before another kind may not stand before all.
+    """
+    if not kinds:
+        return {}
     inner = {kind: regex for kind, regex in kinds.items() if any(kind.may_precede(other) for other in kinds)}
-    is_plain = len({kind.asked for kind in kinds}) == 1 and all(
+    are_alike = len({kind.conditions for kind in kinds}) == 1 and all(
         kind.may_precede(other) for kind in inner for other in kinds
     )
-    if not is_plain:
-        return None if kinds else {}
+    if not are_alike:
+        raise GrammarError(_NOT_COUNTED)
     if not inner and low > 1:
         return {}
     fewer = None if high is None else high - 1
@@ -189,16 +201,20 @@ def _counted(kinds: Table, low: int, high: int | None) -> Options | None:
     result: Options = {}
     for following in {kind.following for kind in kinds}:
         last = choice(*(regex for kind, regex in kinds.items() if kind.following == following))
-        add_option(result, next(iter(kinds)).asked, join(sequence(before, last), _looking(following)))
+        add_option(result, next(iter(kinds)).conditions, join(sequence(before, last), _looking(following)))
     return result
 
 
 def _paths(kinds: Table) -> Options:
-    """One round or more: kinds are taken out of the graph, until edges lead from its begins to its ends only."""
-    # An edge carries what the kind it leads to matches. Begins are what must precede, ends what must follow.
+    """Return the options of one round or more: the paths of the graph of kinds.
+
+    Kinds are removed from the graph one after the other (state elimination, as for an automaton's regex), until its
+    edges lead from begins to ends only.
+    """
+    # An edge carries the regex of the kind that it leads to. Begins are the conditions on the character before.
     graph: dict[_Node, dict[_Node, Regex]] = {}
     for kind, regex in kinds.items():
-        graph.setdefault(kind.asked, {})[kind] = regex
+        graph.setdefault(kind.conditions, {})[kind] = regex
         graph[kind] = {other: after for other, after in kinds.items() if kind.may_precede(other)}
         graph[kind][_End(kind.following)] = EMPTY
     for kind in kinds:
@@ -210,10 +226,10 @@ def _paths(kinds: Table) -> Options:
                 for node, regex in after.items():
                     edges[node] = choice(edges.get(node, NOTHING), sequence(into, loop, regex))
     result: Options = {}
-    for asked, edges in graph.items():
+    for begin, edges in graph.items():
         for node, regex in edges.items():
-            if isinstance(asked, frozenset) and isinstance(node, _End):
+            if isinstance(begin, frozenset) and isinstance(node, _End):
                 if has_more_nodes(regex, MAX_NODES):
-                    raise GrammarError("regex: the assertions at the edges of a repeated group are too many")
-                add_option(result, asked, join(regex, _looking(node.following)))
+                    raise GrammarError(_TOO_MANY)
+                add_option(result, begin, join(regex, _looking(node.following)))
     return result

@@ -1,8 +1,11 @@
-"""What look-aheads leave of a grammar: alternatives without a text, and dead ends.
+"""Finds the alternatives without a text, and the possible dead ends, that look-aheads leave in a grammar.
 
-`'a' !'b' 'b'` has no text at all, and goes from the grammar as whatever derives nothing does. A dead end is a place
-where a terminal may end, a look-ahead holds, and some context has nothing that it lets follow; the masks of such a
-grammar may come to a text that cannot be finished.
+`'a' !'b' 'b'` has no text at all; `without_refused` removes such alternatives. A dead end is a position after a
+terminal where a look-ahead refuses everything that the context has to offer next:
+
+    start ::= word 'x';   word ::= 'a' | 'b' !'x';       after 'b' only 'x' may follow, and the look-ahead refuses it
+
+The masks of a grammar with dead ends may lead to a text that cannot be finished; `possible_dead_ends` names its rules.
 """
 
 from __future__ import annotations
@@ -16,42 +19,42 @@ from structgen.kbnf.normal_form.productions import Body, Productions
 __all__ = ["possible_dead_ends", "without_refused"]
 
 Ahead = frozenset[rx.Regex]
-"""The sets of characters that must not come next."""
+"""The sets of characters that must not come next (conditions at a position)."""
 
 Pair = tuple[int, Ahead]
-"""A nonterminal, and what holds before it."""
+"""A nonterminal, and the conditions before it."""
 
 _FREE: Ahead = frozenset()
 
 
 def without_refused(productions: Productions, is_empty: Callable[[rx.Regex], bool]) -> Productions:
-    """Drops the alternatives that have no text because of their look-aheads.
+    """Remove the alternatives that have no text because of their look-aheads.
 
     Args:
-        productions: without empty bodies.
-        is_empty: whether a regex matches nothing.
+        productions: a grammar without empty bodies.
+        is_empty: returns whether a regex matches nothing.
     """
     return _Following(productions, is_empty).without_refused()
 
 
 def possible_dead_ends(productions: Productions, is_empty: Callable[[rx.Regex], bool]) -> list[str]:
-    """The rules in which a look-ahead may leave nothing that could follow. Without any there are no dead ends.
+    """Return the names of the rules in which a look-ahead may be a dead end; without any there are no dead ends.
 
-    The condition is sufficient, not necessary: a rule is told where one of its contexts is a dead end, though another
-    context may always stand beside that.
+    A rule is named if one of its contexts is a dead end, even if the text always has another context as well.
 
     Args:
-        productions: without empty bodies.
-        is_empty: whether a regex matches nothing.
+        productions: a grammar without empty bodies.
+        is_empty: returns whether a regex matches nothing.
     """
     return _Following(productions, is_empty).possible_dead_ends()
 
 
 class _Following:
-    """What can follow what.
+    """The conditions that look-aheads put on the next character, computed through a grammar as a fixed point.
 
     Attributes:
-        ends: for a nonterminal and what holds before it, all that may hold behind it; nothing where it has no text.
+        ends: for a nonterminal and the conditions before it, all conditions that are possible after it; an empty set
+            where it has no text.
     """
 
     def __init__(self, productions: Productions, is_empty: Callable[[rx.Regex], bool]) -> None:
@@ -73,7 +76,7 @@ class _Following:
         self._settle()
 
     def without_refused(self) -> Productions:
-        """See the function."""
+        """Return the grammar without the alternatives that have no text."""
         before: dict[int, list[Ahead]] = {}
         for head, ahead in self.ends:
             before.setdefault(head, []).append(ahead)
@@ -84,25 +87,25 @@ class _Following:
         return self.productions.with_bodies(bodies)
 
     def possible_dead_ends(self) -> list[str]:
-        """See the function."""
+        """Return the names of the rules in which a look-ahead may be a dead end."""
         found: dict[str, None] = {}
         for head in {head for head, _ in self.ends}:
             for body in self.bodies[head]:
-                for place, symbol in enumerate(body):
+                for dot, symbol in enumerate(body, 1):
                     if symbol >= 0:
-                        self.users.setdefault(symbol, []).append((head, body, place + 1))
+                        self.users.setdefault(symbol, []).append((head, body, dot))
         for head, ahead in list(self.ends):
             for body in self.bodies[head]:
                 states = {ahead}
-                for place, symbol in enumerate(body, 1):
+                for dot, symbol in enumerate(body, 1):
                     states = self._follow((symbol,), states)
                     is_text = symbol < 0 and symbol not in self.marks
-                    if is_text and not all(self._is_safe(head, body, place, state) for state in states):
+                    if is_text and not all(self._is_safe(head, body, dot, state) for state in states):
                         found[self.names[head]] = None
         return list(found)
 
     def _ask(self, pair: Pair, by: Pair | None) -> set[Ahead]:
-        """What is known so far of the ends of a pair; whoever asks is told when that grows."""
+        """Return the known ends of a pair; the pair `by`, which asked, is computed again when they grow."""
         if pair not in self.ends:
             self.ends[pair] = set()
             self.pending.append(pair)
@@ -111,7 +114,7 @@ class _Following:
         return self.ends[pair]
 
     def _settle(self) -> None:
-        """Finds all that was asked for: a fixed point."""
+        """Compute the ends of all pending pairs: a fixed point."""
         while self.pending:
             pair = self.pending.pop()
             found: set[Ahead] = set()
@@ -122,7 +125,7 @@ class _Following:
                 self.pending.extend(self.asked_by.get(pair, ()))
 
     def _follow(self, symbols: Body, states: set[Ahead], by: Pair | None = None) -> set[Ahead]:
-        """All that may hold behind some symbols."""
+        """Return all conditions that are possible after some symbols."""
         while True:
             found = states
             for symbol in symbols:
@@ -132,7 +135,7 @@ class _Following:
             self._settle()
 
     def _after(self, symbol: int, states: set[Ahead], by: Pair | None) -> set[Ahead]:
-        """All that may hold behind a symbol before which some of `states` hold."""
+        """Return all conditions that are possible after a symbol, given those possible before it."""
         mark = self.marks.get(symbol)
         if symbol >= 0:
             return set().union(*[self._ask((symbol, state), by) for state in states])
@@ -140,7 +143,7 @@ class _Following:
             return {_FREE} if any(self._can_begin(symbol, state) for state in states) else set()
         if mark.refused is not None:
             return {state | {mark.refused} for state in states}
-        # A margin is some white space, or nothing.
+        # A margin is some white space, or empty.
         return states | {_FREE} if mark.kind == "margin" and states else states
 
     def _can_begin(self, symbol: int, state: Ahead) -> bool:
@@ -153,24 +156,24 @@ class _Following:
             self.begins[symbol, state] = known
         return known
 
-    def _is_safe(self, head: int, body: Body, place: int, state: Ahead) -> bool:
-        """Whether something can follow, wherever a text of `body` has come to `place` and `state` holds."""
-        key = (head, body, place, state)
+    def _is_safe(self, head: int, body: Body, dot: int, state: Ahead) -> bool:
+        """Return whether something can follow at a dotted rule, in all contexts, if `state` holds there."""
+        key = (head, body, dot, state)
         known = self.safe.get(key)
         if known is not None:
             return known
-        # While it is looked for: what leads back here ends somewhere else in the end, and is looked at there.
+        # Holds during the search: a derivation that leads back here ends elsewhere in the end, and is checked there.
         self.safe[key] = True
-        rest = self._follow(body[place:], {state})
-        if any(symbol not in self.marks for symbol in body[place:]):
+        rest = self._follow(body[dot:], {state})
+        if any(symbol not in self.marks for symbol in body[dot:]):
             found = bool(rest)
         else:
-            found = all(self._goes_on_behind(head, after) for after in rest)
-        self.safe[key] = found or self._has_sibling(head, body, place, state)
+            found = all(self._goes_on_after(head, after) for after in rest)
+        self.safe[key] = found or self._has_sibling(head, body, dot, state)
         return self.safe[key]
 
-    def _goes_on_behind(self, head: int, state: Ahead) -> bool:
-        """Whether something can follow a nonterminal's text behind which `state` holds, wherever it is used."""
+    def _goes_on_after(self, head: int, state: Ahead) -> bool:
+        """Return whether something can follow a nonterminal, in all contexts, if `state` holds after it."""
         for body in self._companions(head):
             rest = body[1:]
             if any(symbol not in self.marks for symbol in rest) and self._follow(rest, {state}):
@@ -178,7 +181,7 @@ class _Following:
         return all(self._is_safe(*user, state) for user in self.users.get(head, ()))
 
     def _companions(self, head: int) -> list[Body]:
-        """The bodies that begin with a nonterminal, and are predicted wherever it is: left recursion."""
+        """Return the bodies that are predicted together with a nonterminal and begin with it: left recursion."""
         known = self.companions.get(head)
         if known is None:
             known = self.companions[head] = []
@@ -192,18 +195,18 @@ class _Following:
                         pending.append(body[0])
         return known
 
-    def _has_sibling(self, head: int, body: Body, place: int, state: Ahead) -> bool:
-        """Whether another body begins with the same symbols, and something can follow there."""
-        while place and body[place - 1] in self.marks:
-            place -= 1
-        # What holds behind a terminal is only what is written there.
-        held = {_FREE if place and body[place - 1] < 0 else state}
+    def _has_sibling(self, head: int, body: Body, dot: int, state: Ahead) -> bool:
+        """Return whether another body begins with the same symbols, and something can follow there."""
+        while dot and body[dot - 1] in self.marks:
+            dot -= 1
+        # After a terminal only the conditions written right there hold.
+        held = {_FREE if dot and body[dot - 1] < 0 else state}
         for other in self.bodies[head]:
-            if other == body or other[:place] != body[:place]:
+            if other == body or other[:dot] != body[:dot]:
                 continue
-            if any(symbol not in self.marks for symbol in other[place:]):
-                if self._follow(other[place:], held):
+            if any(symbol not in self.marks for symbol in other[dot:]):
+                if self._follow(other[dot:], held):
                     return True
-            elif all(self._goes_on_behind(head, after) for after in self._follow(other[place:], held)):
+            elif all(self._goes_on_after(head, after) for after in self._follow(other[dot:], held)):
                 return True
         return False

@@ -1,7 +1,10 @@
-"""From the tree to productions: groups and operators are flattened, rules of the same name become one nonterminal.
+"""Translates the tree into productions: groups and operators become nonterminals, rules of one name are joined.
 
-Repetitions are expanded left-recursively, counted ones into a logarithmic number of rules. One pass with an explicit
-work list; a node that occurs several times in the tree as the same object becomes one nonterminal.
+    list ::= item {',' item};        ->        list ::= item more;   more ::= more ',' item | ε;
+
+Repetitions become left recursion, which Earley's algorithm parses in linear time and space; counted repetitions become
+a logarithmic number of rules (`repetition`). One pass with an explicit work list; an object that occurs several times
+in the tree becomes one nonterminal.
 """
 
 from __future__ import annotations
@@ -10,34 +13,26 @@ from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable
-from structgen.kbnf.regular import character_set, regular
+from structgen.kbnf.regular import any_text, character_set, regular, substrings, text_except
 from structgen.kbnf.repetition import CountedRules
-from structgen.kbnf.text_without import any_text, text_except
+from structgen.kbnf.rewriting import group_rules
 from structgen.kbnf.validation import excluded_strings, validate
 from structgen.limits import Limits
 
-__all__ = ["flatten", "group_rules"]
-
-
-def group_rules(grammar: ast.Grammar) -> dict[str, list[ast.Expression]]:
-    """For each name the bodies of all its rules, in the order of their first rules."""
-    grouped: dict[str, list[ast.Expression]] = {}
-    for rule in grammar.rules:
-        grouped.setdefault(rule.name, []).append(rule.body)
-    return grouped
+__all__ = ["flatten"]
 
 
 def flatten(grammar: ast.Grammar, terminals: TerminalTable, *, limits: Limits | None = None) -> Productions:
-    """Writes a grammar as productions; nothing is simplified yet, and bodies may be empty.
+    """Return a grammar as productions. Nothing is simplified yet, and bodies may be empty.
 
     Args:
         grammar: the tree.
-        terminals: where its terminals go.
+        terminals: the table that receives its terminals.
         limits: `grammar_symbols` bounds all bodies together.
 
     Raises:
         GrammarError: the grammar is not valid (see `validate`).
-        LimitExceededError: it is too large.
+        LimitExceededError: the grammar is too large.
     """
     return _Flattening(grammar, terminals, limits or Limits()).run()
 
@@ -46,9 +41,9 @@ class _Flattening:
     """The state of one `flatten`.
 
     Attributes:
-        bodies, names: of the nonterminals made so far.
-        work: nonterminals whose bodies are still to be made, each with its expressions; the last flag tells what to
-            make of the alternatives: "" themselves, "?" the empty text too, "*" or "+" their repetition.
+        bodies, names: those of the nonterminals made so far.
+        work: nonterminals without bodies yet, each with its expressions and an operator on them: "" for none, "?" adds
+            the empty text, "*" and "+" repeat.
     """
 
     def __init__(self, grammar: ast.Grammar, terminals: TerminalTable, limits: Limits) -> None:
@@ -61,10 +56,10 @@ class _Flattening:
         self.names = list(self.grouped)
         self.work: list[tuple[int, list[ast.Expression], str]] = []
         self.symbols = 0
-        # By identity: of terminals their symbols, of operators their nonterminals.
+        # By the identity of a node: the symbols of terminals, the nonterminals of operators.
         self.known: dict[int, Body] = {}
         self.counted: CountedRules[int] | None = None
-        # Nonterminals for a symbol any number of times, and for a terminal or nothing.
+        # Nonterminals for any number of copies of a symbol, and for an optional terminal.
         self.stars: dict[int, int] = {}
         self.optional: dict[int, int] = {}
 
@@ -77,7 +72,7 @@ class _Flattening:
         return Productions(self.bodies, self.names, self.numbers[self.grammar.start], self.terminals)
 
     def _expand(self, number: int, expressions: list[ast.Expression], operator: str) -> None:
-        """Makes the bodies of one nonterminal; a choice or option that is a whole alternative is taken apart."""
+        """Make the bodies of one nonterminal; a choice or option that is a whole alternative becomes several."""
         alternatives: list[Body] = []
         most = self.limits.grammar_symbols
         pending = expressions[::-1]
@@ -102,7 +97,7 @@ class _Flattening:
         self.bodies[number] = alternatives
 
     def _body(self, owner: int, expression: ast.Expression) -> Body:
-        """The symbols of one alternative; nested sequences are spliced in."""
+        """Return the symbols of one alternative; nested sequences are spliced in."""
         out: list[int] = []
         stack = [expression]
         known, numbers, literal, regex = self.known, self.numbers, self.terminals.literal, self.terminals.regex
@@ -136,7 +131,7 @@ class _Flattening:
         return tuple(out)
 
     def _symbols(self, owner: int, node: ast.Expression) -> Body:
-        """The symbols of an operator, or of a terminal that is neither a literal nor a plain regex."""
+        """Return the symbols of an operator, or of a terminal that is neither a literal nor a plain regex."""
         if isinstance(node, ast.Option):
             return (self._later(owner, node.body, "?"),)
         if isinstance(node, ast.Choice):
@@ -166,7 +161,7 @@ class _Flattening:
         refused = character_set(regular(node.body, self.grouped))
         if refused is None:
             raise GrammarError(
-                f"in the rule {self.names[owner]!r}: what follows a '!' is more than one character",
+                f"in the rule {self.names[owner]!r}: the operand of '!' matches more than one character",
                 hint="write a class of characters, as in !#'[a-z]'",
             )
         return self.terminals.mark(Mark("lookahead", refused))
@@ -186,9 +181,9 @@ class _Flattening:
         return (symbol,) if symbol is not None and not nullable else self._nullable(owner, symbol, nullable)
 
     def _nullable(self, owner: int, symbol: int | None, nullable: bool) -> Body:
-        """A regex that matches the empty text too becomes a nonterminal with an empty body; one for each regex."""
+        """Return the nonterminal of a nullable regex, which has an empty body besides; there is one for each regex."""
         if symbol is None:
-            # The empty text, or nothing: a nonterminal without bodies derives nothing, and is removed later.
+            # The regex is the empty text or matches nothing. A nonterminal without bodies is removed later.
             return () if nullable else (self._new(owner, []),)
         if symbol not in self.optional:
             self.optional[symbol] = self._new(owner, [(symbol,), ()])
@@ -198,16 +193,16 @@ class _Flattening:
         try:
             return text_except(excluded_strings(node, self.grouped), node.limit)
         except GrammarError:
-            # It tells the rule as well.
+            # `validate` also names the rule.
             validate(self.grammar)
             raise
 
     def _repeated(self, number: int, alternatives: list[Body], operator: str) -> list[Body]:
-        """`x` or the empty text for "?"; else `L ::= L x | x`, and for "*" the empty text instead of `x`."""
+        """Return the bodies under an operator: "?" adds `ε`, "+" makes `L ::= L x | x`, "*" makes `L ::= L x | ε`."""
         if operator == "?":
             return [*alternatives, ()]
         if len(alternatives) > 1:
-            # Several alternatives would be written twice.
+            # Otherwise all alternatives would be written twice.
             alternatives = [(self._new(number, alternatives),)]
         body = alternatives[0]
         self.symbols += len(body)
@@ -226,7 +221,7 @@ class _Flattening:
         return self.counted.between(symbols, node.min, node.max)
 
     def _body_of_repeated(self, owner: int, expression: ast.Expression) -> int:
-        """One symbol for what is repeated."""
+        """Return one symbol for a repeated expression."""
         if isinstance(expression, ast.Reference) and expression.name in self.numbers:
             return self.numbers[expression.name]
         if isinstance(expression, ast.Literal) and expression.data:
@@ -239,9 +234,3 @@ class _Flattening:
             self.bodies[number] = [(number, symbol), ()]
             self.stars[symbol] = number
         return self.stars[symbol]
-
-
-def substrings(text: str) -> rx.Regex:
-    """`#substrs'…'`: the published package cuts between any two bytes, and so do we."""
-    data = text.encode()
-    return rx.Substrings(tuple(data[index : index + 1] for index in range(len(data))))

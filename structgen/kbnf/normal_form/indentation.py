@@ -1,11 +1,11 @@
-"""Grammars with `margin!` and `indented!(…)`: rules that are made for each indentation when the engine predicts them.
+"""Rules of grammars with `margin!` and `indented!(…)`, made for each indentation when the engine predicts them.
 
-A block of a language with significant indentation is no context-free language: all of its lines begin with the same
-white space, of any width. It is a family of context-free rules, one for each margin, and of these a text needs few:
-`indented!(x)` is `x` with the margin widened by some step, `margin!` is the margin itself.
+All lines of an indented block begin with the same white space, of any width, which no context-free grammar can say. But
+for one fixed margin a context-free rule can, and a text needs few margins. So a nonterminal is a pair of its number and
+the current margin; `indented!(x)` is `x` with a wider margin, `margin!` is the margin itself:
 
-    block ::= newline indented!(line+);
-    line  ::= margin! statement newline;
+    block ::= newline indented!(line+);          (block, "")   -> newline (line+, " ") | newline (line+, "  ") | …
+    line  ::= margin! statement newline;         (line, "  ")  -> "  " statement newline
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from structgen.kbnf.normal_form.productions import Body, Productions
 __all__ = ["STEPS", "IndentedRules", "indented_tables"]
 
 STEPS = (*[b" " * width for width in range(1, 9)], b"\t")
-"""What one level of indentation adds to the margin."""
+"""The white space that one level of indentation may add to the margin."""
 
 _NO_MARGIN = b""
 
 
 def indented_tables(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
-    """The tables of a grammar whose rules depend on the margin; see `normal_form.pack` for the others."""
+    """Return the tables of a grammar whose rules depend on the margin (`passes.pack` makes all others)."""
     rules = IndentedRules(productions)
     return GrammarTables(
         symbols=array("i", [1, END]),
@@ -47,13 +47,13 @@ def indented_tables(productions: Productions, *, accepts_empty: bool) -> Grammar
 class IndentedRules:
     """The `RuleSource` and `Describer` of a grammar with margins.
 
-    A key is the number of a nonterminal and, where it depends on the margin, the margin.
+    A key is the number of a nonterminal and, where its texts depend on it, the margin.
 
     Args:
         productions: the normal form, with its marks.
 
     Attributes:
-        lookaheads: see `GrammarTables`.
+        lookaheads: the sets of characters that look-aheads refuse, as in `GrammarTables`.
     """
 
     def __init__(self, productions: Productions) -> None:
@@ -67,12 +67,12 @@ class IndentedRules:
         self._lookaheads = {regex: Lookahead(number) for number, regex in enumerate(refused, 1)}
 
     def bodies(self, key: Any) -> Sequence[Sequence[Symbol | Lookahead]]:
-        """See `RuleSource`."""
+        """Return the bodies of a nonterminal at a margin."""
         number, margin = key
         return [made for body in self._bodies[number] for made in self._made(body, margin)]
 
     def _made(self, body: Body, margin: bytes) -> list[list[Symbol | Lookahead]]:
-        """A body at a margin: once for each way to indent what it indents."""
+        """Return a body at a margin: one copy for each combination of steps that its blocks may be indented by."""
         marks = self._terminals.marks
         ways: list[tuple[list[Symbol | Lookahead], tuple[bytes, ...]]] = [([], (margin,))]
         for symbol in body:
@@ -104,15 +104,15 @@ class IndentedRules:
         return found
 
     def after(self, then: Hashable, text: bytes | None) -> Hashable | None:
-        """Of captures, which there are none of."""
+        """Not called: KBNF has no captured texts."""
         raise NotImplementedError
 
     def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """The same."""
+        """Not called: KBNF has no captured texts."""
         raise NotImplementedError
 
     def remaining(self, then: Hashable) -> rx.Regex:
-        """The same."""
+        """Not called: KBNF has no captured texts."""
         raise NotImplementedError
 
     def words(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
@@ -126,7 +126,7 @@ class IndentedRules:
 
 
 def _reaching_marks(productions: Productions) -> set[int]:
-    """The nonterminals whose texts depend on the margin."""
+    """Return the nonterminals whose texts depend on the margin."""
     margins = {symbol for symbol, mark in productions.terminals.marks.items() if mark.refused is None}
     users: dict[int, list[int]] = {}
     found: set[int] = set()

@@ -1,4 +1,4 @@
-"""Passes that make fewer and larger literal terminals: an item for each terminal costs more than a longer terminal."""
+"""Passes that make fewer, larger literal terminals. Every terminal costs Earley items; a longer one costs no more."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["merge_adjacent_literals", "unite_literal_alternatives"]
 
 
 def merge_adjacent_literals(productions: Productions) -> Productions:
-    """Joins literals that stand side by side: `'{' '"a"' ':'` becomes `'{"a":'`.
+    """Join adjacent literals: `'{' '"a"' ':'` becomes `'{"a":'`.
 
-    Only literals with literals: a literal joined with a wide regex would lose the mask tables that the regex shares
-    with other grammars.
+    Only literals are joined. A literal joined with a wide regex would lose the mask tables that the regex shares with
+    other grammars.
     """
     data_of = productions.terminals.data
     bodies = productions.bodies
@@ -56,9 +56,9 @@ def _merged(body: Body, productions: Productions) -> Body:
 
 
 def unite_literal_alternatives(productions: Productions) -> Productions:
-    """Makes one terminal of alternatives that are each one literal: `'red' | 'green' | x` becomes `{red, green} | x`.
+    """Make one terminal of alternatives that are each one literal: `'red' | 'green' | x` becomes `{red, green} | x`.
 
-    A table of texts is one automaton with one item, however many texts there are.
+    A table of texts is one automaton, and needs one item for any number of texts.
     """
     terminals = productions.terminals
     changed: dict[int, list[Body]] = {}

@@ -1,4 +1,10 @@
-"""Passes that take the empty text out of a grammar, so that the engine never completes what it has just predicted."""
+"""Passes that remove the empty text from a grammar, so that the engine never completes a rule where it predicts it.
+
+    start ::= '[' opt ']';   opt ::= list | ε        ->        start ::= '[' opt ']' | '[' ']';   opt ::= list
+
+The tables remember in `accepts_empty` whether the start derived the empty text. (Aycock and Horspool, "Practical
+Earley Parsing", 2002, describe the problem; removing empty rules beforehand keeps the engine's loop simple.)
+"""
 
 from __future__ import annotations
 
@@ -6,18 +12,18 @@ from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["eliminate_nullables", "nullable_nonterminals", "split_long_bodies"]
 
-# A body with n nullable symbols becomes 2**n bodies; with more than this many it is split first.
-_NULLABLES_KEPT = 2
-_NULLABLES_KEPT_BESIDE_MARKS = 6
+# A body with n nullable symbols becomes 2**n bodies; with more than this many symbols it is split first.
+_MAX_NULLABLES = 2
+_MAX_NULLABLES_BESIDE_MARKS = 6
 
 
 def nullable_nonterminals(productions: Productions) -> set[int]:
-    """The nonterminals that derive the empty text; linear in the size of the grammar."""
+    """Return the nonterminals that derive the empty text; linear in the size of the grammar."""
     bodies = productions.bodies
     nullable = {number for number, alternatives in enumerate(bodies) if () in alternatives}
     if not nullable:
         return nullable
-    # For each body made of nonterminals only: how many of its symbols are not known to be nullable.
+    # For each body made of nonterminals only: the number of its symbols that are not known to be nullable.
     missing: list[int] = []
     heads: list[int] = []
     occurs_in: dict[int, list[int]] = {}
@@ -32,23 +38,23 @@ def nullable_nonterminals(productions: Productions) -> set[int]:
                 heads.append(head)
     pending = list(nullable)
     while pending:
-        for place in occurs_in.get(pending.pop(), ()):
-            missing[place] -= 1
-            if not missing[place] and heads[place] not in nullable:
-                nullable.add(heads[place])
-                pending.append(heads[place])
+        for body_number in occurs_in.get(pending.pop(), ()):
+            missing[body_number] -= 1
+            if not missing[body_number] and heads[body_number] not in nullable:
+                nullable.add(heads[body_number])
+                pending.append(heads[body_number])
     return nullable
 
 
 def split_long_bodies(productions: Productions, nullable: set[int]) -> Productions:
-    """Splits bodies with many nullable symbols, so that k of them in a row make O(k) bodies and not 2**k.
+    """Split bodies with many nullable symbols, so that k of them in a row make O(k) bodies and not 2**k.
 
     `a? b? c? d` becomes `a? R`, `R ::= b? S`, `S ::= c? d`. Equal rests are one nonterminal.
 
     Args:
         productions: the grammar.
-        nullable: its nullable nonterminals; not changed. New ones are nullable where all their symbols are, which
-            `nullable_nonterminals` of the result tells.
+        nullable: its nullable nonterminals; not changed. `nullable_nonterminals` of the result tells which of the new
+            ones are nullable.
     """
     marks = productions.terminals.marks.keys()
     out = [list(alternatives) for alternatives in productions.bodies]
@@ -56,30 +62,30 @@ def split_long_bodies(productions: Productions, nullable: set[int]) -> Productio
     rests: dict[Body, int] = {}
     for number, alternatives in enumerate(productions.bodies):
         for index, body in enumerate(alternatives):
-            places = [place for place, symbol in enumerate(body) if symbol in nullable]
-            # What is split off must not be a look-ahead behind something that may be empty.
-            kept = _NULLABLES_KEPT if marks.isdisjoint(body) else _NULLABLES_KEPT_BESIDE_MARKS
-            if len(places) <= kept:
+            positions = [position for position, symbol in enumerate(body) if symbol in nullable]
+            # The rest that is split off must not begin with a look-ahead after a nullable symbol.
+            most = _MAX_NULLABLES if marks.isdisjoint(body) else _MAX_NULLABLES_BESIDE_MARKS
+            if len(positions) <= most:
                 continue
             # From the right, so that each rest ends in the one made before it.
-            tail: Body = body[places[-2] + 1 :]
-            for left, place in zip(reversed([-1, *places[:-2]]), reversed(places[:-1])):
+            tail: Body = body[positions[-2] + 1 :]
+            for left, position in zip(reversed([-1, *positions[:-2]]), reversed(positions[:-1])):
                 if tail not in rests:
                     rests[tail] = len(out)
                     out.append([tail])
                     names.append(names[number])
-                tail = (*body[left + 1 : place + 1], rests[tail])
+                tail = (*body[left + 1 : position + 1], rests[tail])
             out[number][index] = tail
     return Productions(out, names, productions.start, productions.terminals)
 
 
 def eliminate_nullables(productions: Productions) -> tuple[Productions, bool]:
-    """Takes the empty text out of every nonterminal's language.
+    """Remove the empty text from the language of every nonterminal.
 
-    Bodies are written with and without each nullable symbol; equal alternatives, empty ones and `A ::= A` go.
+    Bodies are written with and without each nullable symbol; then equal alternatives, empty ones and `A ::= A` go.
 
     Returns:
-        the grammar without empty bodies, and whether the start derived the empty text.
+        The grammar without empty bodies, and whether the start derived the empty text.
     """
     nullable = nullable_nonterminals(productions)
     if not nullable:
@@ -104,7 +110,7 @@ def eliminate_nullables(productions: Productions) -> tuple[Productions, bool]:
 
 
 def _variants(body: Body, nullable: set[int]) -> list[Body]:
-    """The body with and without each of its nullable symbols."""
+    """Return the body with and without each of its nullable symbols."""
     variants: list[Body] = [()]
     for symbol in body:
         longer = [(*variant, symbol) for variant in variants]

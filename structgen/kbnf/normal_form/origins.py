@@ -1,4 +1,4 @@
-"""Which rule of a grammar a terminal comes from. The normal form puts small rules into those that use them."""
+"""Maps the terminals of a grammar back to its rules, for messages; the normal form no longer has small rules."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from structgen.limits import Limits
 
 __all__ = ["rules_of_terminals"]
 
-_GRAMMARS_KEPT = 8
-# The grammar was within the limits that it was made and compiled with, whatever these were.
+_MAX_GRAMMARS = 8
+# The grammar was compiled before, within limits that are not known here.
 _NO_LIMITS = Limits(grammar_symbols=sys.maxsize, regex_nodes=sys.maxsize, regex_depth=sys.maxsize)
 
 
-@lru_cache(maxsize=_GRAMMARS_KEPT)
+@lru_cache(maxsize=_MAX_GRAMMARS)
 def rules_of_terminals(source: str) -> dict[Regex, tuple[str, ...]]:
-    """The names of the rules that each terminal stands in.
+    """Return for each terminal the names of the rules that use it.
 
     Args:
-        source: a grammar in KBNF that was compiled before. It is read again: messages ask for this, and nobody else.
+        source: a grammar in KBNF that was compiled before. It is read again, as only messages need the result.
 
-    >>> list(rules_of_terminals("start ::= '(' digits ')'; digits ::= #'[0-9]+';").values())
-    [('start',), ('start',), ('digits',)]
+    Example:
+        >>> list(rules_of_terminals("start ::= '(' digits ')'; digits ::= #'[0-9]+';").values())
+        [('start',), ('start',), ('digits',)]
     """
     terminals = TerminalTable(lambda regex: False)
     productions = flatten(parse(source, limits=_NO_LIMITS), terminals, limits=_NO_LIMITS)

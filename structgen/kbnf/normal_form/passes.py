@@ -1,7 +1,27 @@
 """The normal form of a grammar, which the engine reads: the order of the passes, and the flat tables at the end.
 
+The passes on a tiny grammar (each line shows the rules that a pass changed; `ε` is the empty text):
+
+    start ::= '[' [list] ']';   list ::= item {',' item};   item ::= '0' | '1' | never;   never ::= never 'x';
+
+    flatten                     start ::= '[' opt ']'               opt  ::= list | ε
+                                list  ::= item more                 more ::= more ',' item | ε
+                                item  ::= '0' | '1' | never         never ::= never 'x'
+    eliminate_nullables         start ::= '[' opt ']' | '[' ']'     opt  ::= list
+                                list  ::= item more | item          more ::= more ',' item | ',' item
+    remove_unproductive,        item  ::= '0' | '1'                 (`never` derives no text)
+      remove_unreachable
+    merge_adjacent_literals     start ::= '[' opt ']' | '[]'
+    unite_literal_alternatives  item  ::= {0, 1}                    (one terminal, a table of two texts)
+    remove_unit_rules           start ::= '[' list ']' | '[]'       (`opt` and `item` were aliases)
+                                list  ::= {0, 1} more | {0, 1}      more ::= more ',' {0, 1} | ',' {0, 1}
+    merge_equal_nonterminals,   (no change here: they join rules with equal bodies, and put a body that is used
+      inline_single_uses         once in the place of its name)
+    pack                        flat arrays of numbers, `GrammarTables`
+
 Each pass is a function of its own in `flattening`, `literals`, `nullables` and `simplification`; none recurses, and
-each is linear or nearly so in the size of the grammar.
+each is linear or nearly so in the size of the grammar. Grammars with look-ahead pass through `dead_ends` as well, and
+those with margins end in `indentation` instead of `pack`.
 """
 
 from __future__ import annotations
@@ -33,8 +53,8 @@ from structgen.limits import Deadline, Limits
 
 __all__ = ["normalize", "pack", "simplify"]
 
-# Nearly all grammars need one or two; a made-up one that needs more than this only stays larger than it could be.
-_ROUNDS = 8
+# Rounds of `simplify`. Nearly all grammars need one or two; one that needs more only stays larger than it could be.
+_MAX_ROUNDS = 8
 
 
 def normalize(
@@ -45,20 +65,20 @@ def normalize(
     deadline: Deadline | None = None,
     is_empty: Callable[[Regex], bool] | None = None,
 ) -> GrammarTables:
-    """Brings a grammar into the form that the engine reads.
+    """Return the tables of a grammar, in the form that the engine reads.
 
     Args:
         grammar: the tree.
-        keep_endless: keep what never ends but spells something, as the published package does; a mask may then lead
-            where the text cannot end.
-        limits: `grammar_symbols` bounds the result and what is made on the way.
+        keep_endless: keep rules that never end but spell something, as the published package does; a mask may then
+            allow tokens after which the text cannot end.
+        limits: `grammar_symbols` bounds the result and all intermediate forms.
         deadline: of the compile; checked between passes.
-        is_empty: whether a regex matches nothing; asked only where its tree does not tell. By default stores
-            of their own; pass that of the engine to do the work once.
+        is_empty: returns whether a regex matches nothing; called only where its tree does not tell. The default makes
+            a new store for each regex; pass the method of the engine's store to do the work once.
 
     Raises:
         GrammarError: the grammar is not valid (see `validate`).
-        LimitExceededError: it is too large, or the time is over.
+        LimitExceededError: the grammar is too large, or the time is over.
     """
     limits = limits or Limits()
     terminals = TerminalTable(is_empty or (lambda regex: AutomatonStore(limits).is_empty(regex)))
@@ -78,7 +98,7 @@ def normalize(
 
 
 def simplify(productions: Productions, *, keep_endless: bool = False, deadline: Deadline | None = None) -> Productions:
-    """The passes that keep the language and make the grammar smaller, in an order where each finds the most.
+    """Return the same language in a smaller grammar; the passes run in the order in which each finds the most.
 
     Args:
         productions: a grammar without empty bodies.
@@ -88,16 +108,16 @@ def simplify(productions: Productions, *, keep_endless: bool = False, deadline: 
     productions = deduplicate_alternatives(productions)
     productions = remove_unproductive(productions, keep_endless=keep_endless)
     productions = remove_unreachable(productions)
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if deadline:
             deadline.check()
         productions = unite_literal_alternatives(merge_adjacent_literals(productions))
         productions = remove_unit_rules(productions)
         merged = merge_equal_nonterminals(productions)
-        # Nonterminals that became one may make aliases of their users.
+        # After a merge, the users of the merged nonterminals may be aliases.
         without_aliases = merged if merged is productions else remove_unit_rules(merged)
         inlined = inline_single_uses(without_aliases)
-        # Literals of different rules may now stand side by side.
+        # Literals of different rules may now be adjacent.
         productions = merge_adjacent_literals(inlined)
         if without_aliases is merged and productions is inlined:
             break
@@ -111,10 +131,10 @@ def _check_size(productions: Productions, limits: Limits) -> None:
 
 
 def _check_marks(productions: Productions) -> None:
-    """Look-aheads, margins and indentation need a text that they go with.
+    """Check that every look-ahead, margin and indentation has a text beside it.
 
     Raises:
-        GrammarError: some alternative has nothing else, with or without what may be empty in it.
+        GrammarError: an alternative consists of them only, with its nullable symbols or without them.
     """
     marks = productions.terminals.marks
     for name, alternatives in zip(productions.names, productions.bodies):
@@ -124,16 +144,16 @@ def _check_marks(productions: Productions) -> None:
                 what = "a '!'" if "lookahead" in kinds else "margin!" if "margin" in kinds else "indented!"
                 raise GrammarError(
                     f"in the rule {name!r}: {what} may stand alone, with no text beside it",
-                    hint="put it into the rules of what stands before or behind it",
+                    hint="put it into the rules before or after it",
                 )
 
 
 def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
-    """Writes productions as flat arrays: what the start reaches, numbered in the order that it is met.
+    """Return productions as flat arrays: the nonterminals that the start reaches, numbered in the order of their use.
 
     Args:
         productions: a grammar that holds what `GrammarTables` promises.
-        accepts_empty: whether the empty text is in the language besides.
+        accepts_empty: whether the language also has the empty text.
     """
     number_of = {productions.start: 0}
     reached = [productions.start]

@@ -1,7 +1,12 @@
 """The working form of the normal form's passes: bodies as tuples of numbers, terminals in a table.
 
-A symbol >= 0 is a nonterminal, a symbol <= -2 a terminal, as in `engine.grammar`. Each pass takes `Productions` and
-gives new ones; none changes what it was given, except that the table of terminals may grow.
+A symbol >= 0 is a nonterminal, a symbol <= -2 a terminal, as in `engine.grammar`:
+
+    list ::= item more | item        bodies[1] == [(2, 5), (2,)]      names[1] == "list"
+    item ::= '0' | '1'               bodies[2] == [(-4,), (-5,)]      terminals.data[2] == b"0"
+
+Each pass takes `Productions` and returns new ones; none changes its argument, except that the table of terminals may
+grow.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ class Productions:
 
     Attributes:
         bodies: for each nonterminal its bodies; `()` is the empty text. The lists and their order carry no meaning.
-        names: for each nonterminal the rule that it comes from, for messages; several may have the same.
+        names: for each nonterminal the rule that it was made for, for messages; several may have the same.
         start: the start nonterminal.
         terminals: the terminals that the bodies use; it may hold more.
     """
@@ -36,17 +41,17 @@ class Productions:
     terminals: TerminalTable
 
     def with_bodies(self, bodies: list[list[Body]]) -> Productions:
-        """The same nonterminals with other bodies."""
+        """Return the same nonterminals with other bodies."""
         return Productions(bodies, self.names, self.start, self.terminals)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What stands in a body besides symbols.
+    """An element of a body that is neither a nonterminal nor a terminal.
 
     Attributes:
-        kind: "lookahead", "margin", or "indented" and "dedented" around what is between them.
-        refused: of a look-ahead, the characters.
+        kind: "lookahead", "margin", or "indented" and "dedented", which enclose a block.
+        refused: the characters that a look-ahead refuses, else None.
     """
 
     kind: str
@@ -54,15 +59,15 @@ class Mark:
 
 
 class _Facts:
-    """What is known of a regex once and for all.
+    """Facts of a regex, computed once.
 
     Attributes:
-        regex: the regex itself; held, so that its `id` stays its own.
-        number: the same for equal regexes, another for others.
+        regex: the regex itself; held, so that no other object gets its `id`.
+        number: a number that equal regexes share.
         nullable: whether it matches the empty text.
-        stripped, stripped_number: what else it matches, and the number of that.
-        can_match: whether `stripped` matches anything; None when the tree does not tell and nobody has searched.
-        is_large: whether it holds so many texts that nothing should keep it.
+        stripped, stripped_number: the regex without the empty text, and the number of that.
+        can_match: whether `stripped` matches anything; None until it is known, where the tree does not tell.
+        is_large: whether it holds so many texts that it should not be kept in memory.
     """
 
     __slots__ = ("can_match", "is_large", "nullable", "number", "regex", "stripped", "stripped_number")
@@ -79,13 +84,13 @@ class _Facts:
             self.stripped_number = next(_next_number) if self.is_large else _number_of(key)
 
 
-# Regexes by identity: the translation of schemas uses the same objects for strings and numbers in every schema, and
-# computing their facts costs more than the rest of the normal form. Emptied when full; the numbers go on, so that
-# equal regexes that were met before and after it have two, which costs a terminal and nothing else. So have those that
-# hold many texts, which most likely are of one request, and are not kept.
+# Facts by the identity of the regex. The translation of schemas uses the same objects for strings and numbers in every
+# schema, and computing their facts costs more than the rest of the normal form. The tables are emptied when full. The
+# numbers go on then, so that equal regexes before and after it have two numbers, which costs a terminal and nothing
+# else. Regexes with many texts most likely belong to one request: they are not kept.
 _FACTS: dict[int, _Facts] = {}
 _NUMBERS: dict[tuple[object, ...], int] = {}
-_FACTS_KEPT = 2048
+_MAX_FACTS = 2048
 _next_number = count()
 
 
@@ -99,7 +104,7 @@ def _number_of(key: tuple[object, ...]) -> int:
 def _facts_of(regex: rx.Regex) -> _Facts:
     facts = _FACTS.get(id(regex))
     if facts is None or facts.regex is not regex:
-        if len(_FACTS) >= _FACTS_KEPT:
+        if len(_FACTS) >= _MAX_FACTS:
             _FACTS.clear()
             _NUMBERS.clear()
         facts = _Facts(regex)
@@ -109,15 +114,15 @@ def _facts_of(regex: rx.Regex) -> _Facts:
 
 
 class TerminalTable:
-    """The terminals of one grammar: equal ones have one number, and none matches the empty text.
+    """The terminals of one grammar: equal terminals have one number, and none matches the empty text.
 
     Args:
-        is_empty: whether a regex matches nothing; asked only where its tree does not tell.
+        is_empty: returns whether a regex matches nothing; called only where its tree does not tell.
 
     Attributes:
-        regexes: by number.
-        data: by number, the bytes of a terminal that is a literal, else None.
-        marks: by symbol, what terminals stand for that are none, but take part in the passes as if they were.
+        regexes: the regex of each terminal, by number.
+        data: the bytes of each terminal that is a literal, else None; by number.
+        marks: the marks, by symbol. A mark has the symbol of a terminal, so that the passes need not know of it.
     """
 
     def __init__(self, is_empty: Callable[[rx.Regex], bool]) -> None:
@@ -126,11 +131,11 @@ class TerminalTable:
         self.marks: dict[int, Mark] = {}
         self.is_empty = is_empty
         self._literals: dict[bytes, int] = {}
-        # By the number of their facts, or for sequences by their parts: bytes, and numbers of facts.
+        # Keys are the numbers of facts; for sequences tuples of their parts, as bytes or numbers of facts.
         self._others: dict[int | tuple[bytes | int, ...], int] = {}
 
     def literal(self, data: bytes) -> int:
-        """The symbol of a literal that is not empty."""
+        """Return the symbol of a non-empty literal."""
         symbol = self._literals.get(data)
         if symbol is None:
             symbol = self._literals[data] = terminal_symbol(len(self.regexes))
@@ -139,19 +144,21 @@ class TerminalTable:
         return symbol
 
     def mark(self, mark: Mark) -> int:
-        """The symbol of a mark."""
+        """Return the symbol of a mark."""
         for symbol, known in self.marks.items():
             if known == mark:
                 return symbol
         symbol = terminal_symbol(len(self.regexes))
-        self.regexes.append(rx.NOTHING)  # its place
+        self.regexes.append(rx.NOTHING)  # keeps the numbering
         self.data.append(None)
         self.marks[symbol] = mark
         return symbol
 
     def regex(self, regex: rx.Regex) -> tuple[int | None, bool]:
-        """The symbol of what the regex matches besides the empty text, None when that is nothing; whether it matches
-        the empty text too.
+        """Return the symbol of a regex without the empty text, and whether the regex is nullable.
+
+        Returns:
+            The symbol, None if the regex matches no text other than the empty one; and whether it matches that.
         """
         if type(regex) is rx.Sequence:
             key, matches = self._sequence_key(regex)
@@ -172,17 +179,19 @@ class TerminalTable:
         return symbol
 
     def _matches(self, facts: _Facts) -> bool:
-        """Whether there is a text besides the empty one."""
+        """Return whether there is a text other than the empty one."""
         if facts.can_match is None:
             facts.can_match = not self.is_empty(facts.stripped)
         return facts.can_match
 
     def _sequence_key(self, regex: rx.Sequence) -> tuple[tuple[bytes | int, ...] | None, bool]:
-        """A sequence by value, out of its parts (None when it may match the empty text, or nests); whether it matches
-        anything.
+        """Return a key that equal sequences share, and whether the sequence matches anything.
 
-        A schema's keys are such sequences, new objects in every translation, of parts that are the same objects: this
-        is much less work than looking at the whole tree.
+        The keys of a schema's objects are such sequences. They are new objects in every translation, but their parts
+        are the same objects, so a key made of the parts is much less work than a walk of the whole tree.
+
+        Returns:
+            The key, None if the sequence may match the empty text or holds another sequence; and whether it matches.
         """
         key: list[bytes | int] = []
         has_literal, matches = False, True
@@ -202,5 +211,5 @@ class TerminalTable:
         return tuple(key) if has_literal else None, matches
 
     def literal_data(self, symbol: int) -> bytes | None:
-        """The bytes of a symbol that is a literal terminal, else None."""
+        """Return the bytes of a literal terminal; None for any other symbol."""
         return self.data[terminal_number(symbol)] if symbol < 0 else None

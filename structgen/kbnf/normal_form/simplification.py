@@ -15,7 +15,7 @@ __all__ = [
 
 
 def deduplicate_alternatives(productions: Productions) -> Productions:
-    """Keeps one of equal alternatives, and drops `A ::= A`."""
+    """Keep one of equal alternatives, and drop `A ::= A`."""
     return productions.with_bodies([_distinct(number, old) for number, old in enumerate(productions.bodies)])
 
 
@@ -28,13 +28,13 @@ def _distinct(number: int, alternatives: list[Body]) -> list[Body]:
 
 
 def remove_unproductive(productions: Productions, *, keep_endless: bool = False) -> Productions:
-    """Drops what derives no text, and every alternative with such a thing in it.
+    """Remove the nonterminals that derive no text, and all alternatives that use them.
 
     Args:
         productions: a grammar without empty bodies.
-        keep_endless: also keep what never ends but spells something all the while, as `B ::= 'a' B` does (the
-            published package keeps it). `B ::= B 'a'` spells nothing and is dropped all the same. What follows
-            something endless in an alternative is never reached, and is cut off.
+        keep_endless: also keep endless nonterminals, which spell text for ever, as `B ::= 'a' B` does (the published
+            package keeps them). `B ::= B 'a'` spells nothing and is removed all the same. Symbols after an endless one
+            are never reached, and are cut off.
     """
     productive = _productive(productions.bodies)
     if len(productive) == len(productions.bodies):
@@ -42,7 +42,7 @@ def remove_unproductive(productions: Productions, *, keep_endless: bool = False)
     endless = _endless(productions.bodies, productive) if keep_endless else set()
     remaining: set[int] = set()
     while endless != remaining:
-        # A body that ends in a dead end is no way on, whatever is endless before that.
+        # A body that stops at a dead end does not go on for ever, even if it has endless symbols.
         remaining = endless
         ways = [[b for b in alternatives if _spelled(b, productive, endless)] for alternatives in productions.bodies]
         endless = _endless(ways, productive)
@@ -57,20 +57,20 @@ def remove_unproductive(productions: Productions, *, keep_endless: bool = False)
 
 
 def _spelled(body: Body, productive: set[int], endless: set[int]) -> Body:
-    """The part of a body that can be spelled: all of it, up to something endless, or `()` when it is a dead end."""
-    for place, symbol in enumerate(body):
+    """Return the part of a body that can be spelled: up to its first endless symbol; `()` if it is a dead end."""
+    for position, symbol in enumerate(body):
         if symbol >= 0 and symbol not in productive:
-            return body[: place + 1] if symbol in endless else ()
+            return body[: position + 1] if symbol in endless else ()
     return body
 
 
 def _productive(bodies: list[list[Body]]) -> set[int]:
-    """The nonterminals that derive some text."""
+    """Return the nonterminals that derive some text."""
     missing: list[int] = []
     heads: list[int] = []
     occurs_in: dict[int, list[int]] = {}
     productive: set[int] = set()
-    # What refers to later nonterminals only is decided at once by going backwards; most grammars are all decided so.
+    # Going backwards decides nonterminals that refer to later ones only; in most grammars that is all of them.
     for head in range(len(bodies) - 1, -1, -1):
         for body in bodies[head]:
             unknown = [symbol for symbol in body if symbol >= 0 and symbol not in productive]
@@ -83,27 +83,27 @@ def _productive(bodies: list[list[Body]]) -> set[int]:
             heads.append(head)
     pending = [symbol for symbol in productive if symbol in occurs_in]
     while pending:
-        for place in occurs_in.get(pending.pop(), ()):
-            missing[place] -= 1
-            if not missing[place] and heads[place] not in productive:
-                productive.add(heads[place])
-                pending.append(heads[place])
+        for body_number in occurs_in.get(pending.pop(), ()):
+            missing[body_number] -= 1
+            if not missing[body_number] and heads[body_number] not in productive:
+                productive.add(heads[body_number])
+                pending.append(heads[body_number])
     return productive
 
 
 def _endless(bodies: list[list[Body]], productive: set[int]) -> set[int]:
-    """The nonterminals that can spell text for ever without ending.
+    """Return the nonterminals that can spell text for ever without ending.
 
-    Such a text goes from a nonterminal to one in its body after symbols that end, and so on for ever; it spells
-    something as long as it passes symbols before infinitely often. So these are the nonterminals that reach a cycle
-    with such a step in it.
+    The derivation of an endless text goes from a nonterminal to one in its body, after symbols that end, and so on for
+    ever. It spells something if infinitely many of these steps have symbols before them. So the endless nonterminals
+    are those that reach a cycle with such a step.
     """
     steps: dict[int, list[tuple[int, bool]]] = {}
     for head, alternatives in enumerate(bodies):
         for body in alternatives:
-            for place, symbol in enumerate(body):
+            for position, symbol in enumerate(body):
                 if symbol >= 0:
-                    steps.setdefault(head, []).append((symbol, place > 0))
+                    steps.setdefault(head, []).append((symbol, position > 0))
                     if symbol not in productive:
                         break
     component = _components(len(bodies), {head: [target for target, _ in out] for head, out in steps.items()})
@@ -126,7 +126,7 @@ def _endless(bodies: list[list[Body]], productive: set[int]) -> set[int]:
 
 
 def _components(count: int, edges: dict[int, list[int]]) -> list[int]:
-    """Strongly connected components (Tarjan 1972, iterative): for each node a number that its component shares."""
+    """Return for each node a number that its strongly connected component shares (Tarjan 1972, iterative)."""
     component = [-1] * count
     order = [-1] * count
     low = [0] * count
@@ -164,10 +164,11 @@ def _components(count: int, edges: dict[int, list[int]]) -> list[int]:
 
 
 def remove_unit_rules(productions: Productions) -> Productions:
-    """Replaces aliases (`A ::= B;` or `A ::= 'a';` and nothing else) by what they stand for; joins unit cycles.
+    """Replace aliases by their bodies, and join unit cycles.
 
-    Nonterminals that derive each other by unit rules (`A ::= B | x; B ::= A | y;`) have the same language and become
-    one. Other unit rules stay: expanding them is quadratic.
+    An alias is a nonterminal whose only rule is `A ::= B;` or `A ::= 'a';`. Nonterminals that derive each other by
+    unit rules (`A ::= B | x; B ::= A | y;`) have the same language and become one. Other unit rules stay: expanding
+    them is quadratic.
 
     Args:
         productions: a grammar without unproductive nonterminals.
@@ -185,7 +186,7 @@ def remove_unit_rules(productions: Productions) -> Productions:
             if member != representative:
                 target[member] = representative
                 joined.setdefault(representative, [representative]).append(member)
-    # Joining a cycle changes what is an alias: it is one body less each, and they are united.
+    # Joining a cycle changes which nonterminals are aliases: the joined one has all bodies of the cycle but its own.
     united = {
         head: _renamed_alternatives(head, [body for member in members for body in bodies[member]], target)
         for head, members in joined.items()
@@ -202,7 +203,7 @@ def remove_unit_rules(productions: Productions) -> Productions:
         _end(head, target)
     start = target.get(productions.start, productions.start)
     if start < 0:
-        # The start stands for a terminal by way of another nonterminal: it keeps a body of its own.
+        # The start is an alias of a terminal by way of another nonterminal: it keeps a body of its own.
         del target[productions.start]
         united[productions.start] = [(start,)]
     current = [united.get(head, alternatives) for head, alternatives in enumerate(bodies)]
@@ -210,20 +211,20 @@ def remove_unit_rules(productions: Productions) -> Productions:
 
 
 def _end(symbol: int, target: dict[int, int]) -> int:
-    """What a symbol stands for in the end; the way there is made shorter."""
+    """Return the end of a chain of aliases, and shorten the chain (path compression)."""
     if symbol not in target:
         return symbol
-    way = []
+    chain = []
     while symbol in target:
-        way.append(symbol)
+        chain.append(symbol)
         symbol = target[symbol]
-    for passed in way:
+    for passed in chain:
         target[passed] = symbol
     return symbol
 
 
 def _renamed_alternatives(head: int, alternatives: list[Body], target: dict[int, int]) -> list[Body]:
-    """The alternatives with symbols replaced, without doubles and `A ::= A`."""
+    """Return the alternatives with symbols replaced, without duplicates and `A ::= A`."""
     renamed = [
         body if target.keys().isdisjoint(body) else tuple([_end(symbol, target) for symbol in body])
         for body in alternatives
@@ -232,11 +233,11 @@ def _renamed_alternatives(head: int, alternatives: list[Body], target: dict[int,
 
 
 def merge_equal_nonterminals(productions: Productions) -> Productions:
-    """Makes one of nonterminals whose bodies are equal, up to their own name, until there are no more such.
+    """Merge nonterminals whose bodies are equal, their own names aside, until there are none left.
 
-    Merging some may make their users equal, so these are looked at again; of two equal ones, that with fewer users
-    goes. (Equal nonterminals that are recursive through each other stay.) The work is bounded by a multiple of the
-    grammar's size, past which equal nonterminals may stay, which costs room and nothing else.
+    A merge may make the users of the merged nonterminals equal, so these are compared again. Of two equal ones the one
+    with fewer users goes. (Equal nonterminals that are recursive through each other stay.) The work is bounded by a
+    multiple of the grammar's size; past it equal nonterminals may stay, which costs memory and nothing else.
     """
     bodies = productions.bodies
     by_content: dict[frozenset[Body], int] = {}
@@ -251,7 +252,7 @@ def merge_equal_nonterminals(productions: Productions) -> Productions:
     current = list(bodies)
     users = _users(bodies)
     target: dict[int, int] = {}
-    budget = _MERGING_WORK * sum(map(len, users))
+    budget = _MAX_MERGING_WORK * sum(map(len, users))
     while equal and budget > 0:
         touched: set[int] = set()
         for left, right in equal:
@@ -274,11 +275,11 @@ def merge_equal_nonterminals(productions: Productions) -> Productions:
     return _renamed(Productions(current, productions.names, productions.start, productions.terminals), target)
 
 
-_MERGING_WORK = 20
+_MAX_MERGING_WORK = 20  # symbols rewritten, as a multiple of the grammar's size
 
 
 def _users(bodies: list[list[Body]]) -> list[list[int]]:
-    """For each nonterminal those whose bodies it occurs in, as often as it does."""
+    """Return for each nonterminal the heads of the bodies that it occurs in, once for each occurrence."""
     users: list[list[int]] = [[] for _ in bodies]
     for head, alternatives in enumerate(bodies):
         for body in alternatives:
@@ -289,7 +290,7 @@ def _users(bodies: list[list[Body]]) -> list[list[int]]:
 
 
 def _renamed(productions: Productions, target: dict[int, int]) -> Productions:
-    """Every symbol replaced by the end of its way through `target`."""
+    """Return the grammar with every symbol replaced by the end of its chain in `target`."""
     for head in list(target):
         _end(head, target)
     bodies = [
@@ -304,14 +305,14 @@ _SELF = -1
 
 
 def _content(head: int, alternatives: list[Body]) -> frozenset[Body]:
-    """The bodies as a value, with the nonterminal's own name left out."""
+    """Return the bodies as a value, in which the nonterminal's own name is `_SELF`."""
     return frozenset(
         [tuple([_SELF if s == head else s for s in body]) if head in body else body for body in alternatives]
     )
 
 
 def inline_single_uses(productions: Productions) -> Productions:
-    """Puts the body of a nonterminal that has one, and is used in one place, in that place.
+    """Inline nonterminals that have one body and are used once.
 
     Args:
         productions: a grammar without unreachable nonterminals.
@@ -343,7 +344,7 @@ def inline_single_uses(productions: Productions) -> Productions:
 
 
 def _inlined(body: Body, single: set[int], bodies: list[list[Body]]) -> Body:
-    """Each nonterminal is used once, so this ends, and the whole pass is linear."""
+    """Return a body with nonterminals inlined. Each is used once, so this ends, and the whole pass is linear."""
     out: list[int] = []
     stack = list(reversed(body))
     while stack:
@@ -356,7 +357,7 @@ def _inlined(body: Body, single: set[int], bodies: list[list[Body]]) -> Body:
 
 
 def remove_unreachable(productions: Productions) -> Productions:
-    """Takes the bodies from what the start does not reach; the numbers stay."""
+    """Remove the bodies of nonterminals that the start does not reach; the numbering stays."""
     bodies = productions.bodies
     reached = {productions.start}
     pending = [productions.start]

@@ -1,14 +1,15 @@
-r"""Reads GBNF, the grammars of llama.cpp: a hand-written parser with an explicit stack, as for KBNF.
+r"""The reader of GBNF, the notation of llama.cpp: a hand-written parser with an explicit stack, as for KBNF.
 
     rule     ::= name "::=" choice newline
     choice   ::= sequence {"|" sequence}            sequences may be empty
     sequence ::= {atom {"*" | "+" | "?" | "{" m ["," [n]] "}"}}
     atom     ::= name | string | class | "." | "(" choice ")"
 
-A newline ends a rule, but after `::=` and `|` and inside of parentheses. Strings and classes are of code points, with
-the escapes `\xHH \uHHHH \UHHHHHHHH \t \r \n \\ \" \[ \] \-`. It begins at `root`. As in llama.cpp, but for what that
-takes without a word and not as it is written: a name defined twice (the last would count), and a bound of more than
-2,000 (there it is none).
+A newline ends a rule, except after `::=` and `|` and inside parentheses. Strings and classes are made of code points,
+with the escapes `\xHH \uHHHH \UHHHHHHHH \t \r \n \\ \" \[ \] \-`. A grammar begins at `root`.
+
+Two texts that llama.cpp accepts silently, with another meaning than written, are read differently here: a name that is
+defined twice is refused (there the last definition counts), and a bound of more than 2,000 is kept (there it is none).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
 
 
 def parse_gbnf(text: str, *, limits: Limits | None = None) -> ast.Grammar:
-    """Reads a grammar.
+    """Return the tree of a grammar.
 
     Args:
         text: GBNF.
@@ -54,8 +55,8 @@ def parse_gbnf(text: str, *, limits: Limits | None = None) -> ast.Grammar:
         The tree; its names are defined, and its start is `root`.
 
     Raises:
-        GrammarError: the text is not GBNF, or speaks of tokens; with the place.
-        LimitExceededError: it is too large.
+        GrammarError: the text is not GBNF, or names tokens; with line and column.
+        LimitExceededError: the grammar is too large.
 
     Example:
         >>> parse_gbnf('root ::= "a" | "b"').rules[0].body
@@ -66,7 +67,7 @@ def parse_gbnf(text: str, *, limits: Limits | None = None) -> ast.Grammar:
 
 @dataclass(slots=True)
 class _Frame:
-    """A group, or a rule's body, that is being read: where it begins, its alternatives, and the parts of the last."""
+    """An open group, or the rule's body: its position, its complete alternatives, and the parts of the current one."""
 
     offset: int
     alternatives: list[ast.Expression] = field(default_factory=list)
@@ -82,27 +83,27 @@ class _Frame:
 
 
 class _Parser:
-    """The state of one `parse_gbnf`: the place in the text, and the names used."""
+    """The state of one `parse_gbnf`: the position in the text, and the names used so far."""
 
     def __init__(self, text: str, limits: Limits) -> None:
         self._text = text
-        self._at = 0
+        self._position = 0
         self._limits = limits
         self._symbols = 0
-        self._used: dict[str, int] = {}  # names, and where each is used first
+        self._used: dict[str, int] = {}  # for each name the position of its first use
 
     def grammar(self) -> ast.Grammar:
         rules: dict[str, ast.Rule] = {}
         self._skip(_SPACE_AND_LINES)
-        while self._at < len(self._text):
-            begin = self._at
+        while self._position < len(self._text):
+            begin = self._position
             name = self._name("the name of a rule")
             if name in rules:
                 self._fail(f"the rule {name!r} is defined twice", begin, hint="llama.cpp would take the last one only")
             self._skip(_SPACE)
-            if not self._text.startswith("::=", self._at):
+            if not self._text.startswith("::=", self._position):
                 self._fail_expected("'::=' after the rule's name")
-            self._at += 3
+            self._position += 3
             self._skip(_SPACE_AND_LINES)
             rules[name] = ast.Rule(name, self._body())
             self._skip(_SPACE_AND_LINES)
@@ -114,42 +115,42 @@ class _Parser:
         return ast.Grammar(tuple(rules.values()), "root")
 
     def _skip(self, space: re.Pattern[str]) -> None:
-        found = space.match(self._text, self._at)
-        self._at = found.end() if found else self._at
+        found = space.match(self._text, self._position)
+        self._position = found.end() if found else self._position
 
     def _name(self, expected: str) -> str:
-        found = _NAME.match(self._text, self._at)
+        found = _NAME.match(self._text, self._position)
         if found is None:
             self._fail_expected(expected)
-        self._at = found.end()
+        self._position = found.end()
         return found.group()
 
     def _fail(self, message: str, offset: int, *, hint: str = "") -> NoReturn:
         fail(self._text, offset, message, hint=hint)
 
     def _fail_expected(self, expected: str) -> NoReturn:
-        found = repr(self._text[self._at]) if self._at < len(self._text) else "the end of the grammar"
+        found = repr(self._text[self._position]) if self._position < len(self._text) else "the end of the grammar"
         hint = ""
-        if self._text.startswith("|", self._at):
-            hint = "a rule goes on in the next line after a '|' at the end of the line, or inside of parentheses"
-        self._fail(f"expected {expected}, found {found}", self._at, hint=hint)
+        if self._text.startswith("|", self._position):
+            hint = "end the line with '|', or use parentheses, to continue a rule on the next line"
+        self._fail(f"expected {expected}, found {found}", self._position, hint=hint)
 
     def _body(self) -> ast.Expression:
-        """Everything up to the end of the rule."""
-        stack = [_Frame(self._at)]
+        """Return the expression up to the end of the rule."""
+        stack = [_Frame(self._position)]
         while True:
             self._skip(_SPACE_AND_LINES if len(stack) > 1 else _SPACE)
-            mark = self._text[self._at : self._at + 1]
+            mark = self._text[self._position : self._position + 1]
             frame = stack[-1]
             if mark == "(":
-                stack.append(_Frame(self._at))
-                self._at += 1
+                stack.append(_Frame(self._position))
+                self._position += 1
             elif mark == ")" and len(stack) > 1:
-                self._at += 1
+                self._position += 1
                 stack.pop()
                 self._add(stack[-1], frame.expression())
             elif mark == "|":
-                self._at += 1
+                self._position += 1
                 self._skip(_SPACE_AND_LINES)
                 frame.end_alternative()
             elif mark in _POSTFIX or mark == "{":
@@ -168,11 +169,11 @@ class _Parser:
         frame.parts.append(expression)
 
     def _repeat(self, frame: _Frame) -> None:
-        begin, mark = self._at, self._text[self._at]
+        begin, mark = self._position, self._text[self._position]
         if not frame.parts:
             self._fail(f"there is nothing to repeat before {mark!r}", begin)
         if mark != "{":
-            self._at += 1
+            self._position += 1
             frame.parts[-1] = _POSTFIX[mark](frame.parts[-1])
             return
         counts = _COUNTS.match(self._text, begin)
@@ -185,21 +186,21 @@ class _Parser:
         most = (int(high) if high else None) if comma else least
         if most is not None and most < least:
             self._fail("the counts of a repetition are in the wrong order", begin)
-        self._at = counts.end()
+        self._position = counts.end()
         frame.parts[-1] = ast.Bounded(frame.parts[-1], least, most)
 
     def _atom(self, mark: str) -> ast.Expression:
-        begin = self._at
+        begin = self._position
         if mark == '"':
             return self._string()
         if mark == "[":
             return self._class()
         if mark == ".":
-            self._at += 1
+            self._position += 1
             return ast.RegexTerminal(rx.ANY_CHAR)
         if mark in "<!" and (found := _TOKEN.match(self._text, begin)):
             self._fail(
-                f"{found.group()} stands for a token, and a grammar here is about text",
+                f"{found.group()} names a token, and grammars here describe text",
                 begin,
                 hint="write the token's text as a string",
             )
@@ -210,56 +211,56 @@ class _Parser:
         return ast.Reference(name)
 
     def _string(self) -> ast.Expression:
-        begin = self._at
-        self._at += 1
+        begin = self._position
+        self._position += 1
         out: list[str] = []
-        while not self._text.startswith('"', self._at):
+        while not self._text.startswith('"', self._position):
             out.append(chr(self._character(begin, "this string has no end: expected '\"'")))
-        self._at += 1
+        self._position += 1
         return ast.Literal("".join(out).encode())
 
     def _class(self) -> ast.Expression:
-        begin = self._at
-        self._at += 1
-        is_negated = self._text.startswith("^", self._at)
-        self._at += is_negated
+        begin = self._position
+        self._position += 1
+        is_negated = self._text.startswith("^", self._position)
+        self._position += is_negated
         ranges: list[tuple[int, int]] = []
-        while not self._text.startswith("]", self._at):
-            place = self._at
+        while not self._text.startswith("]", self._position):
+            position = self._position
             first = last = self._character(begin, "this class has no end: expected ']'")
-            if self._text.startswith("-", self._at) and not self._text.startswith("]", self._at + 1):
-                self._at += 1
+            if self._text.startswith("-", self._position) and not self._text.startswith("]", self._position + 1):
+                self._position += 1
                 last = self._character(begin, "this class has no end: expected ']'")
             if last < first:
-                self._fail("the ends of this range are in the wrong order", place)
+                self._fail("the ends of this range are in the wrong order", position)
             ranges.append((first, last))
-        self._at += 1
+        self._position += 1
         if not ranges:
             self._fail("this class is empty", begin, hint='the empty text is ""')
         found = intersection_of(union_of(ranges), ANY)
         return ast.RegexTerminal(rx.Chars(difference_of(ANY, found) if is_negated else found))
 
     def _character(self, begin: int, without_end: str) -> int:
-        """The code point of a character, or of an escape; `begin` is where what it stands in begins."""
-        place, text = self._at, self._text
-        if place >= len(text):
+        """Return the code point of a character or an escape, in a string or class that begins at `begin`."""
+        position, text = self._position, self._text
+        if position >= len(text):
             self._fail(without_end, begin)
-        self._at += 1
-        if text[place] != "\\":
-            return self._scalar(ord(text[place]), place)
-        letter = text[self._at : self._at + 1]
-        self._at += 1
+        self._position += 1
+        if text[position] != "\\":
+            return self._scalar(ord(text[position]), position)
+        letter = text[self._position : self._position + 1]
+        self._position += 1
         if letter in _HEX_DIGITS:
-            digits = text[self._at : self._at + _HEX_DIGITS[letter]]
+            digits = text[self._position : self._position + _HEX_DIGITS[letter]]
             if not re.fullmatch(f"[0-9A-Fa-f]{{{_HEX_DIGITS[letter]}}}", digits):
-                self._fail(f"expected {_HEX_DIGITS[letter]} hexadecimal digits after '\\{letter}'", place)
-            self._at += len(digits)
-            return self._scalar(int(digits, 16), place)
+                self._fail(f"expected {_HEX_DIGITS[letter]} hexadecimal digits after '\\{letter}'", position)
+            self._position += len(digits)
+            return self._scalar(int(digits, 16), position)
         if not letter or letter not in _ESCAPES:
-            self._fail(f"unknown escape {text[place : self._at]}", place)
+            self._fail(f"unknown escape {text[position : self._position]}", position)
         return _ESCAPES[letter]
 
-    def _scalar(self, point: int, place: int) -> int:
+    def _scalar(self, point: int, position: int) -> int:
         if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
-            self._fail(f"U+{point:04X} is not a Unicode character", place)
+            self._fail(f"U+{point:04X} is not a Unicode character", position)
         return point

@@ -1,4 +1,4 @@
-"""Reads KBNF text: a hand-written parser with an explicit stack, so that nesting costs memory, not the process.
+"""The reader of KBNF: a hand-written parser with an explicit stack, so that deep nesting costs memory and never fails.
 
     rule     ::= name ("::=" | "=") choice ";"
     choice   ::= sequence {"|" sequence}
@@ -9,9 +9,15 @@
                | "any!" | "except!" "(" (string | name) ["," [number]] ")"
                | "margin!" | "indented!" "(" choice ")"
 
-`-`, `!`, `margin!` and `indented!` are ours: EBNF's exception (ISO 14977), PEG's look-ahead, and indentation.
-Comments `(* … *)` stand between any two tokens, and do not nest. What the published package does with each terminal
-(0.4.2, tried) is told at the functions that build them.
+`-`, `!`, `margin!` and `indented!` are not in the published package: EBNF's exception (ISO 14977), PEG's look-ahead,
+and indentation. Comments `(* … *)` may stand between any two tokens, and do not nest. The methods that build a terminal
+say what the published package does with it (0.4.2, tried).
+
+An error names line and column, and points at the position:
+
+    line 1, column 18: expected a symbol, '|' or ';' in the rule 'start', found ')'
+      start ::= 'a' 'b');
+                       ^
 """
 
 from __future__ import annotations
@@ -27,35 +33,35 @@ from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.reading.kbnf_lexer import Token, fail, source_offset, tokens, unescape
 from structgen.kbnf.regex_facts import without_empty
-from structgen.kbnf.text_without import text_without
+from structgen.kbnf.regular import text_without
 from structgen.limits import Limits
 
 __all__ = ["parse"]
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "indented!": ")"}
 _BRACKET_NAMES = {"(": "group", "[": "option", "{": "repetition", "indented!": "indented!"}
-_UNFINISHED = ("", ",", "!", "-")  # after these a symbol has to follow
+_UNFINISHED = ("", ",", "!", "-")  # kinds of last tokens after which a symbol has to follow
 _POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
     "?": ast.Option,
     "*": ast.ZeroOrMore,
     "+": ast.OneOrMore,
 }
-# Anchors, and what may hold the same characters without being one: other escapes and classes.
+# Anchors; and the other escapes and classes, which may hold the same characters.
 _ANCHOR_OR_OTHER = re.compile(r"(?P<anchor>[\^$]|\\[AzbB])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
 
 
 def parse(text: str, *, limits: Limits | None = None) -> ast.Grammar:
-    """Reads a grammar.
+    """Return the tree of a grammar.
 
     Args:
         text: KBNF, of today's dialect or of an older one (`any!`, `except!`).
         limits: bounds on the size of the grammar and of each regex.
 
     Returns:
-        The tree. Names are not resolved: see `structgen.kbnf.validation.validate`.
+        The tree. Names are not resolved: `structgen.kbnf.validation.validate` does that.
 
     Raises:
-        GrammarError: the text is not KBNF; it tells the place, and what was expected.
+        GrammarError: the text is not KBNF; with line and column, and the token that was expected.
         LimitExceededError: the grammar or one of its regexes is too large.
 
     Example:
@@ -67,13 +73,13 @@ def parse(text: str, *, limits: Limits | None = None) -> ast.Grammar:
 
 @dataclass(slots=True)
 class _Frame:
-    """A bracket, or a rule's body, that is being read.
+    """An open bracket, or the rule's body.
 
     Attributes:
-        opening: "(", "[", "{", or "" for a rule's body.
-        offset: where it begins.
-        alternatives: those that are complete.
-        parts: of the alternative being read.
+        opening: "(", "[", "{", "indented!", or "" for a rule's body.
+        offset: the position at which it begins.
+        alternatives: the complete alternatives.
+        parts: the parts of the current alternative.
         last: the kind of the last token: "" (none in this alternative), "atom", "postfix", ",", "!" or "-".
     """
 
@@ -85,7 +91,7 @@ class _Frame:
 
 
 class _Parser:
-    """The state of one `parse`: the tokens, and how many symbols were read."""
+    """The state of one `parse`: the tokens, and the number of symbols so far."""
 
     def __init__(self, text: str, limits: Limits) -> None:
         self._text = text
@@ -119,7 +125,7 @@ class _Parser:
         fail(self._text, self._token.offset, f"expected {expected}, found {found}")
 
     def _body(self, name: Token) -> ast.Expression:
-        """Everything between `::=` and the `;` after it."""
+        """Return the expression between `::=` and the `;` that ends the rule."""
         stack = [_Frame("", name.offset)]
         while True:
             token, frame = self._token, stack[-1]
@@ -205,7 +211,7 @@ class _Parser:
         frame.parts, frame.last = [], ""
 
     def _fail_in(self, frame: _Frame, name: Token) -> NoReturn:
-        """For a token that cannot stand in a body, the end of the text included."""
+        """Raise the error for a token that cannot stand in a body, the end of the text included."""
         token = self._token
         if frame.opening and token.kind == "end":
             what = _BRACKET_NAMES[frame.opening]
@@ -236,10 +242,10 @@ class _Parser:
             fail(self._text, source_offset(token, error.start), "a lone surrogate is no Unicode character")
 
     def _regex(self, kind: str) -> ast.Expression:
-        """`#'…'` and its kin, `kind` being what stands between `#` and the string.
+        """Return the terminal of a token `#`, `#e`, `#ex` or `#substrs` (`kind` is the part after `#`).
 
-        `#'…'` is anchored at both ends. `#e'…'` ends at its first match; the published package never takes the empty
-        text for that match (`#e'a*' 'b'` is `ab` only, `#e''` matches nothing), so neither do we.
+        `#'…'` is anchored at both ends. `#e'…'` ends at its first match; as in the published package, the empty text
+        is never that match (`#e'a*' 'b'` matches `ab` only, `#e''` matches nothing).
         """
         token = self._take("string", f"a string after '#{kind}'")
         if kind == "substrs":
@@ -258,13 +264,14 @@ class _Parser:
         return ast.RegexTerminal(parsed, pattern)
 
     def _refuse_anchors(self, token: Token, pattern: str) -> None:
-        """What `^` means inside a text that goes on is anyone's guess; the published package then allows nothing."""
+        """Refuse anchors in `#ex`: within a longer text they have no clear meaning."""
         for found in _ANCHOR_OR_OTHER.finditer(pattern):
             if found.lastgroup:
-                fail(self._text, source_offset(token, found.start()), f"{found.group()!r} makes no sense in '#ex'")
+                offset = source_offset(token, found.start())
+                fail(self._text, offset, f"the anchor {found.group()!r} is not supported in '#ex'")
 
     def _except(self) -> ast.Except:
-        """`except!(…)` after its keyword."""
+        """Read the rest of an `except!(…)`, after its keyword."""
         if self._token.text != "(":
             self._fail_expected("'(' after 'except!'")
         self._advance()
@@ -302,7 +309,7 @@ def _bracketed(opening: str, body: ast.Expression) -> ast.Expression:
 
 
 def _pattern_index(pattern: str, error: GrammarError) -> int:
-    """Where in the pattern the regex parser found fault; 0 when it does not tell."""
+    """Return the position of a regex error in its pattern; 0 if the error has none."""
     if not error.line:
         return 0
     lines = pattern.split("\n")
@@ -310,7 +317,7 @@ def _pattern_index(pattern: str, error: GrammarError) -> int:
 
 
 def _reason(error: GrammarError) -> str:
-    """The first line of an error's message without its place, which is the pattern's, not the grammar's."""
+    """Return the first line of a regex error, without its line and column, which are those in the pattern."""
     first = str(error).split("\n", 1)[0]
-    place = f"line {error.line}, column {error.column}: "
-    return "in this regex: " + first.removeprefix(place)
+    position = f"line {error.line}, column {error.column}: "
+    return "in this regex: " + first.removeprefix(position)

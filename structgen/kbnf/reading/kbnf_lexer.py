@@ -1,4 +1,4 @@
-"""Cuts KBNF text into tokens, and reads string escapes."""
+"""The lexer of KBNF: cuts a text into tokens, and reads the escapes in strings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
-# What the published package reads; `\b \f \v \0 \/` are ours besides, as in JavaScript.
+# The escapes of the published package; and `\b \f \v \0 \/`, as in JavaScript, which it lacks.
 _SIMPLE_ESCAPES = {
     "n": "\n",
     "t": "\t",
@@ -55,15 +55,15 @@ class Token(NamedTuple):
 
 
 def fail(source: str, offset: int, message: str, *, hint: str = "") -> NoReturn:
-    """Raises a `GrammarError.at` a place of the source."""
+    """Raise a `GrammarError` that points at a position of the source, with line and column."""
     raise GrammarError.at(source, offset, message, hint=hint)
 
 
 def tokens(source: str) -> Iterator[Token]:
-    """The tokens of a grammar, without white space and comments, and one of kind "end".
+    """Yield the tokens of a grammar, without white space and comments, and at last one of kind "end".
 
     Raises:
-        GrammarError: a string or comment without end, or a character that begins no token.
+        GrammarError: a string or comment has no end, or a character begins no token.
     """
     offset, end = 0, len(source)
     match_at = _TOKEN.match
@@ -89,32 +89,32 @@ def _fail_at_character(source: str, offset: int) -> NoReturn:
     fail(source, offset, f"unexpected character {character!r}")
 
 
-def numbered_character(source: str, place: int, escape: str, digits: str) -> str:
-    """The character of an escape at a place of the source.
+def numbered_character(source: str, offset: int, escape: str, digits: str) -> str:
+    r"""Return the character of a numbered escape such as `\x41`.
 
     Args:
-        source: all that is read, and
-        place: where in it the escape begins; for the message.
-        escape: its text,
-        digits: and its hexadecimal digits.
+        source: the whole text, for the message.
+        offset: the position of the escape in it.
+        escape: the text of the escape.
+        digits: its hexadecimal digits.
 
     Raises:
         GrammarError: there is no such character.
     """
     code = int(digits, 16)
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        fail(source, place, f"{escape} is not a Unicode character")
+        fail(source, offset, f"{escape} is not a Unicode character")
     return chr(code)
 
 
 def unescape(source: str, token: Token) -> str:
-    r"""The text that a string token stands for.
+    r"""Return the text of a string token, its escapes resolved.
 
-    Escapes are those of JavaScript: `\n \t \r \b \f \v \0 \/ \\ \' \"`, `\xHH`, `\uHHHH`, `\u{…}`; each stands for a
-    character, so `'\xff'` is U+00FF, two bytes in UTF-8 (as in the published package).
+    Escapes are those of JavaScript: `\n \t \r \b \f \v \0 \/ \\ \' \"`, `\xHH`, `\uHHHH`, `\u{…}`. Each is a character,
+    so `'\xff'` is U+00FF, two bytes in UTF-8 (as in the published package).
 
     Raises:
-        GrammarError: an unknown escape, or one that is no Unicode scalar value.
+        GrammarError: an escape is unknown, or is not a Unicode scalar value.
     """
     inner = token.text[1:-1]
     if "\\" not in inner:
@@ -122,13 +122,13 @@ def unescape(source: str, token: Token) -> str:
 
     def replace(found: re.Match[str]) -> str:
         digits = found[1] or found[2] or found[3]
-        place = token.offset + 1 + found.start()
+        offset = token.offset + 1 + found.start()
         if digits:
-            return numbered_character(source, place, found[0], digits)
+            return numbered_character(source, offset, found[0], digits)
         if found[4] not in _SIMPLE_ESCAPES:
             fail(
                 source,
-                place,
+                offset,
                 f"unknown escape {found[0]}",
                 hint=f"a backslash of a regex is written twice: \\\\{found[4]}" if found[4].isprintable() else "",
             )
@@ -138,7 +138,7 @@ def unescape(source: str, token: Token) -> str:
 
 
 def source_offset(token: Token, index: int) -> int:
-    """The offset in the grammar of character `index` of the text that a string token stands for."""
+    """Return the offset in the source of character `index` of a string token's text."""
     offset, inner = token.offset + 1, token.text[1:-1]
     position = 0
     for _ in range(index):

@@ -1,12 +1,13 @@
-"""Reads grammars in the syntax of Lark, as the toolkit of that name and llguidance write them.
+"""The reader of grammars in Lark's syntax, both of the Python toolkit and of llguidance.
 
-What has a context-free meaning is read with that meaning: a text belongs to the language if it can be divided into
-terminals as the rules say, in any way. A lexer may divide it in one way only, the longest, and then refuse it;
-priorities choose between ways. Neither is part of a grammar's language, and so priorities, aliases (`-> name`), the
-marks `!` and `?` and captures say nothing here. Texts of `%ignore` may stand behind each terminal, any number of them,
-and in Lark's own grammars before the first one, too. (llguidance 1.9.1, tried, takes none there, and behind the last
-terminal only where another might have followed.) What else there is, such as `%json`, special tokens, look-around, is
-refused by name.
+The grammar is read as a context-free one: a text belongs to the language if the rules can divide it into terminals in
+any way. Lark's and llguidance's lexers try one way only, the longest terminals, and may then refuse a text; priorities
+choose between ways. Neither is part of the language, so priorities, aliases (`-> name`), the marks `!` and `?` and
+captures have no effect here.
+
+Texts of `%ignore` may follow each terminal, any number of them; in grammars of the Python toolkit they may precede the
+first terminal as well. (llguidance 1.9.1, tried, accepts none there, and after the last terminal only where another
+terminal might have followed.) Everything else, such as `%json`, special tokens and look-around, is refused by name.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from structgen.limits import Limits
 __all__ = ["LarkDialect", "parse_lark"]
 
 LarkDialect: TypeAlias = Literal["llguidance", "lark"]
-"""Whose grammars: llguidance's (regexes in Rust's syntax), or those of the Python toolkit (regexes in Python's)."""
+"""The dialect: llguidance (regexes in Rust's syntax), or "lark", the Python toolkit (regexes in Python's)."""
 
 _REACHES_OUT = re.compile(r"(?P<out>[\^$]|\\[AzZbB]|\(\?<?[=!])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
 _CAPTURES = re.compile(r'capture(?:="[^"]*")?')
@@ -37,16 +38,17 @@ _MAX_INSTANCES = 10_000  # of templates
 
 
 def parse_lark(text: str, *, dialect: LarkDialect = "llguidance", limits: Limits | None = None) -> ast.Grammar:
-    """Reads a grammar.
+    """Return the tree of a grammar.
 
     Args:
         text: the grammar; it begins at `start`.
-        dialect: see `LarkDialect`.
+        dialect: "llguidance" or "lark", see `LarkDialect`.
         limits: bounds on the size of the grammar and of each regex.
 
     Raises:
-        GrammarError: the text is no such grammar, or has what is not context-free; with the place.
-        LimitExceededError: it is too large.
+        GrammarError: the text is not a Lark grammar, or uses a construct that is not context-free; with line and
+            column.
+        LimitExceededError: the grammar is too large.
 
     Example:
         >>> parse_lark('start: "a"+').rules[-1].body
@@ -56,7 +58,7 @@ def parse_lark(text: str, *, dialect: LarkDialect = "llguidance", limits: Limits
 
 
 class _Definition:
-    """A rule or a terminal as it stands in the text: the names of its parameters, and its body's tokens."""
+    """The definition of a rule or terminal: its name, the names of its parameters, and the tokens of its body."""
 
     def __init__(self, name: LarkToken, parameters: tuple[str, ...], body: list[LarkToken]) -> None:
         self.name = name
@@ -68,9 +70,11 @@ class _Reader:
     """The state of one `parse_lark`.
 
     Attributes:
-        definitions: by name.
-        terminals: the regexes of terminals that are read.
-        rules: those that are read, by name; instances of templates among them.
+        _definitions: all definitions, by name.
+        _terminals: the regexes of the terminals that were read, by name.
+        _rules: the rules that were read, by name, with the instances of templates.
+        _pending: the rules and instances to read, each with the arguments of its template.
+        _skip: any number of ignored texts, None if nothing is ignored.
     """
 
     def __init__(self, text: str, dialect: LarkDialect, limits: Limits) -> None:
@@ -78,7 +82,7 @@ class _Reader:
         self._dialect: Literal["python", "rust"] = "python" if dialect == "lark" else "rust"
         self._limits = limits
         self._tokens = lark_tokens(text)
-        self._at = 0
+        self._position = 0
         self._definitions: dict[str, _Definition] = {}
         self._ignored: list[list[LarkToken]] = []
         self._terminals: dict[str, rx.Regex] = {}
@@ -89,7 +93,7 @@ class _Reader:
         self._skip: ast.Expression | None = None
 
     def grammar(self) -> ast.Grammar:
-        while self._tokens[self._at].kind != "end":
+        while self._tokens[self._position].kind != "end":
             self._item()
         if "start" not in self._definitions:
             fail(self._text, 0, "there is no rule 'start', where a grammar begins")
@@ -110,14 +114,14 @@ class _Reader:
         return ast.Grammar((begin, *rules), begin.name)
 
     def fail(self, token: LarkToken, message: str, *, hint: str = "") -> NoReturn:
-        """Raises a `GrammarError` that points at a token."""
+        """Raise a `GrammarError` that points at a token."""
         fail(self._text, token.offset, message, hint=hint)
 
     # -- items --------------------------------------------------------------------------------------------------------
 
     def _next(self) -> LarkToken:
-        token = self._tokens[self._at]
-        self._at += token.kind != "end"
+        token = self._tokens[self._position]
+        self._position += token.kind != "end"
         return token
 
     def _take(self, text: str, where: str) -> LarkToken:
@@ -128,11 +132,11 @@ class _Reader:
         return token
 
     def _line(self) -> list[LarkToken]:
-        """The tokens up to the end of the item."""
-        begin = self._at
+        """Return the tokens up to the end of the item."""
+        begin = self._position
         while self._next().kind != "newline":
             pass
-        return self._tokens[begin : self._at - 1]
+        return self._tokens[begin : self._position - 1]
 
     def _item(self) -> None:
         token = self._next()
@@ -144,7 +148,7 @@ class _Reader:
             self._import(token)
         elif token.text == "%llguidance":
             if not isinstance(token.value, dict) or set(token.value) - {"no_forcing"}:
-                self.fail(token, "of the options of %llguidance only no_forcing is supported: it says nothing here")
+                self.fail(token, "the only supported option of %llguidance is no_forcing, which has no effect here")
         elif token.kind in ("statement", "json"):
             self.fail(token, f"{token.text} is not supported")
         else:
@@ -158,21 +162,21 @@ class _Reader:
         if name.text in self._definitions or name.text in self._terminals:
             self.fail(name, f"{name.text!r} is defined twice")
         parameters: list[str] = []
-        if self._tokens[self._at].text == "{":
+        if self._tokens[self._position].text == "{":
             if name.kind == "terminal":
                 self.fail(name, "templates of terminals are not supported")
             self._next()
             while True:
                 parameters.append(self._next().text)
-                if self._tokens[self._at].text != ",":
+                if self._tokens[self._position].text != ",":
                     break
                 self._next()
             self._take("}", "after the parameters")
-        if self._tokens[self._at].text == "[":
+        if self._tokens[self._position].text == "[":
             self._attributes()
-        if self._tokens[self._at].text == ".":
+        if self._tokens[self._position].text == ".":
             self._next()
-            if self._tokens[self._at].text == "-":
+            if self._tokens[self._position].text == "-":
                 self._next()
             if self._next().kind != "number":
                 self.fail(name, "expected a priority after '.'")
@@ -180,7 +184,7 @@ class _Reader:
         self._definitions[name.text] = _Definition(name, tuple(parameters), self._line())
 
     def _attributes(self) -> None:
-        """`[capture]` and its kin, of llguidance; captures say nothing about the language."""
+        """Read the attributes of an llguidance rule: only `[capture]`, which has no effect on the language."""
         opening = self._next()
         end = self._text.find("]", opening.offset)
         inner = self._text[opening.offset + 1 : end]
@@ -210,7 +214,7 @@ class _Reader:
     # -- terminals ----------------------------------------------------------------------------------------------------
 
     def _read_terminals(self) -> None:
-        """Reads all terminals, each after those that it is made of."""
+        """Read all terminals, each after those that it uses."""
         stack = [(name, False) for name, found in self._definitions.items() if found.name.kind == "terminal"]
         open_names: set[str] = set()
         while stack:
@@ -223,7 +227,7 @@ class _Reader:
                 self._terminals[name] = self._regex_of(definition.body)
                 continue
             if name in open_names:
-                self.fail(definition.name, f"the terminal {name!r} is made of itself", hint="write it as a rule")
+                self.fail(definition.name, f"the terminal {name!r} is defined by itself", hint="write it as a rule")
             open_names.add(name)
             stack.append((name, True))
             for token in definition.body:
@@ -234,7 +238,7 @@ class _Reader:
         return read_body(self._text, body, _TerminalBody(self), self._limits)
 
     def terminal(self, token: LarkToken) -> rx.Regex:
-        """The regex of a terminal's name, of a string, a regex or data."""
+        """Return the regex of a terminal's name, a string, a regex or `%regex` data."""
         if token.kind == "terminal":
             if token.text not in self._terminals:
                 self.fail(token, f"the terminal {token.text!r} is not defined")
@@ -258,7 +262,7 @@ class _Reader:
         for found in _REACHES_OUT.finditer(pattern):
             if found["out"]:
                 at = LarkToken("", "", token.offset + 1 + found.start())
-                self.fail(at, f"{found['out']!r} looks at what is around the terminal, which is not supported")
+                self.fail(at, f"{found['out']!r} looks outside of the terminal, which is not supported")
         pattern = pattern.replace("\\/", "/")
         if flags:
             pattern = f"(?{flags}:{pattern}{chr(10) if 'x' in flags else ''})"
@@ -281,17 +285,17 @@ class _Reader:
     # -- rules --------------------------------------------------------------------------------------------------------
 
     def lexeme(self, token: LarkToken) -> ast.Expression:
-        """A terminal in a rule, with what may be ignored after it."""
+        """Return a terminal of a rule, followed by any number of ignored texts."""
         found = ast.RegexTerminal(self.terminal(token))
         return found if self._skip is None else ast.Sequence((found, self._skip))
 
     def lexeme_of(self, regex: rx.Regex) -> ast.Expression:
-        """The same for a regex."""
+        """Return a regex of a rule, followed by any number of ignored texts."""
         found = ast.RegexTerminal(regex)
         return found if self._skip is None else ast.Sequence((found, self._skip))
 
     def rule(self, token: LarkToken, arguments: tuple[ast.Expression, ...]) -> ast.Expression:
-        """A rule's name, or a template with its arguments."""
+        """Return a reference to a rule, or to the instance of a template with its arguments."""
         definition = self._definitions.get(token.text)
         if definition is None:
             self.fail(token, f"the rule {token.text!r} is not defined")
@@ -310,7 +314,7 @@ class _Reader:
         return ast.Reference(name)
 
     def _argument(self, expression: ast.Expression) -> ast.Expression:
-        """A template's argument as a name, so that templates of templates do not make ever larger bodies."""
+        """Return a template's argument as a name, so that templates of templates do not make ever larger bodies."""
         if isinstance(expression, ast.Reference):
             return expression
         self._arguments += 1
@@ -320,7 +324,7 @@ class _Reader:
 
 
 class _RuleBody(Body[ast.Expression]):
-    """What a rule's body is made of."""
+    """The builder of rules' bodies."""
 
     def __init__(self, reader: _Reader, arguments: dict[str, ast.Expression]) -> None:
         self._reader = reader
@@ -351,21 +355,23 @@ class _RuleBody(Body[ast.Expression]):
         return simple[least, most](body) if (least, most) in simple else ast.Bounded(body, least, most)
 
     def both(self, parts: list[ast.Expression], token: LarkToken) -> ast.Expression:
-        self._reader.fail(token, "'&' can stand in terminals only", hint="give it a name in capitals")
+        self._reader.fail(token, "'&' is supported in terminals only", hint="give it a name in capitals")
 
     def complement(self, body: ast.Expression, token: LarkToken) -> ast.Expression:
-        self._reader.fail(token, "'~' before something can stand in terminals only", hint="give it a name in capitals")
+        self._reader.fail(
+            token, "'~' with an operand is supported in terminals only", hint="give it a name in capitals"
+        )
 
 
 class _TerminalBody(Body[rx.Regex]):
-    """What a terminal's body is made of."""
+    """The builder of terminals' bodies."""
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
 
     def atom(self, token: LarkToken, arguments: tuple[rx.Regex, ...]) -> rx.Regex:
         if token.kind == "rule":
-            self._reader.fail(token, f"the rule {token.text!r} stands in a terminal")
+            self._reader.fail(token, f"a terminal cannot use the rule {token.text!r}")
         return self._reader.terminal(token)
 
     def range(self, regex: rx.Regex) -> rx.Regex:
@@ -384,5 +390,5 @@ class _TerminalBody(Body[rx.Regex]):
         return rx.intersection(*parts)
 
     def complement(self, body: rx.Regex, token: LarkToken) -> rx.Regex:
-        # llguidance's takes bytes that are no text, too; a text is meant.
+        # In llguidance `~x` also matches bytes that are not UTF-8; here it matches texts only.
         return rx.difference(rx.star(rx.ANY_CHAR), body)

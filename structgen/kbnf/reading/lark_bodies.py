@@ -1,4 +1,4 @@
-"""Reads what stands behind the colon of a rule or terminal of Lark, with an explicit stack.
+"""The parser of the body of a Lark rule or terminal, the part after its colon; with an explicit stack.
 
 choice   ::= sequence {"|" sequence}                 each may have a name: "->" name
 sequence ::= {term}  or, in terminals,  meet ::= term… {"&" term…}
@@ -29,49 +29,49 @@ _MAX_COUNT_DIGITS = 9
 
 
 class Body(ABC, Generic[V]):
-    """What a body is made of: expressions for a rule, regexes for a terminal."""
+    """The builder of a body's value: expressions for a rule, regexes for a terminal."""
 
     @abstractmethod
     def atom(self, token: LarkToken, arguments: tuple[V, ...]) -> V:
-        """A string, a regex, or a name with its arguments."""
+        """Return the value of a string, a regex, or a name with its arguments."""
 
     @abstractmethod
     def range(self, regex: rx.Regex) -> V:
-        """`"a".."z"`."""
+        """Return the value of a range such as `"a".."z"`."""
 
     @abstractmethod
     def sequence(self, parts: list[V]) -> V:
-        """One after the other."""
+        """Return the value of parts one after the other."""
 
     @abstractmethod
     def choice(self, parts: list[V]) -> V:
-        """Any of them."""
+        """Return the value of alternatives."""
 
     @abstractmethod
     def repeat(self, body: V, least: int, most: int | None) -> V:
-        """A repetition."""
+        """Return the value of a repetition."""
 
     @abstractmethod
     def both(self, parts: list[V], token: LarkToken) -> V:
-        """What all parts match: `&`."""
+        """Return the value of `x & y`: the texts that all parts match."""
 
     @abstractmethod
     def complement(self, body: V, token: LarkToken) -> V:
-        """All other texts: `~x`."""
+        """Return the value of `~x`: all texts that `x` does not match."""
 
 
 def read_body(text: str, tokens: list[LarkToken], body: Body[V], limits: Limits) -> V:
-    """Reads a body.
+    """Return the value of a body.
 
     Args:
         text: the grammar, for error messages.
-        tokens: the body's.
-        body: makes the result.
+        tokens: the tokens of the body.
+        body: builds the value.
         limits: `grammar_symbols` bounds it.
 
     Raises:
-        GrammarError: it cannot be read; with the place.
-        LimitExceededError: it is too large.
+        GrammarError: the body cannot be read; with line and column.
+        LimitExceededError: the body is too large.
     """
     end = LarkToken("end", "", tokens[-1].offset + len(tokens[-1].text) if tokens else len(text))
     return _BodyReader(text, [*tokens, end], body, limits).read()
@@ -79,15 +79,16 @@ def read_body(text: str, tokens: list[LarkToken], body: Body[V], limits: Limits)
 
 @dataclass(slots=True)
 class _Frame(Generic[V]):
-    """A bracket, or the whole body, that is being read.
+    """An open bracket, or the whole body.
 
     Attributes:
-        opening: its token; `{` for the arguments of the template `name`.
-        alternatives: those that are complete.
-        meets: the parts before each `&` of this alternative, and `&` itself.
-        parts: of what is being read.
-        negations: `~`s that wait for what follows them.
-        arguments: of a template, those that are complete.
+        opening: its token; `{` for the arguments of a template.
+        name: the token of that template, else None.
+        alternatives: the complete alternatives.
+        meets: the parts before each `&` of the current alternative, each with the token of the `&`.
+        parts: the parts after the last `|` or `&`.
+        negations: the tokens of `~` whose operand follows.
+        arguments: the complete arguments of the template.
     """
 
     opening: LarkToken
@@ -105,7 +106,7 @@ class _BodyReader(Generic[V]):
     def __init__(self, text: str, tokens: list[LarkToken], body: Body[V], limits: Limits) -> None:
         self._text = text
         self._tokens = tokens
-        self._at = 0
+        self._position = 0
         self._body = body
         self._limits = limits
         self._symbols = 0
@@ -131,7 +132,7 @@ class _BodyReader(Generic[V]):
                 frame.negations.append(token)
             elif token.text == "->":
                 if self._next().kind not in ("rule", "terminal") or self._peek().text not in ("|", ""):
-                    self._fail(token, "expected a name after '->', and nothing behind it")
+                    self._fail(token, "expected a name after '->', and nothing after the name")
             elif token.kind == "end":
                 if opening:
                     self._fail(frame.opening, f"this bracket has no end: expected {_CLOSING[opening]!r}")
@@ -144,12 +145,12 @@ class _BodyReader(Generic[V]):
                 self._fail(token, f"unexpected {token.text!r}")
 
     def _next(self) -> LarkToken:
-        token = self._tokens[self._at]
-        self._at = min(self._at + 1, len(self._tokens) - 1)
+        token = self._tokens[self._position]
+        self._position = min(self._position + 1, len(self._tokens) - 1)
         return token
 
     def _peek(self, ahead: int = 0) -> LarkToken:
-        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
+        return self._tokens[min(self._position + ahead, len(self._tokens) - 1)]
 
     def _fail(self, token: LarkToken, message: str) -> NoReturn:
         fail(self._text, token.offset, message)
@@ -168,11 +169,11 @@ class _BodyReader(Generic[V]):
             self._fail(last, "expected a string after '..'")
         low, high = text_of(self._text, first)[0], text_of(self._text, last)[0]
         if len(low) != 1 or len(high) != 1 or high < low:
-            self._fail(first, "a range is of two characters, the smaller one first")
+            self._fail(first, "a range has two single characters, the smaller one first")
         return rx.Chars(intersection_of(((ord(low), ord(high)),), ANY))
 
     def _add(self, frame: _Frame[V], value: V) -> None:
-        """Adds what was read, with the operators around it, to the innermost bracket."""
+        """Add a value, with the operators around it, to the innermost bracket."""
         self._symbols += 1
         if self._symbols > self._limits.grammar_symbols:
             raise LimitExceededError("grammar_symbols", self._limits.grammar_symbols)
@@ -195,7 +196,7 @@ class _BodyReader(Generic[V]):
         frame.parts.append(value)
 
     def _braces(self) -> tuple[int, int | None]:
-        """The counts after `{`, the closing brace included."""
+        """Read the counts after `{`, the closing brace included."""
         least = 0 if self._peek().text == "," else self._count()
         most: int | None = least
         if self._peek().text == ",":
@@ -232,7 +233,7 @@ class _BodyReader(Generic[V]):
         return alternatives[0] if len(alternatives) == 1 else self._body.choice(alternatives)
 
     def _closed(self, frame: _Frame[V]) -> V:
-        """What a bracket that ended stands for."""
+        """Return the value of a bracket that ended."""
         value = self._choice(frame)
         if frame.name is not None:
             return self._body.atom(frame.name, (*frame.arguments, value))

@@ -1,7 +1,7 @@
-"""The terminals that `%import common.…` brings, as regexes in the syntax that Rust and Python share.
+"""The terminals of `%import common.…`, as regexes in the syntax that Rust and Python share.
 
-As in Lark's own `common.lark`. `ESCAPED_STRING` is what a lexer makes of it there: it ends at the first quote that is
-not escaped.
+They are those of Lark's own `common.lark`. `ESCAPED_STRING` ends at the first quote that is not escaped, which is the
+result of Lark's lexer there.
 """
 
 from __future__ import annotations
@@ -44,4 +44,4 @@ COMMON: dict[str, str] = {
 }
 
 COMMON_IN_LLGUIDANCE: dict[str, str] = {"ESCAPED_STRING": r'"(?:[^"\\]|\\[^\n])*"'}
-"""Those that are others in llguidance (1.9.1, tried)."""
+"""The terminals with another regex in llguidance (1.9.1, tried)."""

@@ -1,4 +1,4 @@
-"""Cuts a Lark grammar into tokens."""
+"""The lexer of Lark grammars: cuts a text into tokens, and reads the escapes in strings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from structgen.kbnf.reading.kbnf_lexer import fail, numbered_character
 
 __all__ = ["LarkToken", "lark_tokens", "text_of"]
 
-# The order matters: a comment before a regex, a regex before marks. A line that begins with "|" goes on with the last.
+# The order matters: a comment before a regex, a regex before marks. A line that begins with "|" continues a rule.
 _TOKEN = re.compile(
     r"""
     (?P<space>[ \t]+|//[^\r\n]*|\#[^\r\n]*)
@@ -32,13 +32,13 @@ _SIMPLE_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "\\": 
 
 
 class LarkToken(NamedTuple):
-    """A token.
+    """A token of a Lark grammar.
 
     Attributes:
         kind: "newline", "string", "regex", "json", "statement", "special", "terminal", "rule", "number", "mark", "end".
         text: as written.
         offset: characters before it.
-        value: the data behind a `%json`, `%regex` or `%llguidance`.
+        value: the JSON data after a `%json`, `%regex` or `%llguidance`.
     """
 
     kind: str
@@ -48,10 +48,10 @@ class LarkToken(NamedTuple):
 
 
 def lark_tokens(text: str) -> list[LarkToken]:
-    """The tokens of a grammar, without white space and comments; newlines only where a definition may end.
+    """Return the tokens of a grammar, without white space and comments; newlines only where a definition may end.
 
     Raises:
-        GrammarError: a character that begins no token; data behind `%json` and its kin that is not JSON.
+        GrammarError: a character begins no token, or the data after `%json`, `%regex` or `%llguidance` is not JSON.
     """
     tokens: list[LarkToken] = []
     depth = offset = 0
@@ -91,26 +91,26 @@ def _fail_at_character(text: str, offset: int) -> NoReturn:
         fail(text, offset, "this string has no end: expected '\"'")
     if text[offset] == "/":
         fail(text, offset, "this regex has no end: expected '/'")
-    hint = 'strings stand between " and "' if text[offset] == "'" else ""
+    hint = "strings are written between double quotes" if text[offset] == "'" else ""
     fail(text, offset, f"unexpected character {text[offset]!r}", hint=hint)
 
 
 def text_of(source: str, token: LarkToken) -> tuple[str, bool]:
-    """The text that a string token stands for, and whether the case of its letters says nothing.
+    """Return the text of a string token, and whether the case of its letters is ignored.
 
     Raises:
-        GrammarError: an escape that is not known, or is no character.
+        GrammarError: an escape is unknown, or is not a Unicode character.
     """
     ignores_case = token.text.endswith("i")
     inner = token.text[1 : -2 if ignores_case else -1]
 
     def replace(found: re.Match[str]) -> str:
-        place = token.offset + 1 + found.start()
+        offset = token.offset + 1 + found.start()
         digits = found[1] or found[2] or found[3]
         if digits:
-            return numbered_character(source, place, found[0], digits)
+            return numbered_character(source, offset, found[0], digits)
         if found[4] not in _SIMPLE_ESCAPES:
-            fail(source, place, f"unknown escape {found[0]}", hint="a backslash is written twice")
+            fail(source, offset, f"unknown escape {found[0]}", hint="a backslash is written twice")
         return _SIMPLE_ESCAPES[found[4]]
 
     return _ESCAPE.sub(replace, inner), ignores_case

@@ -1,4 +1,9 @@
-"""Right-linear KBNF rules for a regex that Rust's syntax has no words for: `q ::= #'[a-z]' r | '"';`, one a state."""
+"""Writes a regex that Rust's syntax cannot express as right-linear rules, one for each state of its automaton.
+
+    start ::= #'[a-z]' q1;      q1 ::= #'[a-z0-9]' q1 | '-' q2 | ';';      q2 ::= #'[a-z0-9]' q1;
+
+Each alternative is a transition by one character; the last character of a text has no state after it.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +19,9 @@ from structgen.limits import Limits
 __all__ = ["automaton_rules"]
 
 _TEXT = rx.star(rx.ANY_CHAR)
-_MAX_STATES = 20_000  # a rule each: megabytes of text, and seconds to write it
+_MAX_STATES = 20_000  # one rule each: megabytes of text, and seconds to write it
 
-# Code points whose UTF-8 form begins with a byte of each group: first byte, last byte, continuation bytes, first bits.
+# Groups of lead bytes in UTF-8: first byte, last byte, number of continuation bytes, mask of the payload bits.
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))
 
 Edges = list[tuple[int, int, int]]
@@ -25,20 +30,20 @@ Edges = list[tuple[int, int, int]]
 def automaton_rules(
     regex: rx.Regex, new_name: Callable[[], str], rules: list[ast.Rule], limits: Limits
 ) -> ast.Expression:
-    """Writes the automaton of a regex as rules over classes of characters.
+    """Return an expression for a regex, and append the rules of its automaton over classes of characters.
 
     Args:
-        regex: matches UTF-8 text only.
-        new_name: gives a name for a rule.
-        rules: the new rules are put here, one for each state between two characters.
+        regex: a regex that matches UTF-8 text only.
+        new_name: makes the name of a rule.
+        rules: the list that receives the new rules, one for each state between two characters.
         limits: `automaton_states` bounds them.
 
     Returns:
-        what stands in the regex's place.
+        The expression that replaces the regex.
 
     Raises:
         GrammarError: the regex matches bytes that are not UTF-8.
-        LimitExceededError: there are more than 20,000 states, or than `limits` allow.
+        LimitExceededError: there are more than 20,000 states, or more than `limits` allow.
     """
     store = AutomatonStore(limits)
     start = store.add(regex)
@@ -81,14 +86,14 @@ def _terminal(ranges: tuple[tuple[int, int], ...]) -> ast.Expression:
 
 
 class _CharacterWalk:
-    """Steps of a byte automaton by whole characters."""
+    """Transitions of a byte automaton by whole characters."""
 
     def __init__(self, store: AutomatonStore) -> None:
         self._store = store
         self._tails: dict[tuple[int, int], Edges] = {}
 
     def edges(self, state: int) -> dict[int, tuple[tuple[int, int], ...]]:
-        """For each state that one character leads to, the code point ranges that do."""
+        """Return for each state that one character leads to the ranges of those characters."""
         step = self._store.step
         edges: Edges = [(byte, byte, target) for byte in range(0x80) if (target := step(state, byte))]
         for first, last, count, bits in _LEADS:
@@ -107,7 +112,7 @@ class _CharacterWalk:
         return {target: tuple(ranges) for target, ranges in found.items()}
 
     def _tail(self, state: int, count: int) -> Edges:
-        """Where `count` continuation bytes lead: first and last value of their bits, and the state."""
+        """Return the targets of `count` continuation bytes: first and last value of their payload, and the state."""
         known = self._tails.get((state, count))
         if known is not None:
             return known

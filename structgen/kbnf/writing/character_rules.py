@@ -1,7 +1,7 @@
-"""Lowers a grammar to one whose terminals are texts and classes of characters: what dialects without regexes can say.
+"""Rewrites a grammar so that its terminals are texts and classes of characters, for dialects without regexes.
 
-A regex becomes groups and repetitions of the grammar's own; what those have no words for (intersection, complement …)
-becomes right-linear rules, one for each state of its automaton.
+A regex becomes groups and repetitions of the grammar; nodes that these cannot express (intersection, complement, …)
+become right-linear rules, one for each state of the automaton (`automaton_rules`).
 """
 
 from __future__ import annotations
@@ -9,28 +9,28 @@ from __future__ import annotations
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regular import regular
-from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.rewriting import group_rules, rewrite, sequence
 from structgen.kbnf.writing.automaton_rules import automaton_rules
 from structgen.kbnf.writing.naming import FreshNames
+from structgen.kbnf.writing.regex_text import byte_ranges
 from structgen.limits import Limits
 
-__all__ = ["CharacterRules", "class_of"]
+__all__ = ["CharacterRules"]
 
 _TERMINALS = (ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
 
 
 class CharacterRules:
-    """Writes regexes as rules over characters. Equal objects share their rules.
+    """Rules over characters for the terminals of a grammar. Objects that are the same share their rules.
 
     Args:
-        grammar: the grammar that they are in, without our own extensions.
-        fresh: gives the names of new rules.
+        grammar: the grammar, without the constructs that only structgen has.
+        fresh: makes the names of new rules.
         limits: `automaton_states` bounds each automaton.
 
     Attributes:
-        rules: those made on the way.
+        rules: the new rules.
     """
 
     def __init__(self, grammar: ast.Grammar, fresh: FreshNames, limits: Limits) -> None:
@@ -40,10 +40,10 @@ class CharacterRules:
         self._limits = limits
         self._owner = ""
         self._known: dict[int, ast.Expression] = {}
-        self._kept: list[rx.Regex] = []  # what `_known` has the `id`s of
+        self._kept: list[rx.Regex] = []  # the regexes whose `id`s are in `_known`
 
     def body(self, body: ast.Expression, owner: str) -> ast.Expression:
-        """A rule's body with all its terminals lowered; new rules are called after `owner`.
+        """Return a rule's body with all its terminals rewritten; new rules are named after `owner`.
 
         Raises:
             GrammarError: a terminal matches bytes that are not UTF-8.
@@ -60,10 +60,11 @@ class CharacterRules:
         return node
 
     def regex(self, regex: rx.Regex, owner: str) -> ast.Expression:
-        """What stands in a regex's place.
+        """Return the expression of a regex; new rules are named after `owner`.
 
         Raises:
-            GrammarError, LimitExceededError: as `body`.
+            GrammarError: the regex matches bytes that are not UTF-8.
+            LimitExceededError: an automaton has too many states.
         """
         self._owner = owner
         self._kept.append(regex)
@@ -93,14 +94,14 @@ class CharacterRules:
         if isinstance(node, rx.Chars):
             return ast.RegexTerminal(node)
         if isinstance(node, rx.ByteSet) and node.mask < 1 << 0x80:
-            return ast.RegexTerminal(class_of(node.mask))
+            return ast.RegexTerminal(rx.Chars(byte_ranges(node.mask)))
         if isinstance(node, rx.Sequence):
             return sequence(known[id(part)] for part in node.parts)
         if isinstance(node, rx.Choice):
             return ast.Choice(tuple(known[id(part)] for part in node.parts))
         if isinstance(node, rx.Repeat):
             body = known[id(node.body)]
-            if isinstance(body, ast.Choice):  # any character of a JSON string, say: written once
+            if isinstance(body, ast.Choice):  # such as a character of a JSON string: written once
                 body = known[id(node.body)] = self._rule(body)
             return _repeated(body, node.min, node.max)
         return automaton_rules(node, lambda: self._fresh.name(self._owner), self.rules, self._limits)
@@ -119,16 +120,6 @@ def _repeated(body: ast.Expression, least: int, most: int | None) -> ast.Express
     if (least, most) == (0, None):
         return ast.ZeroOrMore(body)
     return ast.OneOrMore(body) if (least, most) == (1, None) else ast.Bounded(body, least, most)
-
-
-def class_of(mask: int) -> rx.Chars:
-    """The class of the ASCII characters whose bits are set."""
-    ranges: list[tuple[int, int]] = []
-    for point in range(mask.bit_length()):
-        if mask >> point & 1:
-            begin = ranges.pop()[0] if ranges and ranges[-1][1] == point - 1 else point
-            ranges.append((begin, point))
-    return rx.Chars(tuple(ranges))
 
 
 def _check_text(data: bytes) -> None:

@@ -1,11 +1,11 @@
 r"""Writes a grammar as GBNF for llama.cpp, or as xgrammar's EBNF: rules over texts and classes of characters.
 
-Both read the same notation: `name ::= "text" [a-z0-9]{1,3} (other | "") rest*`. What differs is told in `_Dialect`.
-Characters beyond printable ASCII stand as `\uHHHH` and `\UHHHHHHHH`, of fixed width in both.
+Both read the same notation: `name ::= "text" [a-z0-9]{1,3} (other | "") rest*`; `_Dialect` holds the differences.
+Characters beyond printable ASCII are written as `\uHHHH` and `\UHHHHHHHH`, of fixed width in both.
 
-Read in llama.cpp's source and tried (llama-cpp-python 0.3.36): it refuses left recursion, and so a repetition of what
-may be empty; of names it takes letters, digits and `-`; a repetition of more than 2,000 is an error, or, as an upper
-bound, taken for no bound at all without a word, so that larger ones are made of blocks here.
+Read in llama.cpp's source and tried (llama-cpp-python 0.3.36): llama.cpp refuses left recursion, and so the repetition
+of nullable expressions; names are made of letters, digits and `-`; a repetition of more than 2,000 is an error or, as
+an upper bound, silently read as no bound at all. So larger repetitions are made of blocks here.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ __all__ = ["print_gbnf", "print_xgrammar"]
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What the two readers differ in.
+    """The differences between the two readers.
 
     Attributes:
-        name: for messages.
-        largest_count: of a repetition.
-        reserved: names that mean something else.
-        is_recursive_descent: it takes no left recursion.
+        name: the name of the notation, for messages.
+        max_count: the largest count of a repetition that is written as one.
+        reserved: names with another meaning.
+        is_recursive_descent: the reader refuses left recursion.
     """
 
     name: str
-    largest_count: int
+    max_count: int
     reserved: frozenset[str]
     is_recursive_descent: bool
 
@@ -54,15 +54,15 @@ _XGRAMMAR = _Dialect(
 
 
 def print_gbnf(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
-    r"""The grammar as llama.cpp reads it; it begins at `root`.
+    r"""Return the grammar in GBNF, as llama.cpp reads it; it begins at `root`.
 
     Args:
         grammar: the tree.
-        limits: `automaton_states` and `grammar_symbols` bound what is written.
+        limits: `automaton_states` and `grammar_symbols` bound the result.
 
     Raises:
-        GrammarError: it is not valid, or has what GBNF cannot say: bytes that are not UTF-8, left recursion.
-        LimitExceededError: it is too large.
+        GrammarError: the grammar is not valid, or GBNF cannot express it: bytes that are not UTF-8, left recursion.
+        LimitExceededError: the grammar is too large.
 
     Example:
         >>> print(print_gbnf(parse('start ::= #"[a-z]{2,3}" "é";')), end="")
@@ -72,15 +72,15 @@ def print_gbnf(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
 
 
 def print_xgrammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
-    """The grammar in xgrammar's EBNF; it begins at `root`.
+    """Return the grammar in xgrammar's EBNF; it begins at `root`.
 
     Args:
         grammar: the tree.
-        limits: as for `print_gbnf`.
+        limits: `automaton_states` and `grammar_symbols` bound the result.
 
     Raises:
-        GrammarError: it is not valid, or has bytes that are not UTF-8.
-        LimitExceededError: it is too large.
+        GrammarError: the grammar is not valid, or has bytes that are not UTF-8.
+        LimitExceededError: the grammar is too large.
     """
     return _print(grammar, _XGRAMMAR, limits or Limits())
 
@@ -98,7 +98,7 @@ def _print(grammar: ast.Grammar, dialect: _Dialect, limits: Limits) -> str:
     lowered = without_unproductive(ast.Grammar((*rules, *characters.rules), "root"), _is_empty_class)
     if dialect.is_recursive_descent:
         refuse_left_recursion(lowered, "llama.cpp")
-    counts = _Counts(fresh, dialect.largest_count)
+    counts = _Counts(fresh, dialect.max_count)
     written = [ast.Rule(rule.name, counts.body(rule.body, rule.name)) for rule in lowered.rules]
     return "".join(
         f"{rule.name} ::= {infix(rule.body, atom=_atom, count=_count, limits=limits)}\n"
@@ -124,10 +124,10 @@ def _is_empty_class(regex: rx.Regex) -> bool:
 
 
 class _Counts:
-    """Repetitions of names and terminals only, none larger than the dialect takes.
+    """Repetitions in the form that the dialect accepts: of names and terminals only, with counts within its bound.
 
     Attributes:
-        rules: those made on the way.
+        rules: the new rules.
     """
 
     def __init__(self, fresh: FreshNames, largest: int) -> None:
@@ -137,7 +137,7 @@ class _Counts:
         self._owner = ""
 
     def body(self, body: ast.Expression, owner: str) -> ast.Expression:
-        """A rule's body; new rules are called after `owner`."""
+        """Return a rule's body; new rules are named after `owner`."""
         self._owner = owner
         return rewrite(body, self._node)
 
@@ -159,7 +159,7 @@ class _Counts:
         return ast.Reference(name)
 
     def _exactly(self, body: ast.Expression, count: int) -> list[ast.Expression]:
-        """`count` copies: blocks of the largest count, and the rest."""
+        """Return `count` copies: blocks of the largest count, and the rest."""
         if count <= self._largest:
             return [ast.Bounded(body, count, count)] if count else []
         blocks, rest = divmod(count, self._largest)
@@ -167,8 +167,9 @@ class _Counts:
         return self._exactly(block, blocks) + self._exactly(body, rest)
 
     def _up_to(self, body: ast.Expression, count: int) -> list[ast.Expression]:
-        """At most `count` copies, each number of them in one way: some blocks of n and less than n, or all blocks and
-        what is left at most.
+        """Return at most `count` copies, each number of copies in one way.
+
+        These are fewer than all blocks of n and less than n copies, or all blocks and at most the rest.
         """
         if count <= self._largest:
             return [ast.Bounded(body, 0, count)] if count else []

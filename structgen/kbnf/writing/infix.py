@@ -10,7 +10,7 @@ from structgen.limits import Limits
 
 __all__ = ["infix"]
 
-_CHOICE, _SEQUENCE, _ATOM = range(3)  # what may stand somewhere without parentheses
+_CHOICE, _SEQUENCE, _ATOM = range(3)  # levels of binding
 _REPEATED = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)
 
 
@@ -21,19 +21,19 @@ def infix(
     count: Callable[[int, int | None], str],
     limits: Limits,
 ) -> str:
-    """The text of one body.
+    """Return the text of one body.
 
     Args:
         body: the tree.
-        atom: the text of a name or a terminal, and of an empty sequence.
-        count: the text of the bounds of a repetition.
-        limits: `grammar_symbols` bounds what is written.
+        atom: returns the text of a name, a terminal, or an empty sequence.
+        count: returns the text of the bounds of a repetition.
+        limits: `grammar_symbols` bounds the text.
 
     Raises:
-        LimitExceededError: it is too large.
+        LimitExceededError: the body is too large.
     """
     out: list[str] = []
-    # Written from left to right; the stack holds what is still to come, the next on top.
+    # `out` grows from left to right; the stack holds the rest, the next on top.
     stack: list[str | tuple[ast.Expression, int]] = [(body, _CHOICE)]
     while stack:
         item = stack.pop()
@@ -51,7 +51,7 @@ def infix(
             pieces[0] = "(" if level > own else ""
             stack += [")" if level > own else "", *reversed(pieces)]
         elif isinstance(node, _REPEATED):
-            # A second operator would be read, but as one of the first: `("a"?)*` keeps its parentheses.
+            # A second operator would apply to the operand of the first, so `("a"?)*` keeps its parentheses.
             closing, opening = (")", "(") if level == _ATOM else ("", "")
             mark = count(node.min, node.max) if isinstance(node, ast.Bounded) else _MARKS[type(node)]
             stack += [closing, mark, (node.body, _ATOM), opening]

@@ -1,4 +1,4 @@
-"""Writes a grammar as KBNF text that `parse` reads back as the same tree, and that the published `kbnf` accepts."""
+"""Writes a grammar as KBNF that `parse` reads back as the same tree, and that the published `kbnf` accepts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from structgen.limits import Limits
 
 __all__ = ["print_grammar"]
 
-# What may stand somewhere without parentheses: any choice, a sequence, a symbol with its operator, a symbol alone.
+# Levels of binding; a node needs parentheses where its own level is below the required one.
 _CHOICE, _SEQUENCE, _TERM, _ATOM = range(4)
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -17,18 +17,18 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
-    r"""The grammar as KBNF, one rule a line.
+    r"""Return the grammar as KBNF, one rule per line.
 
     Args:
-        grammar: the tree. What KBNF has no syntax for is written by other means first: counted repetitions and
-            regexes built by a program, names that are no identifiers, a start that is not called `start` (see
-            `lowering`). Otherwise `parse(print_grammar(grammar)) == grammar`, except that `Sequence(())` comes back
-            as `Literal(b"")`.
-        limits: `grammar_symbols` bounds the rules written.
+        grammar: the tree. `lowering` first replaces the constructs that KBNF has no syntax for: counted repetitions,
+            regexes built by a program, names that are not identifiers, a start that is not called `start`. For all
+            other trees `parse(print_grammar(grammar)) == grammar`, except that `Sequence(())` is read back as
+            `Literal(b"")`.
+        limits: `grammar_symbols` bounds the written rules.
 
     Raises:
-        GrammarError: it holds bytes that are not UTF-8: KBNF text cannot name them.
-        LimitExceededError: it is too large.
+        GrammarError: the grammar has bytes that are not UTF-8: KBNF text cannot name them.
+        LimitExceededError: the grammar is too large.
 
     Example:
         >>> print(print_grammar(parse('start::="a"|("b"?);')), end="")
@@ -40,9 +40,9 @@ def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
 
 
 def _expression(body: ast.Expression, limits: Limits) -> str:
-    """One body. `out` is written from left to right; the stack holds what is still to come, the next on top."""
+    """Return the text of one body. `out` grows from left to right; the stack holds the rest, the next on top."""
     out: list[str] = []
-    # Text; or a node, what may stand in its place, and whether brackets are open around it.
+    # Texts; and nodes, each with the required level and whether brackets are open around it.
     stack: list[str | tuple[ast.Expression, int, bool]] = [(body, _CHOICE, False)]
     while stack:
         item = stack.pop()
@@ -70,7 +70,7 @@ def _expression(body: ast.Expression, limits: Limits) -> str:
 def _operator(
     node: ast.Option | ast.ZeroOrMore | ast.OneOrMore, level: int, inside: bool
 ) -> list[str | tuple[ast.Expression, int, bool]]:
-    """An operator: after a symbol as a postfix, around anything else as brackets where there are such."""
+    """Return the pieces of an operator: a postfix after a symbol, brackets around anything else where they exist."""
     simple = not isinstance(node.body, (ast.Choice, ast.Sequence, ast.Option, ast.ZeroOrMore, ast.OneOrMore))
     mark = "?" if isinstance(node, ast.Option) else "*" if isinstance(node, ast.ZeroOrMore) else "+"
     if not simple and mark != "+":
@@ -108,12 +108,12 @@ def _text(data: bytes) -> str:
 
 
 def _quoted(text: str, inside: bool) -> str:
-    """A string of KBNF.
+    """Return a text as a string of KBNF.
 
     Args:
-        text: what it stands for.
-        inside: whether brackets are open around it: the published package then counts brackets in strings too, and
-            so those that are not balanced are written as numbers.
+        text: the text.
+        inside: whether brackets are open around it. The published package then counts brackets in strings too, so
+            unbalanced ones are written as numbered escapes.
     """
     quote = '"' if "'" in text and '"' not in text else "'"
     unbalanced = _unbalanced(text) if inside else ""
@@ -135,7 +135,7 @@ def _quoted(text: str, inside: bool) -> str:
 
 
 def _unbalanced(text: str) -> str:
-    """The kinds of brackets that are not balanced in a text."""
+    """Return the brackets that are not balanced in a text, as one string."""
     found = ""
     for opening, closing in _BRACKETS.items():
         depth = 0

@@ -1,7 +1,9 @@
-"""Between the dialects of KBNF: today's (`#e`, `#ex`, `#substrs`; kbnf 0.4) and the older one (`any!`, `except!`).
+"""Translates trees between the dialects of KBNF: kbnf 0.4 (`#e`, `#ex`, `#substrs`) and older (`any!`, `except!`).
 
-`parse` reads both, mixed as one likes, and `print_grammar` writes a tree in the dialect it is in; these functions
-translate trees where the other dialect has a word for the same language.
+`parse` reads both, even mixed, and `print_grammar` writes each construct as it is. These functions replace the
+constructs of one dialect by those of the other, where it can express the same language:
+
+    except!('ab')    <->    [#ex'ab']
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from collections.abc import Callable
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.rewriting import rewrite
-from structgen.kbnf.text_without import text_without
+from structgen.kbnf.regular import text_without
+from structgen.kbnf.rewriting import group_rules, rewrite
 from structgen.kbnf.validation import excluded_strings
 from structgen.kbnf.writing.regex_text import regex_to_rust
 
@@ -20,14 +22,13 @@ __all__ = ["to_current_dialect", "to_older_dialect"]
 
 
 def to_current_dialect(grammar: ast.Grammar) -> ast.Grammar:
-    """Writes `any!` and `except!` by means of `#ex`, in the same language.
+    """Return the grammar with `#ex` in place of `any!` and `except!`, in the same language.
 
     Raises:
-        GrammarError: an `except!` has a limit (today's dialect counts no bytes), or excludes no plain strings.
+        GrammarError: an `except!` has a limit (today's dialect cannot count bytes), or excludes something other than
+            plain strings.
     """
-    grouped: dict[str, list[ast.Expression]] = {}
-    for rule in grammar.rules:
-        grouped.setdefault(rule.name, []).append(rule.body)
+    grouped = group_rules(grammar)
 
     def translate(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.AnyText):
@@ -35,7 +36,7 @@ def to_current_dialect(grammar: ast.Grammar) -> ast.Grammar:
         if isinstance(node, ast.Except):
             if node.limit is not None:
                 raise GrammarError(
-                    f"today's KBNF has no word for an except! of at most {node.limit} bytes",
+                    f"today's KBNF cannot express an except! of at most {node.limit} bytes",
                     hint="leave the limit out, or write a counted regex",
                 )
             return _optional_without(rx.literal_set(excluded_strings(node, grouped)))
@@ -45,7 +46,7 @@ def to_current_dialect(grammar: ast.Grammar) -> ast.Grammar:
 
 
 def _optional_without(regex: rx.Regex) -> ast.Expression:
-    """`[#ex'…']`: the older words take the empty text, `#ex` does not."""
+    """Return `[#ex'…']`: unlike the older constructs, `#ex` does not match the empty text."""
     source = regex_to_rust(regex)
     if source is None:
         raise GrammarError("an except! excludes bytes that are not UTF-8, and KBNF text cannot name them")
@@ -53,16 +54,16 @@ def _optional_without(regex: rx.Regex) -> ast.Expression:
 
 
 def to_older_dialect(grammar: ast.Grammar) -> ast.Grammar:
-    """Writes `#ex'…'` that may be empty and excludes one plain string as `except!('…')`, in the same language.
+    """Return the grammar with `except!('…')` in place of an optional `#ex'…'` of one plain string.
 
     Raises:
-        GrammarError: there is another `#e`, `#ex` or `#substrs`: the older dialect has no word for it.
+        GrammarError: the grammar has another `#e`, `#ex` or `#substrs`, which the older dialect cannot express.
     """
 
     def translate(node: ast.Expression) -> ast.Expression:
         if isinstance(node, (ast.Option, ast.ZeroOrMore)) and isinstance(node.body, ast.RegexTerminal):
             string = _excluded_string(node.body)
-            # Repeating a text in which a string does not occur could make it occur, unless it is one byte.
+            # Repeating texts without a string could make the string occur across them, unless it is one byte.
             if string is not None and (isinstance(node, ast.Option) or len(string) == 1):
                 return ast.Except(ast.Literal(string))
         return node
@@ -74,7 +75,7 @@ def to_older_dialect(grammar: ast.Grammar) -> ast.Grammar:
 
 
 def _excluded_string(node: ast.RegexTerminal) -> bytes | None:
-    """The string of a `#ex` whose pattern is one; the pattern's own text tells, as far as it has no operators."""
+    """Return the string that a `#ex` excludes, None if its pattern is not a plain string."""
     if node.kind != "ex" or not node.source:
         return None
     data = node.source.encode()
@@ -88,7 +89,7 @@ def _refuse_current(node: ast.Expression, rule: str) -> ast.Expression:
     elif isinstance(node, ast.RegexTerminal) and node.kind:
         word = f"#{node.kind}"
     if word:
-        raise GrammarError(f"the older dialect has no word for the {word} in the rule {rule!r}")
+        raise GrammarError(f"the older dialect cannot express the {word} in the rule {rule!r}")
     return node
 
 

@@ -1,8 +1,18 @@
-"""Writes a grammar in llguidance's dialect of Lark, so that its lexer reads the same language.
+r"""Writes a grammar in llguidance's dialect of Lark, so that llguidance's lexer reads the same language.
 
-A grammar that does not recurse becomes one terminal, made of others: its lexer has nothing to choose then. In any
-other, where the lexer could not tell terminals apart (`longest_match`), they are split into smaller ones, and these at
-last into single characters, which always can be told.
+llguidance cuts a text into lexemes before it parses, and always takes the longest lexeme. A grammar copied word for
+word could therefore come to mean less. Two ways avoid it:
+
+1. A grammar that does not recurse becomes one terminal, made of other terminals. The lexer has nothing to choose:
+
+       start ::= digit+ '5'; digit ::= #'[0-9]';          ->   start: WHOLE
+                                                               WHOLE: DIGIT+ /5/
+                                                               DIGIT: /[0-9]/
+
+2. In any other grammar the terminals that the lexer could not tell apart (`longest_match` finds them) are split into
+   smaller ones, and in the end into single characters, which begin nothing longer. Here `a` begins `abc`:
+
+       start ::= '(' start ')' | 'a' 'bx' | 'abc';        ->   start: /\(/ start /\)/ | /a/ /bx/ | /a/ /b/ /c/
 """
 
 from __future__ import annotations
@@ -15,10 +25,9 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.regular import regular
-from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
+from structgen.kbnf.rewriting import children_of, group_rules, nodes_of, rewrite, sequence
 from structgen.kbnf.validation import validate
 from structgen.kbnf.writing.character_rules import CharacterRules
 from structgen.kbnf.writing.infix import infix
@@ -28,24 +37,28 @@ from structgen.kbnf.writing.productive import without_unproductive
 from structgen.kbnf.writing.regex_text import regex_texts
 from structgen.limits import Limits
 
-__all__ = ["lark_regex", "print_lark", "slashed", "split_terminal"]
+__all__ = ["print_lark"]
 
 _TEXT = rx.star(rx.ANY_CHAR)
 _TERMINALS = (ast.Literal, ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
 _MAY_BE_BYTES = (rx.ByteSet, rx.Complement, rx.Substrings, rx.Literal, rx.LiteralSet)
-_LONGEST_INLINE = 40  # characters of a terminal that is written where it stands, and not named
+_MAX_INLINE = 40  # characters of a terminal that is written in a rule; longer ones get a name
+_WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)  # the pieces that a text is split into first
+
+Bodies = dict[str, ast.Expression]
+"""Rules by name."""
 
 
 def print_lark(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
-    """The grammar as llguidance reads it; it begins at `start`.
+    """Return the grammar in llguidance's Lark; it begins at `start`.
 
     Args:
         grammar: the tree.
         limits: `automaton_states` bounds the automata that are made.
 
     Raises:
-        GrammarError: it is not valid, or matches bytes that are not UTF-8.
-        LimitExceededError: it is too large.
+        GrammarError: the grammar is not valid, or matches bytes that are not UTF-8.
+        LimitExceededError: the grammar is too large.
 
     Example:
         >>> print(print_lark(parse('start ::= #"[a-z]+" "=" #"[0-9]+";')), end="")
@@ -65,23 +78,26 @@ def print_lark(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
     lowered = without_unproductive(ast.Grammar(tuple(rules), "start"), store.is_empty)
     bodies = {rule.name: rewrite(rule.body, _as_regex) for rule in lowered.rules}
     _check_text(bodies, store)
-    if _is_regular(bodies) and all(lark_regex(regex) is not None for regex in _regexes(bodies)):
+    if _is_regular(bodies) and all(_terminal_text(regex) is not None for regex in _regexes(bodies)):
         return _written(bodies, limits, as_terminals=True)
     fresh = FreshNames(names.values(), "_")
     return _written(_told_apart(bodies, fresh, store, limits), limits, as_terminals=False)
 
 
 def _clean(name: str) -> str:
+    """Return a name of a rule as Lark takes it: lower case, a letter first."""
     name = re.sub(r"[^a-z0-9_]", "_", name.lower())
     return name if name[:1].isalpha() else f"r{name}"
 
 
-# -- terminals ----------------------------------------------------------------------------------------------------
+# -- from the tree to rules over regexes --------------------------------------------------------------------------
 
 
 def _collapsed(node: ast.Expression, grouped: dict[str, list[ast.Expression]], names: dict[str, str]) -> ast.Expression:
-    """A node, its children collapsed: terminals that are alternatives are one, and so is a repetition of one. A
-    sequence stays one: `"{" "a"` and `"{" "b"` have one beginning, and a lexer has to choose between `/{a/` and `/{b/`.
+    """Return a node whose children are collapsed, with its terminals as regexes.
+
+    Terminals that are alternatives become one, and so does a repeated terminal. A sequence stays a sequence: with
+    `"{" "a"` and `"{" "b"` the lexer reads `{` first, but between `/{a/` and `/{b/` it would have to choose.
     """
     if isinstance(node, ast.Reference):
         return ast.Reference(names[node.name])
@@ -103,17 +119,18 @@ def _collapsed(node: ast.Expression, grouped: dict[str, list[ast.Expression]], n
 
 
 def _as_regex(node: ast.Expression) -> ast.Expression:
-    """The empty text, which is what is left of an option of nothing, as the terminal that it is."""
+    """Return a literal, which `without_unproductive` may have left for the empty text, as a regex."""
     return ast.RegexTerminal(rx.Literal(node.data)) if isinstance(node, ast.Literal) else node
 
 
-def _regexes(bodies: dict[str, ast.Expression]) -> list[rx.Regex]:
-    """The terminals of some rules."""
+def _regexes(bodies: Bodies) -> list[rx.Regex]:
+    """Return the terminals of some rules."""
     nodes = itertools.chain.from_iterable(map(nodes_of, bodies.values()))
     return [node.regex for node in nodes if isinstance(node, ast.RegexTerminal)]
 
 
-def _check_text(bodies: dict[str, ast.Expression], store: AutomatonStore) -> None:
+def _check_text(bodies: Bodies, store: AutomatonStore) -> None:
+    """Refuse terminals that match bytes that are not UTF-8."""
     for regex in _regexes(bodies):
         may_be_bytes = any(isinstance(node, _MAY_BE_BYTES) for node in post_order(regex))
         if may_be_bytes and not store.is_empty(rx.difference(regex, _TEXT)):
@@ -123,8 +140,8 @@ def _check_text(bodies: dict[str, ast.Expression], store: AutomatonStore) -> Non
             )
 
 
-def _is_regular(bodies: dict[str, ast.Expression]) -> bool:
-    """Whether no rule leads back to itself."""
+def _is_regular(bodies: Bodies) -> bool:
+    """Return whether no rule leads back to itself."""
     done: set[str] = set()
     left = dict(bodies)
     while left:
@@ -141,13 +158,15 @@ def _names(body: ast.Expression) -> set[str]:
     return {node.name for node in nodes_of(body) if isinstance(node, ast.Reference)}
 
 
-def _told_apart(
-    bodies: dict[str, ast.Expression], fresh: FreshNames, store: AutomatonStore, limits: Limits
-) -> dict[str, ast.Expression]:
-    """The rules, with those terminals in pieces that a lexer would take for the beginning of another: of single
-    characters at last, which begin nothing longer.
+# -- terminals that a lexer can tell apart ------------------------------------------------------------------------
+
+
+def _told_apart(bodies: Bodies, fresh: FreshNames, store: AutomatonStore, limits: Limits) -> Bodies:
+    """Return the rules with those terminals split that a lexer would take for the beginning of another one.
+
+    Splitting repeats until there are none; single characters begin nothing longer, so it ends.
     """
-    split: set[int] = {store.add(regex) for regex in _regexes(bodies) if lark_regex(regex) is None}
+    split: set[int] = {store.add(regex) for regex in _regexes(bodies) if _terminal_text(regex) is None}
     while True:
         bodies = _split(bodies, split, fresh, store, limits)
         regexes = {store.add(regex): regex for regex in _regexes(bodies)}
@@ -157,10 +176,8 @@ def _told_apart(
             return bodies
 
 
-def _split(
-    bodies: dict[str, ast.Expression], split: set[int], fresh: FreshNames, store: AutomatonStore, limits: Limits
-) -> dict[str, ast.Expression]:
-    """The rules with some terminals, by their states, in pieces; where there are none, as rules over characters."""
+def _split(bodies: Bodies, split: set[int], fresh: FreshNames, store: AutomatonStore, limits: Limits) -> Bodies:
+    """Return the rules with some terminals (given by their states) in pieces, or as rules over characters."""
     if not split:
         return bodies
     characters = CharacterRules(ast.Grammar(()), fresh, limits)
@@ -168,33 +185,62 @@ def _split(
     def change(node: ast.Expression, name: str) -> ast.Expression:
         if not isinstance(node, ast.RegexTerminal) or store.add(node.regex) not in split:
             return node
-        pieces = split_terminal(node.regex) if lark_regex(node.regex) is not None else None
-        return pieces or rewrite(characters.regex(node.regex, name), _single)
+        pieces = _pieces(node.regex) if _terminal_text(node.regex) is not None else None
+        return pieces or rewrite(characters.regex(node.regex, name), _single_characters)
 
     out = {name: rewrite(body, lambda node, name=name: change(node, name)) for name, body in bodies.items()}  # type: ignore[misc]
-    return out | {rule.name: rewrite(rule.body, _single) for rule in characters.rules}
+    return out | {rule.name: rewrite(rule.body, _single_characters) for rule in characters.rules}
 
 
-def _single(node: ast.Expression) -> ast.Expression:
-    """A text as its characters; other terminals are of one each already."""
+def _single_characters(node: ast.Expression) -> ast.Expression:
+    """Return a literal as its characters; all other terminals match one character already."""
     if not isinstance(node, ast.Literal):
         return node
     classes = [ast.RegexTerminal(rx.Chars(((ord(character), ord(character)),))) for character in node.data.decode()]
     return sequence(classes) if classes else ast.RegexTerminal(rx.EMPTY)
 
 
-# -- text ---------------------------------------------------------------------------------------------------------
+def _pieces(regex: rx.Regex) -> ast.Expression | None:
+    """Return the same language out of smaller terminals; None where there is nothing to split."""
+    if isinstance(regex, rx.Literal):
+        pieces = _WORDS.findall(regex.data.decode())
+        if len(pieces) < 2:
+            return None
+        return ast.Sequence(tuple(ast.RegexTerminal(rx.Literal(piece.encode())) for piece in pieces))
+    if isinstance(regex, rx.LiteralSet):
+        return _pieces_of_choice(tuple(map(rx.Literal, regex.texts)))
+    if isinstance(regex, rx.Sequence):
+        return sequence((_pieces(part) or ast.RegexTerminal(part)) for part in regex.parts)
+    return _pieces_of_choice(regex.parts) if isinstance(regex, rx.Choice) else None
 
 
-def _written(bodies: dict[str, ast.Expression], limits: Limits, *, as_terminals: bool) -> str:
-    """The text, the start first."""
+def _pieces_of_choice(parts: tuple[rx.Regex, ...]) -> ast.Expression | None:
+    """Return a choice of split parts; all parts that cannot be split stay together in one terminal."""
+    whole: list[rx.Regex] = []
+    pieces: list[ast.Expression] = []
+    for part in parts:
+        found = _pieces(part) if isinstance(part, (rx.Literal, rx.Sequence)) else None
+        if found is None:
+            whole.append(part)
+        else:
+            pieces.append(found)
+    if whole and pieces:
+        pieces.append(ast.RegexTerminal(rx.choice(*whole)))
+    return None if not pieces else pieces[0] if len(pieces) == 1 else ast.Choice(tuple(pieces))
+
+
+# -- text of rules ------------------------------------------------------------------------------------------------
+
+
+def _written(bodies: Bodies, limits: Limits, *, as_terminals: bool) -> str:
+    """Return the text of the rules, the start first."""
     names = {name: name.upper() if as_terminals and name != "start" else name for name in bodies}
     writer = _Writer(names, limits)
     lines = []
     for name in sorted(bodies, key=lambda name: name != "start"):
         body = writer.expression(bodies[name], name)
         if as_terminals and name == "start" and not isinstance(bodies[name], (ast.RegexTerminal, ast.Reference)):
-            # Rules are cut into lexemes, so the whole is a terminal.
+            # Rules are cut into lexemes, so the whole has to be a terminal.
             lines += ["start: WHOLE", f"WHOLE: {body}"]
         else:
             lines.append(f"{names[name]}: {body}")
@@ -202,10 +248,10 @@ def _written(bodies: dict[str, ast.Expression], limits: Limits, *, as_terminals:
 
 
 class _Writer:
-    """Writes bodies.
+    """A writer of bodies, which gives long terminals names.
 
     Args:
-        names: what each rule is called.
+        names: the written name of each rule.
         limits: `grammar_symbols` bounds each body.
 
     Attributes:
@@ -220,15 +266,15 @@ class _Writer:
         self._called: dict[str, str] = {}
 
     def expression(self, body: ast.Expression, owner: str) -> str:
-        """One body; long terminals in it are called after `owner`."""
+        """Return the text of one body; long terminals in it are named after `owner`."""
         return infix(body, atom=lambda node: self._atom(node, owner), count=_count, limits=self._limits)
 
     def _atom(self, node: ast.Expression, owner: str) -> str:
         if isinstance(node, ast.Reference):
             return self._names[node.name]
         assert isinstance(node, ast.RegexTerminal)
-        text = lark_regex(node.regex) or '""'
-        if len(text) <= _LONGEST_INLINE and text[0] in '/"':
+        text = _terminal_text(node.regex) or '""'
+        if len(text) <= _MAX_INLINE and text[0] in '/"':
             return text
         if text not in self._called:
             self._called[text] = self._fresh.name(owner.upper())
@@ -240,27 +286,30 @@ def _count(least: int, most: int | None) -> str:
     return f"{{{least},{'' if most is None else most}}}"
 
 
-def lark_regex(regex: rx.Regex) -> str | None:
-    """The body of a terminal; None where Lark has no words for the regex (multiples of a number, bytes).
+# -- text of terminals --------------------------------------------------------------------------------------------
+
+
+def _terminal_text(regex: rx.Regex) -> str | None:
+    """Return the body of a terminal; None where Lark cannot express the regex (multiples of a number, bytes).
 
     llguidance's extensions are used: `&`, which binds less than a sequence, `~`, which binds most, `{m,n}`, and
-    `%regex` for substrings. What is not one regex of Rust's stands in parentheses.
+    `%regex` for substrings. A node that is not one regex in Rust's syntax stands in parentheses.
     """
     texts = regex_texts(regex)
     known: dict[int, str | None] = {}
     for node in post_order(regex):
         text = texts[id(node)]
-        known[id(node)] = _joined(node, known) if text is None else slashed(text)
+        known[id(node)] = _joined(node, known) if text is None else _slashed(text)
     return known[id(regex)]
 
 
-def slashed(pattern: str) -> str:
-    """A regex in Rust's syntax between slashes; no escape of that syntax ends in a slash."""
+def _slashed(pattern: str) -> str:
+    """Return a regex in Rust's syntax between slashes; no escape of that syntax ends in a slash."""
     return f"/{pattern.replace('/', chr(92) + '/')}/" if pattern else '""'
 
 
 def _joined(node: rx.Regex, known: dict[int, str | None]) -> str | None:
-    """A node that is no regex of Rust's, out of its children's texts."""
+    """Return the text of a node that Rust's syntax cannot express, given those of its children."""
     if isinstance(node, rx.Substrings):
         return _substrings(node)
     if isinstance(node, (rx.Repeat, rx.Complement, rx.Early)):
@@ -295,35 +344,3 @@ def _substrings(node: rx.Substrings) -> str | None:
     except UnicodeDecodeError:
         return None
     return f'%regex {{ "substring_chunks": {json.dumps(chunks)} }}' if chunks else '""'
-
-
-_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)
-
-
-def split_terminal(regex: rx.Regex) -> ast.Expression | None:
-    """The same language out of smaller terminals; None where there is nothing to split."""
-    if isinstance(regex, rx.Literal):
-        pieces = _PIECES.findall(regex.data.decode())
-        if len(pieces) < 2:
-            return None
-        return ast.Sequence(tuple(ast.RegexTerminal(rx.Literal(piece.encode())) for piece in pieces))
-    if isinstance(regex, rx.LiteralSet):
-        return _split_choice(tuple(map(rx.Literal, regex.texts)))
-    if isinstance(regex, rx.Sequence):
-        return sequence((split_terminal(part) or ast.RegexTerminal(part)) for part in regex.parts)
-    return _split_choice(regex.parts) if isinstance(regex, rx.Choice) else None
-
-
-def _split_choice(parts: tuple[rx.Regex, ...]) -> ast.Expression | None:
-    """A choice, with what cannot be split in one terminal."""
-    whole: list[rx.Regex] = []
-    pieces: list[ast.Expression] = []
-    for part in parts:
-        found = split_terminal(part) if isinstance(part, (rx.Literal, rx.Sequence)) else None
-        if found is None:
-            whole.append(part)
-        else:
-            pieces.append(found)
-    if whole and pieces:
-        pieces.append(ast.RegexTerminal(rx.choice(*whole)))
-    return None if not pieces else pieces[0] if len(pieces) == 1 else ast.Choice(tuple(pieces))

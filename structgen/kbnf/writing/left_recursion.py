@@ -1,4 +1,4 @@
-"""Refuses left recursion, by name, for readers that cannot have it."""
+"""Refuses left recursion, with the names of its rules, for programs that cannot parse it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import children_of, rewrite
 
-__all__ = ["nullable_names", "refuse_left_recursion"]
+__all__ = ["refuse_left_recursion"]
 
 _EMPTY = ast.Literal(b"")
-_OTHER = ast.Literal(b"x")  # stands for what is not empty
+_OTHER = ast.Literal(b"x")  # stands for an expression that is not nullable
 
 
 def refuse_left_recursion(grammar: ast.Grammar, reader: str) -> None:
-    """Checks that no rule begins with itself, and that nothing that may be empty is repeated without bound.
+    """Check that no rule begins with itself, and that no nullable expression is repeated without bound.
 
     Args:
-        grammar: one rule a name; its terminals are texts and classes of characters.
-        reader: who cannot read it, for the message.
+        grammar: a grammar with one rule per name, whose terminals are texts and classes of characters.
+        reader: the name of the program that reads it, for the message.
 
     Raises:
-        GrammarError: one does; the message names the rules.
+        GrammarError: a rule begins with itself, or repeats a nullable expression; the message names the rules.
     """
     rules = {rule.name: rule.body for rule in grammar.rules}
-    nullable = nullable_names(rules)
+    nullable = _nullable_names(rules)
     first = {name: _beginnings(name, body, nullable, reader) for name, body in rules.items()}
     done: set[str] = set()
     for root in rules:
@@ -37,7 +37,7 @@ def refuse_left_recursion(grammar: ast.Grammar, reader: str) -> None:
             elif name in path:
                 cycle = list(path)[list(path).index(name) :]
                 raise GrammarError(
-                    f"{reader} reads no left recursion: the rule {' → '.join([*cycle, name])} begins with itself",
+                    f"{reader} refuses left recursion: the rule {' → '.join([*cycle, name])} begins with itself",
                     hint="write it as a repetition: expr ::= term {'+' term};",
                 )
             elif name not in done:
@@ -46,8 +46,8 @@ def refuse_left_recursion(grammar: ast.Grammar, reader: str) -> None:
                 stack.extend((other, False) for other in first[name])
 
 
-def nullable_names(rules: dict[str, ast.Expression]) -> set[str]:
-    """The names that derive the empty text."""
+def _nullable_names(rules: dict[str, ast.Expression]) -> set[str]:
+    """Return the names that derive the empty text."""
     found: set[str] = set()
     left = list(rules)
     while True:
@@ -64,7 +64,7 @@ def _is_nullable(body: ast.Expression, names: set[str]) -> bool:
 
 
 def _reduced(node: ast.Expression, names: set[str]) -> ast.Expression:
-    """`_EMPTY` for a node that may be empty, given its children reduced so; `_OTHER` for any other."""
+    """Return `_EMPTY` for a nullable node, `_OTHER` for any other; its children have been replaced in the same way."""
     children = children_of(node)
     if isinstance(node, ast.Literal):
         is_empty = not node.data
@@ -82,7 +82,7 @@ def _reduced(node: ast.Expression, names: set[str]) -> ast.Expression:
 
 
 def _beginnings(name: str, body: ast.Expression, nullable: set[str], reader: str) -> list[str]:
-    """The names that a body may begin with."""
+    """Return the names that a body may begin with."""
     known: dict[int, ast.Expression] = {}
     rewrite(body, lambda node: _reduced(node, nullable), known)
     found: dict[str, None] = {}
@@ -94,8 +94,8 @@ def _beginnings(name: str, body: ast.Expression, nullable: set[str], reader: str
         )
         if is_repeated and known[id(children_of(node)[0])] is _EMPTY:
             raise GrammarError(
-                f"{reader} reads no repetition of what may be empty, as in the rule {name!r}",
-                hint="repeat what is not empty: {'a'}, not {['a']}",
+                f"{reader} cannot repeat an expression that may be empty, as in the rule {name!r}",
+                hint="repeat an expression that is not empty: {'a'}, not {['a']}",
             )
         if isinstance(node, ast.Reference):
             found[node.name] = None

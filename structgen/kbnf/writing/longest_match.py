@@ -1,12 +1,15 @@
-"""Where a lexer would read a grammar as another language than it is.
+"""Finds the terminals of a grammar with which llguidance's lexer would change the language.
 
-llguidance cuts text into lexemes before it parses: all terminals that may come next run as one automaton, and a lexeme
-ends only where no terminal among them can go on (tried on 1.9.1). `/[0-9]+/ "5"` never ends there, and of
-`/a/ | /abc/` before `"bx"` it takes `ab` for the beginning of the longer one, and refuses `abx`. Several terminals that
-match the same text are no problem.
+llguidance cuts text into lexemes before it parses. All terminals that may come next run as one automaton, and a lexeme
+ends only where none of them can continue (tried on 1.9.1):
 
-So the language is the same if no text of a terminal, followed by a byte that may come after it, is a prefix of a text
-of a terminal. That is checked here for all terminals as if they could always come together, which is more than is so.
+    /[0-9]+/ "5"               never ends: the lexeme takes every 5
+    (/a/ | /abc/) "bx"         refuses `abx`: the lexer takes `ab` for the beginning of `abc`
+
+Several terminals that match the same text are no problem.
+
+So the language stays the same if no text of a terminal, followed by a byte that may come after it, is a prefix of a
+text of a terminal. The check assumes that all terminals can come together, so it may report a few too many.
 """
 
 from __future__ import annotations
@@ -21,14 +24,15 @@ from structgen.kbnf.rewriting import children_of, rewrite
 
 __all__ = ["following_bytes", "longer_terminals", "widened"]
 
-_MAX_CONFIGURATIONS = 20_000
-_LARGE_COUNT = 8
+_MAX_CONFIGURATIONS = 20_000  # sets of states that are compared
+_MAX_COUNT = 8  # of a repetition; larger counts are widened
 
 Configuration = frozenset[tuple[int, int]]
+"""The terminals that match the same text so far: pairs of a terminal (its start state) and its current state."""
 
 
 def widened(regex: rx.Regex) -> rx.Regex:
-    """A regex that matches at least as much and has no large counts: what is not ambiguous with it is not without."""
+    """Return a regex that matches at least the same texts and has no large counts: the check stays on the safe side."""
     known: dict[int, rx.Regex] = {}
     for node in post_order(regex):
         known[id(node)] = _widened(node, known)
@@ -36,9 +40,9 @@ def widened(regex: rx.Regex) -> rx.Regex:
 
 
 def _widened(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
-    # Below a complement, more would be less.
+    # A complement stays: if its body matched more, it would match less.
     if isinstance(node, rx.Repeat):
-        is_large = (node.min if node.max is None else node.max) > _LARGE_COUNT
+        is_large = (node.min if node.max is None else node.max) > _MAX_COUNT
         body = known[id(node.body)]
         return rx.Repeat(body, min(node.min, 2), None) if is_large else rx.Repeat(body, node.min, node.max)
     if isinstance(node, (rx.Sequence, rx.Choice, rx.Intersection)):
@@ -46,15 +50,15 @@ def _widened(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
     return node
 
 
-# -- what may follow ----------------------------------------------------------------------------------------------
+# -- following bytes ----------------------------------------------------------------------------------------------
 
 
 def following_bytes(rules: Mapping[str, ast.Expression], store: AutomatonStore) -> dict[int, int]:
-    """For each terminal, by its state in the store, the bytes that may come right after it, as bits of a number.
+    """Return for each terminal (by its state in the store) the bytes that may come right after it, as a bit mask.
 
     Args:
-        rules: made of names and regexes.
-        store: has the terminals' automata.
+        rules: bodies by name, made of names and regexes.
+        store: the store of the terminals' automata.
     """
     return _Following(rules, store).terminals
 
@@ -63,10 +67,10 @@ class _Following:
     """First and following bytes of names, and of terminals, as least fixed points.
 
     Attributes:
-        first: for each name the bytes that its texts begin with.
-        nullable: names that derive the empty text.
-        follow: for each name the bytes that may come after it.
-        terminals: the same for terminals, by state.
+        first: for each name the bytes that its texts begin with, as a mask.
+        nullable: the names that derive the empty text.
+        follow: for each name the bytes that may come after it, as a mask.
+        terminals: for each terminal, by state, the bytes that may come after it.
     """
 
     def __init__(self, rules: Mapping[str, ast.Expression], store: AutomatonStore) -> None:
@@ -98,7 +102,7 @@ class _Following:
                 is_changing |= self._spread(rules[name], self.follow[name], facts[name])
 
     def _facts(self, body: ast.Expression) -> dict[int, tuple[int, bool]]:
-        """For each node (by `id`) its first bytes, and whether it may be empty."""
+        """Return for each node (by `id`) its first bytes, and whether it is nullable."""
         facts: dict[int, tuple[int, bool]] = {}
 
         def look(node: ast.Expression) -> ast.Expression:
@@ -128,7 +132,7 @@ class _Following:
         return first, may_be_none or any(is_nullable for _, is_nullable in parts)
 
     def _spread(self, body: ast.Expression, follow: int, facts: dict[int, tuple[int, bool]]) -> bool:
-        """Tells a body's names and terminals what follows them; whether that was new to a name."""
+        """Add the following bytes of a body to its names and terminals; return whether a name got new ones."""
         is_new = False
         stack = [(body, follow)]
         while stack:
@@ -156,13 +160,14 @@ class _Following:
 
 
 def longer_terminals(following: Mapping[int, int], store: AutomatonStore, wide: Mapping[int, int]) -> set[int]:
-    """The terminals, by state, that a lexer would go on with where another ended; if that takes too long to find out,
-    all that are longer than one byte.
+    """Return the terminals, by state, with which the lexer would continue where another terminal ends.
+
+    If the search takes too long, these are all terminals that are longer than one byte.
 
     Args:
-        following: see `following_bytes`.
-        store: has the terminals' automata.
-        wide: for each terminal the state of its wider form.
+        following: for each terminal the bytes that may come after it, from `following_bytes`.
+        store: the store of the terminals' automata.
+        wide: for each terminal the state of its `widened` form.
     """
     rows: dict[int, list[int]] = {}
     found: set[int] = set()
@@ -182,7 +187,7 @@ def longer_terminals(following: Mapping[int, int], store: AutomatonStore, wide: 
 
 
 def _longer(configuration: Configuration, following: Mapping[int, int], store: AutomatonStore) -> set[int]:
-    """The terminals that go on, where some terminal may end, by a byte that may follow that."""
+    """Return the terminals of a configuration that continue with a byte that may follow a terminal that ends here."""
     after = 0
     for terminal, at in configuration:
         if store.is_accepting(at):

@@ -1,10 +1,10 @@
-"""Rewrites what KBNF text has no syntax for by what it has: the step before printing.
+"""Rewrites the constructs that KBNF has no syntax for by those that it has: the step before printing.
 
-- names that are no identifiers get other, unique ones, and the start nonterminal is called `start`;
-- `Bounded` becomes rules, logarithmically many in the bounds;
-- a regex without text becomes text in Rust's syntax; where that has no words for it, or would blow up the published
-  package's automata, groups and repetitions become those of KBNF, and what is left becomes right-linear rules, one
-  for each state of its automaton.
+- Names that are not identifiers are replaced by unique ones, and the start nonterminal is called `start`.
+- `Bounded` becomes rules, logarithmically many in the bounds (`repetition`).
+- A regex that a program built becomes text in Rust's syntax. Where that syntax cannot express it, or the published
+  package's automaton of it would be too large, its groups and repetitions become those of KBNF, and the remaining
+  nodes become right-linear rules, one for each state of their automaton (`automaton_rules`).
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from structgen.limits import Limits
 
 __all__ = ["lower"]
 
-
-# The published package makes a dense automaton of each regex, without a bound: a counted repetition of this many
-# nodes in all is left to rules instead.
-_HEAVIEST_REGEX = 2000
+# Nodes of a regex, its counted repetitions written out. The published package makes a dense automaton of each regex,
+# without a bound, so heavier ones become rules.
+_MAX_WEIGHT = 2000
 
 
 def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
-    """A grammar of the same language in which everything can be written as text; unchanged where it can already.
+    """Return a grammar of the same language that can be written as text; nodes that already can be stay as they are.
 
     Raises:
-        GrammarError: a regex matches bytes that are not UTF-8, or there is a look-ahead or an indentation.
+        GrammarError: a regex matches bytes that are not UTF-8, or the grammar has a look-ahead or an indentation.
         LimitExceededError: a regex needs too many states.
     """
     grammar = without_extensions(grammar, "the published KBNF")
@@ -46,7 +45,7 @@ def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
 
 
 def _identifier(name: str) -> str:
-    """The name, or what of it can stand in a name."""
+    """Return a name as an identifier of KBNF."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
     return "_" + name if name[0].isdigit() else name
 
@@ -55,7 +54,7 @@ class _Lowering:
     """The state of one `lower`.
 
     Attributes:
-        rules: those made on the way.
+        rules: the new rules.
     """
 
     def __init__(self, names: dict[str, str], limits: Limits) -> None:
@@ -66,17 +65,17 @@ class _Lowering:
         self._owner = ""
         self._counted: CountedRules[ast.Expression] = CountedRules(self._rule_of_bodies, ast.ZeroOrMore)
         self._known: dict[int, ast.Expression] = {}
-        # By `id`, the sequences made of counted repetitions: they need no parentheses.
+        # The sequences made of counted repetitions, by `id`: they need no parentheses.
         self._spliced: dict[int, ast.Expression] = {}
         self._regexes: dict[int, ast.Expression] = {}
 
     def expression(self, body: ast.Expression, owner: str) -> ast.Expression:
-        """One rule's body; `owner` is its name, after which new rules are called."""
+        """Return one rule's body rewritten; new rules are named after `owner`, its name."""
         self._owner = owner
         return rewrite(body, self._node, self._known)
 
     def _node(self, node: ast.Expression) -> ast.Expression:
-        """One node, whose children are lowered; the node itself where nothing has to change."""
+        """Return a node, whose children are rewritten; the node itself where nothing has to change."""
         if isinstance(node, ast.Bounded):
             repeated = self._repeat(node.body, node.min, node.max)
             self._spliced[id(repeated)] = repeated
@@ -96,7 +95,7 @@ class _Lowering:
         return node
 
     def _reference(self, node: ast.Reference) -> ast.Reference:
-        # A name that is not defined stays, for the reader of the text to complain about.
+        # An undefined name stays, so that the reader of the text reports it.
         written = self._names.get(node.name, node.name)
         return node if written == node.name else ast.Reference(written)
 
@@ -114,11 +113,11 @@ class _Lowering:
         return self._rule(body if all(bodies) else ast.Option(body))
 
     def _symbol(self, expression: ast.Expression) -> ast.Expression:
-        """Something short to repeat: a name, or a terminal."""
+        """Return something short to repeat: a name or a literal."""
         return expression if isinstance(expression, (ast.Reference, ast.Literal)) else self._rule(expression)
 
     def _regex(self, regex: rx.Regex) -> ast.Expression:
-        """A regex built by a program. Equal objects share their rules."""
+        """Return the expression of a regex that a program built. Objects that are the same share their rules."""
         known = self._regexes
         if id(regex) in known:
             return known[id(regex)]
@@ -129,7 +128,7 @@ class _Lowering:
             if id(node) in known:
                 continue
             text = texts[id(node)]
-            if text is not None and weights[id(node)] <= _HEAVIEST_REGEX:
+            if text is not None and weights[id(node)] <= _MAX_WEIGHT:
                 known[id(node)] = ast.RegexTerminal(node, text)
             elif isinstance(node, (rx.Sequence, rx.Choice, rx.Repeat)) and not parts_done:
                 stack.append((node, True))
@@ -142,7 +141,7 @@ class _Lowering:
     def _regex_node(
         self, node: rx.Regex, texts: dict[int, str | None], known: dict[int, ast.Expression]
     ) -> ast.Expression:
-        """A regex that is too heavy for one terminal or has no text; its parts, if it is made of such, are known."""
+        """Return the expression of a regex that is too heavy for one terminal or has no text; `known` has its parts."""
         if isinstance(node, rx.Sequence):
             return sequence(_runs(node, known))
         if isinstance(node, rx.Choice):
@@ -169,7 +168,7 @@ class _Lowering:
 
 
 def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expression]:
-    """The parts of a sequence that cannot be one regex, its neighbours that can be joined."""
+    """Return the parts of a sequence, with neighbours joined into one regex where that is possible."""
     out: list[ast.Expression] = []
     for part in node.parts:
         expression = known[id(part)]
@@ -181,7 +180,7 @@ def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expre
         ):
             joined = rx.sequence(last.regex, expression.regex)
             text = regex_to_rust(joined)
-            if text is not None and _weights(joined)[id(joined)] <= _HEAVIEST_REGEX:
+            if text is not None and _weights(joined)[id(joined)] <= _MAX_WEIGHT:
                 out[-1] = ast.RegexTerminal(joined, text)
                 continue
         out.append(expression)
@@ -189,7 +188,7 @@ def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expre
 
 
 def _weights(regex: rx.Regex) -> dict[int, int]:
-    """For each node (by `id`) its nodes with each counted repetition written out: about the size of its automaton."""
+    """Return the weight of each node (by `id`): its nodes with counted repetitions written out, as in an automaton."""
     known: dict[int, int] = {}
     for node in post_order(regex):
         weight = 1

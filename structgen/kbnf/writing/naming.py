@@ -1,4 +1,4 @@
-"""What every writer of grammars begins with: names that the dialect takes, and no word that is ours alone."""
+"""The first step of every writer: names that the dialect accepts, and no construct that only structgen has."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from collections.abc import Callable, Iterable
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import group_rules
 from structgen.kbnf.regular import regular
-from structgen.kbnf.rewriting import rewrite
+from structgen.kbnf.rewriting import group_rules, rewrite
 
 __all__ = ["FreshNames", "without_extensions", "written_names"]
 
-_OURS = {ast.NotFollowedBy: "look-ahead '!'", ast.Margin: "'margin!'", ast.Indented: "'indented!'"}
+_ONLY_HERE = {ast.NotFollowedBy: "look-ahead '!'", ast.Margin: "'margin!'", ast.Indented: "'indented!'"}
 
 
 def without_extensions(grammar: ast.Grammar, dialect: str) -> ast.Grammar:
-    """The grammar with differences as terminals; what else is ours alone is refused.
+    """Return the grammar with differences as terminals; refuse the other constructs that only structgen has.
 
     Args:
         grammar: the tree.
-        dialect: whose word is missing, for the error: "the published KBNF".
+        dialect: the name of the dialect, for the error: "the published KBNF".
 
     Raises:
-        GrammarError: there is a look-ahead or an indentation.
+        GrammarError: the grammar has a look-ahead, `margin!` or `indented!`.
     """
     grouped = group_rules(grammar)
     known: dict[int, ast.Expression] = {}
@@ -32,9 +31,9 @@ def without_extensions(grammar: ast.Grammar, dialect: str) -> ast.Grammar:
     def translate(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.Difference):
             return ast.RegexTerminal(regular(node, grouped))
-        if type(node) in _OURS:
+        if type(node) in _ONLY_HERE:
             name = grammar.rules[len(rules)].name
-            raise GrammarError(f"{dialect} has no word for the {_OURS[type(node)]} in the rule {name!r}")
+            raise GrammarError(f"{dialect} cannot express the {_ONLY_HERE[type(node)]} in the rule {name!r}")
         return node
 
     for rule in grammar.rules:
@@ -50,50 +49,50 @@ def written_names(
     reserved: frozenset[str] = frozenset(),
     separator: str = "_",
 ) -> dict[str, str]:
-    """For each name of a rule the one to be written: itself where it can be, and no two alike.
+    """Return for each name of a rule a unique name to write: the name itself where the dialect accepts it.
 
     Args:
         grammar: the tree.
-        start: what the start nonterminal is called in the dialect.
-        clean: gives for any text one that can be a name, itself for what is one.
-        reserved: names that mean something else.
-        separator: stands before the number that tells names apart.
+        start: the name of the start nonterminal in the dialect.
+        clean: returns a text as a valid name; a valid name unchanged.
+        reserved: names with another meaning in the dialect.
+        separator: stands before the number that makes names unique.
     """
     names = dict.fromkeys(rule.name for rule in grammar.rules)
     written = {name: name for name in names if clean(name) == name and name != start and name not in reserved}
     if grammar.start in names:
         written[grammar.start] = start
-    taken = {*written.values(), start, *reserved}
+    used = {*written.values(), start, *reserved}
     for name in names:
         if name in written:
             continue
         wish, count = clean(name), 2
         base = wish
-        while wish in taken:
+        while wish in used:
             wish, count = f"{base}{separator}{count}", count + 1
-        taken.add(wish)
+        used.add(wish)
         written[name] = wish
     return written
 
 
 class FreshNames:
-    """Names of new rules, each after the rule that it helps: `value_1`, `value_2`.
+    """Names of new rules, each after the rule that needs it: `value_1`, `value_2`.
 
     Args:
-        taken: names that are there already.
+        used: the names of all other rules.
         separator: stands between the name and the number.
     """
 
-    def __init__(self, taken: Iterable[str], separator: str) -> None:
-        self._taken = set(taken)
+    def __init__(self, used: Iterable[str], separator: str) -> None:
+        self._used = set(used)
         self._separator = separator
         self._counts: dict[str, int] = {}
 
     def name(self, owner: str) -> str:
-        """A name that is not taken; it is taken then."""
+        """Return a new name, and mark it as used."""
         count = self._counts.get(owner, 0) + 1
-        while (name := f"{owner}{self._separator}{count}") in self._taken:
+        while (name := f"{owner}{self._separator}{count}") in self._used:
             count += 1
         self._counts[owner] = count
-        self._taken.add(name)
+        self._used.add(name)
         return name

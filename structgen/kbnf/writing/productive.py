@@ -1,4 +1,8 @@
-"""Takes what derives no text out of a grammar: other engines would walk into it, and could not get out."""
+"""Removes the parts of a grammar that derive no text: other engines would enter them and could not leave again.
+
+The normal form has the same pass over numbers (`normal_form.simplification`); this one works on the tree, which the
+writers need.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +11,30 @@ from collections.abc import Callable
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import group_rules
-from structgen.kbnf.rewriting import children_of, nodes_of, rewrite, sequence
+from structgen.kbnf.rewriting import children_of, group_rules, nodes_of, rewrite, sequence
 
 __all__ = ["without_unproductive"]
 
 _NOTHING = ast.RegexTerminal(rx.NOTHING)
-_EMPTY = ast.Literal(b"")  # what is left of an option of nothing
+_EMPTY = ast.Literal(b"")  # the rest of an option whose body derives nothing
 _REPEATED = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)
 
 
 def without_unproductive(grammar: ast.Grammar, is_empty: Callable[[rx.Regex], bool]) -> ast.Grammar:
-    """The same language, in one rule for each name that derives some text and that the start leads to.
+    """Return the same language with one rule for each name that derives some text and that the start reaches.
 
     Args:
         grammar: a valid grammar whose terminals are literals and regexes.
-        is_empty: whether a regex matches nothing.
+        is_empty: returns whether a regex matches nothing.
 
     Raises:
-        GrammarError: the start derives nothing.
+        GrammarError: the start derives no text.
     """
     grouped = group_rules(grammar)
     rules = {name: _body(bodies) for name, bodies in grouped.items()}
     productive = _productive(rules, is_empty)
     if grammar.start not in productive:
-        raise GrammarError(f"the rule {grammar.start!r} derives no text, and so does the grammar")
+        raise GrammarError(f"the grammar derives no text: its start {grammar.start!r} has none")
 
     def change(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.Reference) and node.name not in productive:
@@ -50,7 +53,7 @@ def _body(bodies: list[ast.Expression]) -> ast.Expression:
 
 
 def _without_nothing(node: ast.Expression) -> ast.Expression:
-    """A node without those of its children that derive nothing, and without what is left of their options."""
+    """Return a node without its children that derive nothing, and without the empty rests of options."""
     children = children_of(node)
     if not any(child is _NOTHING or child is _EMPTY for child in children):
         return node
@@ -70,8 +73,9 @@ def _may_be_left_out(node: ast.Expression) -> bool:
 
 
 def _productive(rules: dict[str, ast.Expression], is_empty: Callable[[rx.Regex], bool]) -> set[str]:
-    """The names that derive some text. Names are looked at from the last to the first and back: rules mostly stand
-    before those that they use.
+    """Return the names that derive some text.
+
+    Passes go from the last rule to the first and back, since rules mostly stand before those that they use.
     """
     found: set[str] = set()
     left = list(rules)
@@ -89,7 +93,7 @@ def _productive(rules: dict[str, ast.Expression], is_empty: Callable[[rx.Regex],
 
 
 def _derives(body: ast.Expression, found: set[str], is_empty: Callable[[rx.Regex], bool]) -> bool:
-    """Whether a body derives some text, as far as the names that are known to do."""
+    """Return whether a body derives some text, given the names that are known to do."""
 
     def mark(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.Reference):

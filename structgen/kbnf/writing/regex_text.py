@@ -1,13 +1,13 @@
-"""Writes a regex tree as text in Rust's syntax, as the published `kbnf` takes it."""
+"""Writes a regex tree as text in Rust's syntax, as the published `kbnf` accepts it."""
 
 from __future__ import annotations
 
 from structgen.engine.regex import tree as rx
 from structgen.kbnf.regex_facts import post_order
 
-__all__ = ["chars_to_rust", "regex_texts", "regex_to_rust"]
+__all__ = ["byte_ranges", "chars_to_rust", "regex_texts", "regex_to_rust"]
 
-# How tightly a text binds: an alternation, a sequence, something that takes a repetition operator.
+# Levels of binding: an alternation, a sequence, an operand of a repetition.
 _CHOICE, _SEQUENCE, _ATOM = 0, 1, 2
 
 _META = frozenset("\\.+*?()|[]{}^$#&-~")
@@ -19,18 +19,17 @@ Written = tuple[str, int]
 
 
 def regex_to_rust(regex: rx.Regex) -> str | None:
-    r"""The regex in Rust's syntax, for a match of the whole text.
+    r"""Return the regex in Rust's syntax, for a match of the whole text.
 
     Returns:
-        the pattern; None when the tree uses what that syntax has not (intersection, complement, early end,
-        substrings) or what its UTF-8 mode refuses (single bytes beyond ASCII; the published package is built so:
-        `(?-u:\xff)` is an error there).
+        The pattern. None if the tree has nodes that the syntax lacks (intersection, complement, early end, substrings)
+        or that its UTF-8 mode refuses (single bytes beyond ASCII: `(?-u:\xff)` is an error in the published package).
     """
     return regex_texts(regex)[id(regex)]
 
 
 def regex_texts(regex: rx.Regex) -> dict[int, str | None]:
-    """`regex_to_rust` of the regex and of all its parts, by their `id`."""
+    """Return `regex_to_rust` of the regex and of all its parts, by their `id`."""
     known: dict[int, Written | None] = {}
     for node in post_order(regex):
         known[id(node)] = _write(node, known)
@@ -38,7 +37,7 @@ def regex_texts(regex: rx.Regex) -> dict[int, str | None]:
 
 
 def chars_to_rust(ranges: tuple[tuple[int, int], ...]) -> str:
-    """One character out of inclusive code point ranges."""
+    """Return the class of some inclusive code point ranges."""
     if not ranges:
         return _NOTHING
     if ranges == rx.ANY_CHAR.ranges:  # type: ignore[union-attr]
@@ -52,7 +51,7 @@ def chars_to_rust(ranges: tuple[tuple[int, int], ...]) -> str:
 
 
 def _write(node: rx.Regex, known: dict[int, Written | None]) -> Written | None:
-    """One node, out of its children's texts."""
+    """Return the text of one node, given those of its children."""
     if isinstance(node, rx.Literal):
         return _literal(node.data)
     if isinstance(node, rx.LiteralSet):
@@ -60,7 +59,7 @@ def _write(node: rx.Regex, known: dict[int, Written | None]) -> Written | None:
     if isinstance(node, rx.Chars):
         return chars_to_rust(node.ranges), _ATOM
     if isinstance(node, rx.ByteSet):
-        return None if node.mask >> 0x80 else (chars_to_rust(_ranges(node.mask)), _ATOM)
+        return None if node.mask >> 0x80 else (chars_to_rust(byte_ranges(node.mask)), _ATOM)
     if isinstance(node, rx.Sequence):
         return _joined([known[id(part)] for part in node.parts], "", _SEQUENCE)
     if isinstance(node, rx.Choice):
@@ -112,8 +111,8 @@ def _escaped(character: str) -> str:
     return f"\\x{{{ord(character):x}}}"
 
 
-def _ranges(mask: int) -> tuple[tuple[int, int], ...]:
-    """The runs of set bits."""
+def byte_ranges(mask: int) -> tuple[tuple[int, int], ...]:
+    """Return the runs of set bits in a mask, as inclusive ranges."""
     ranges: list[tuple[int, int]] = []
     for byte in range(mask.bit_length()):
         if mask >> byte & 1:

@@ -34,7 +34,8 @@ LEFT_OUT = [
     "cannot be repeated",
     "negative look-ahead is not supported",
     "look-behind in a repeated group that looks further than one character",
-    "look-behind of unbounded length",
+    "an assertion in look-behind",
+    "look-behind is supported for at most",
     "are too many",
     "too many look-behinds",
     "are too much work",
@@ -70,12 +71,9 @@ def random_pattern(rng: random.Random, depth: int) -> str:
 
 
 def random_behind(rng: random.Random) -> str:
-    kind = rng.random()
-    if kind < 0.3:
-        return rng.choice(["^|", "^"]) + rng.choice(SMALL_ATOMS)
-    counts = ["", "", "", "", "?", "{2}", "*"]
+    counts = ["", "", "", "", "?", "{2}", "{0,2}"]
     alternatives = ["".join(rng.choice(SMALL_ATOMS) + rng.choice(counts) for _ in range(rng.randrange(1, 4)))]
-    return "|".join(alternatives + [rng.choice(SMALL_ATOMS)] * (kind < 0.5))
+    return "|".join(alternatives + [rng.choice(SMALL_ATOMS)] * (rng.random() < 0.3))
 
 
 def random_asserting_pattern(rng: random.Random, depth: int) -> str:

@@ -1,4 +1,4 @@
-"""Each pass of the normal form by itself: it keeps the language, and does what it is for."""
+"""Each pass of the normal form by itself: it keeps the language and has its effect."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.normal_form.flattening import flatten, group_rules
+from structgen.kbnf.normal_form.flattening import flatten
 from structgen.kbnf.normal_form.literals import merge_adjacent_literals, unite_literal_alternatives
 from structgen.kbnf.normal_form.nullables import eliminate_nullables, nullable_nonterminals, split_long_bodies
 from structgen.kbnf.normal_form.passes import pack, simplify
@@ -21,6 +21,7 @@ from structgen.kbnf.normal_form.simplification import (
     remove_unreachable,
 )
 from structgen.kbnf.reading.kbnf import parse
+from structgen.kbnf.rewriting import group_rules
 from structgen.limits import Limits
 
 SETTINGS = settings(

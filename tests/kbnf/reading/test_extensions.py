@@ -77,7 +77,7 @@ def test_a_difference_is_that_of_the_texts(accepts):
         ("start ::= x - 'a'; x ::= 'a' x | 'b';", "'x' is recursive"),
         ("start ::= 'a' - y;", "'y'"),
         ("start ::= 'b' !x; x ::= 'ab' | 'c';", "in the rule 'start'.*more than one character"),
-        ("start ::= 'b' - ('a' !'c');", "a look-ahead stands where only a regular"),
+        ("start ::= 'b' - ('a' !'c');", "a look-ahead is used where only a regular"),
         ("start ::= 'b' x; x ::= ['a'] !'c';", "in the rule 'x': a '!' may stand alone"),
         ("start ::= margin! ['a'];", "margin! may stand alone"),
         ("start ::= 'a' | indented!('b'?);", "indented! may stand alone"),
@@ -144,5 +144,5 @@ def test_differences_are_printed_as_terminals_and_the_others_refused(accepts):
         ("margin!", "x ::= margin! 'a';"),
         ("indented!", "x ::= indented!('b');"),
     ):
-        with pytest.raises(GrammarError, match=f"no word for the .*{word}.* in the rule 'x'"):
+        with pytest.raises(GrammarError, match=f"cannot express the .*{word}.* in the rule 'x'"):
             print_grammar(parse(f"start ::= x; {rule}"))

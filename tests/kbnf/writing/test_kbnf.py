@@ -1,4 +1,4 @@
-"""Writing KBNF: what is read back is the same tree, or, where KBNF has no words for it, the same language."""
+"""Writing KBNF: the text is read back as the same tree or, where KBNF has no syntax for it, the same language."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +11,7 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
-from structgen.kbnf.text_without import text_without
+from structgen.kbnf.regular import text_without
 from structgen.kbnf.writing.kbnf import print_grammar
 from structgen.kbnf.writing.regex_text import regex_to_rust
 

@@ -1,4 +1,4 @@
-"""Between today's words and the older ones."""
+"""Translations between today's dialect of KBNF and the older one."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_to_current(older, current, language):
 def test_to_older(current, older):
     grammar = parse(current)
     if older is None:
-        with pytest.raises(GrammarError, match="the older dialect has no word"):
+        with pytest.raises(GrammarError, match="the older dialect cannot express"):
             to_older_dialect(grammar)
     else:
         assert to_older_dialect(grammar) == parse(older)
