@@ -1,4 +1,12 @@
-"""From sets of numbers to the regexes of their JSON text."""
+"""Regexes of the JSON text of sets of numbers.
+
+A set of numbers (`NumberSet`: bounds, steps, excluded steps or listed values) becomes one of four forms:
+
+    {"type": "integer"}                        INTEGER: 1, 1.0, 1e0, -0
+    {"minimum": 0, "maximum": 1}               a range: 0.25, 2.5e-1
+    {"multipleOf": 0.01}                       multiples: 0.25, 2.5e-1
+    {"enum": [1, 0.25]}                        values: 1, 1.0, 1e0, 0.25, 0.250, 2.5e-1
+"""
 
 from __future__ import annotations
 
@@ -41,7 +49,7 @@ INTEGER = integral_range(None, None)
 NUMBER = number_range(None, False, None, False)
 
 MAX_LISTED = 1024
-"""Multiples of a divisor that is too large for automata: so many, those nearest to 0."""
+"""Maximum number of values listed for a divisor that is too large for automata: those nearest to 0."""
 _FEW = 64
 _LONGEST_TEXT = 64
 _SAFE_DIGITS = 15
@@ -54,10 +62,10 @@ _NOT_DIGITS = sequence(Repeat(_ANY, 0, None), byte_set(".eE"), Repeat(_ANY, 0, N
 
 @lru_cache(maxsize=1024)
 def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
-    """The JSON text of a union of sets of numbers.
+    """Return the JSON text of a union of sets of numbers.
 
     Raises:
-        Inexpressible: as `number_regex`; and there are such numbers, but doubles do not tell them from others.
+        Inexpressible: as `number_regex`; or the set has numbers, but doubles cannot tell them from others.
     """
     found = number_regex(parts[0]) if len(parts) == 1 else choice(*map(number_regex, parts))
     if found == NOTHING:
@@ -70,10 +78,10 @@ def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
 
 @lru_cache(maxsize=1024)
 def number_regex(numbers: NumberSet) -> Regex:
-    """The JSON text of a set of numbers; `NOTHING` where doubles tell none of them from others.
+    """Return the JSON text of a set of numbers; `NOTHING` where doubles can tell none of them from others.
 
     Raises:
-        Inexpressible: bounds or multiples whose decimal form does not end.
+        Inexpressible: a bound or a step has no finite decimal form.
     """
     if numbers == ALL_NUMBERS[0]:
         return NUMBER
@@ -93,12 +101,13 @@ def number_regex(numbers: NumberSet) -> Regex:
 
 
 def _has_decimal_form(value: Number) -> bool:
+    """Tell whether a number has a finite decimal form."""
     rest = Fraction(value).denominator
     return bool(10 ** rest.bit_length() % rest == 0)
 
 
 def _interval(numbers: NumberSet) -> Regex:
-    """Numbers, or integers, between two bounds."""
+    """Return the numbers, or integers, between two bounds."""
     low, high, written = numbers.low, numbers.high, numbers.written
     if numbers.multiple is not None:
         least, most = None if low is None else int(low), None if high is None else int(high)
@@ -121,6 +130,7 @@ def _is_small(value: Number | None) -> bool:
 
 
 def _some_multiples(numbers: NumberSet) -> Regex:
+    """Return the numbers between two bounds that are multiples, or not multiples, of given steps."""
     low, high, step = numbers.low, numbers.high, numbers.multiple
     parts: list[Regex] = []
     if numbers.written & DIGITS:
@@ -138,14 +148,14 @@ def _some_multiples(numbers: NumberSet) -> Regex:
 
 
 def _is_listed(numbers: NumberSet, step: Number) -> bool:
-    """Whether the multiples in a range are few, or an automaton of them too large."""
+    """Tell whether the multiples in a range are few, or their automaton too large."""
     if numbers.low is not None and numbers.high is not None and (numbers.high - numbers.low) / step < _FEW:
         return step != 1
     return is_large(step)
 
 
 def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
-    """The members of a set of multiples that are nearest to 0."""
+    """Return the members of a set of multiples that are nearest to 0."""
     first = -MAX_LISTED // 2 if numbers.low is None else int(numbers.low / step)
     last = first + MAX_LISTED if numbers.high is None else int(numbers.high / step)
     if numbers.low is None and numbers.high is not None:
@@ -158,13 +168,17 @@ def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
 
 
 def _is_safe(value: Number, step: Number) -> bool:
-    """Whether a reader of doubles sees a multiple: one that is an integer, or has few digits."""
+    """Tell whether a reader of doubles sees a multiple: the value is an integer, or has few digits."""
     return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _SAFE_DIGITS
 
 
 def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:
-    """Exactly these numbers."""
-    whole: list[bytes] = []  # in digits only
+    """Return the texts of exactly these numbers.
+
+    >>> values_regex([5], written=DIGITS)
+    Literal(data=b'5')
+    """
+    whole: list[bytes] = []  # digits only
     pointed: list[bytes] = []
     fractions: list[bytes] = []
     decades: dict[int, list[str]] = {}
@@ -198,7 +212,7 @@ def _table(texts: list[bytes]) -> Regex:
 
 
 def _is_read_back(value: Number) -> bool:
-    """Whether a text with a point or an exponent can stand for it: as a double it has to be the same integer."""
+    """Tell whether a text with a point or an exponent is read as this number: a large integer must be a double itself."""
     if not isinstance(value, int) or abs(value) <= EXACT_INTEGERS:
         return True
     try:
@@ -208,14 +222,14 @@ def _is_read_back(value: Number) -> bool:
 
 
 def _shortest(value: Number) -> Number:
-    """The number whose digits stand for a large double; others are themselves."""
+    """Return the number whose digits Python writes for a large double; other numbers unchanged."""
     if max(value, -value) <= EXACT_INTEGERS:
         return value
     return _reduced(Fraction(Decimal(repr(float(value)))))
 
 
 def _scientific(text: str) -> tuple[int, str]:
-    """The exponent and the mantissa of a number other than 0 in plain digits."""
+    """Return the exponent and the mantissa of a number other than 0: (2, "1.5") for "150"."""
     sign, digits = ("-", text[1:]) if text[0] == "-" else ("", text)
     whole, _, fraction = digits.partition(".")
     significant = (whole + fraction).lstrip("0")
@@ -225,7 +239,7 @@ def _scientific(text: str) -> tuple[int, str]:
 
 
 def _in_decade(exponent: int, mantissas: list[str]) -> Regex:
-    """Scientific form of numbers of one decade."""
+    """Return the scientific form of numbers that share an exponent."""
     single = [text.encode() for text in mantissas if "." not in text]
     several = [text.encode() for text in mantissas if "." in text]
     parts = [sequence(_table(single), optional(_ZEROS))] if single else []

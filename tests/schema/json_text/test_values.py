@@ -1,4 +1,4 @@
-"""The values that schemas and rules are made of: Python's garbage collector does not go through them."""
+"""Tests that Python's garbage collector does not traverse the values that schemas and rules are made of."""
 
 import gc
 import os
