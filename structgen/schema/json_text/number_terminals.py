@@ -212,7 +212,7 @@ def _table(texts: list[bytes]) -> Regex:
 
 
 def _is_read_back(value: Number) -> bool:
-    """Tell whether a text with a point or an exponent is read as this number: a large integer must be a double itself."""
+    """Tell whether a text with a point or an exponent is read as this number: large integers must be doubles."""
     if not isinstance(value, int) or abs(value) <= EXACT_INTEGERS:
         return True
     try:

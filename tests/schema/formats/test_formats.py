@@ -1,4 +1,4 @@
-"""Tests of formats: dates over the whole calendar, IDNA's rules for names, and `jsonschema`'s checker for every format."""
+"""Tests of formats: the whole calendar for dates, IDNA's rules for names, `jsonschema`'s checker for every format."""
 
 import base64
 import datetime as dt
