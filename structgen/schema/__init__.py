@@ -1,19 +1,17 @@
-"""From Pydantic models, Python types and JSON Schema to KBNF grammars.
+"""Pydantic models, Python types and JSON Schema as grammars of their JSON texts.
 
-sources         what a caller gives, as one JSON Schema, and the validator that has the last word
-pydantic_schema, core_schemas    what Pydantic reads, said exactly
-dialects, refs  the drafts; where `$ref` leads
-keywords        one subschema's keywords, by JSON type
-options         what a caller chooses about the reading of a schema
-space           subschemas combined: nodes, and their shapes
-emptiness, exploration    which have a value; what a root reaches
-algebra         sets of JSON values: intersection, union, complement
-substrings      what stands in a source text
-writable        what of the strings and keys a tokenizer can spell
-strings, numbers, formats, terminals    the regexes of scalars as they stand in JSON text
-layout, values, objects, arrays, lazy   rules, by what was written before
-to_rules        a schema's rules for the engine, made in use
-to_kbnf, repetitions    the same, written down
+    sources      turns the caller's input into one JSON Schema and a parser that validates the final text
+    pydantic/    makes the JSON Schema of a type that accepts only what Pydantic accepts
+    validation   the final validator of a plain JSON Schema
+    reading/     reads keywords and references; computes the sets of values that satisfy subschemas
+    algebra/     sets of JSON values: intersection, union, complement
+    formats/     the regex of each `format`
+    json_text/   regexes of scalars, and layout, as they are spelled in JSON text
+    rules/       grammar rules of sets of values, for the engine (`to_rules`) or as KBNF (`to_kbnf`)
+    options      the options of the caller
+
+The way of a schema: `sources.resolve` returns a JSON Schema; `reading.space.Space` numbers its subschemas as nodes and
+computes their shapes; `rules.LazyRules` makes grammar rules of the shapes, when the engine predicts them.
 """
 
 from __future__ import annotations
@@ -52,20 +50,23 @@ def schema_to_kbnf(
     deadline: Deadline | None = None,
     **options: Unpack[SchemaArguments],
 ) -> ast.Grammar:
-    """The grammar of the JSON texts of a schema: every text that it derives passes the schema's validator.
+    """Translate a schema into a KBNF grammar of its JSON texts, all of which pass the schema's validator.
 
     Args:
-        schema_or_type: what `resolve` takes, or a `Source` that it gave.
-        start: the name of the first rule. No other rule is called so, nor `start`.
-        limits: bounds on what the translation may cost.
-        deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
-        options: see `SchemaArguments`.
+        schema_or_type: input of `resolve`, or a `Source` that it returned.
+        start: the name of the first rule. No other rule gets this name, or the name `start`.
+        limits: bounds on the cost of the translation.
+        deadline: a running clock; by default, one of `limits.compile_seconds` starts now.
+        **options: see `SchemaArguments`.
+
+    Returns:
+        The grammar.
 
     Raises:
-        SchemaError: not a schema.
-        UnsupportedSchemaError: it cannot be expressed exactly.
-        UnsatisfiableSchemaError: no value satisfies it.
-        LimitExceededError: it costs more than `limits` allow.
+        SchemaError: the input is not a schema.
+        UnsupportedSchemaError: the schema cannot be expressed exactly.
+        UnsatisfiableSchemaError: no value satisfies the schema.
+        LimitExceededError: the translation costs more than `limits` allow.
 
     Example:
         >>> from structgen.kbnf.ast import Literal
@@ -85,16 +86,24 @@ def schema_to_rules(
     deadline: Deadline | None = None,
     **options: Unpack[SchemaArguments],
 ) -> GrammarTables:
-    """The same grammar for the engine, where in addition all keys of an object differ, and `uniqueItems` holds.
+    """Translate a schema into a grammar for the engine.
+
+    It enforces two conditions that the KBNF grammar does not: the keys of an object differ, and `uniqueItems`.
 
     Args:
         schema_or_type: as for `schema_to_kbnf`.
         limits: as for `schema_to_kbnf`.
         deadline: as for `schema_to_kbnf`.
-        options: as for `schema_to_kbnf`.
+        **options: as for `schema_to_kbnf`.
+
+    Returns:
+        The grammar's tables.
 
     Raises:
-        SchemaError, UnsupportedSchemaError, UnsatisfiableSchemaError, LimitExceededError: as `schema_to_kbnf`.
+        SchemaError: as for `schema_to_kbnf`.
+        UnsupportedSchemaError: as for `schema_to_kbnf`.
+        UnsatisfiableSchemaError: as for `schema_to_kbnf`.
+        LimitExceededError: as for `schema_to_kbnf`.
     """
     source = _source(schema_or_type, limits, options)
     return json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)

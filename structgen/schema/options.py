@@ -1,4 +1,4 @@
-"""What a caller chooses about the reading of a schema: `SchemaOptions`, the same for every entrance."""
+"""Options for reading a schema and writing its JSON: the same for every public function."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ Draft = Literal["draft4", "draft6", "draft7", "2019-09", "2020-12"]
 
 
 class SchemaArguments(TypedDict, total=False):
-    """How a schema is read and written: keyword arguments of `compile`, `generate`, `Generator`, `@fn`, `export`.
+    """Keyword arguments of `compile`, `generate`, `Generator`, `@fn` and `export` about schemas.
 
     Attributes:
-        whitespace: white space in JSON: "any" (at most 64 characters a gap), "line" (the same without line breaks),
-            "compact" (none), or "single" (as `json.dumps` writes it: keys and punctuation are forced, and cost no step
-            of a model). `compile` and `export` take "any" by default, what runs a model "single".
-        property_order: "schema", the default: keys come in the schema's order. "any": in every order.
-        formats: "assert", the default: the `format`s that are known are enforced, unknown ones are comments, with a
-            warning each. "strict": a format that cannot be enforced is an `UnsupportedSchemaError`. "annotate": none
-            is enforced, as the standard has it by default.
-        draft: what a JSON Schema is written in that does not say so by `$schema`, or names there what nobody knows:
-            "draft4", "draft6", "draft7", "2019-09" or "2020-12". None, the default: the newest, with the forms of older
-            ones where they can mean one thing only.
-        lenient: with True, what is unsupported is widened instead of refused, with a `SchemaWarning` that says what
-            was dropped. The validator still checks the answer.
-        registry: the schemas, by URI, that references may lead to outside of the schema: a `referencing.Registry`.
-            The metaschemas of the drafts are always known. Nothing is ever fetched.
+        whitespace: the white space in JSON. "any": at most 64 characters in each gap. "line": the same without line
+            breaks. "compact": none. "single": as `json.dumps` writes it; keys and punctuation are then forced text,
+            which costs no step of a model. The default is "any" for `compile` and `export`, and "single" for functions
+            that run a model.
+        property_order: "schema", the default: keys come in the schema's order. "any": they come in any order.
+        formats: "assert", the default: known `format`s are enforced; each unknown one is ignored with a warning.
+            "strict": a format that cannot be enforced raises `UnsupportedSchemaError`. "annotate": no format is
+            enforced, the default of the standard.
+        draft: the draft of a JSON Schema whose `$schema` is missing or unknown: "draft4", "draft6", "draft7",
+            "2019-09" or "2020-12". None, the default: the newest draft, and forms of older drafts where they are
+            unambiguous.
+        lenient: with True, unsupported keywords are dropped with a `SchemaWarning` instead of raising an error. The
+            validator still checks the answer.
+        registry: a `referencing.Registry` of the schemas outside of this one that references may name, by URI. The
+            metaschemas of the drafts are always known. Nothing is fetched.
     """
 
     whitespace: Whitespace
@@ -49,8 +50,8 @@ class SchemaOptions:
     """`SchemaArguments` with their defaults, checked.
 
     Raises:
-        ValueError: a word that is none of those an option knows.
-        TypeError: an unknown option, or `lenient` or `registry` of another type.
+        ValueError: an option has an unknown value.
+        TypeError: an option is unknown, or `lenient` or `registry` has the wrong type.
     """
 
     whitespace: Whitespace = "any"
@@ -79,5 +80,5 @@ class SchemaOptions:
             raise TypeError(f"registry must be a referencing.Registry, not {type(self.registry).__name__}")
 
     def without_registry(self) -> SchemaOptions:
-        """The same options as a key of caches; what the registry holds is compared by content."""
+        """Return the options without the registry, as a part of a cache key; registries are compared by content."""
         return self if self.registry is None else replace(self, registry=None)

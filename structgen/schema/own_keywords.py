@@ -1,4 +1,4 @@
-"""Keywords of structgen's own, which `sources` writes into a schema and the readers of keywords understand."""
+"""Schema keywords of structgen's own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ __all__ = ["REGEX_DIALECT", "SUBSTRING_OF"]
 
 
 SUBSTRING_OF = "x-substring-of"
-"""The keyword: a text, or an object with a `text` and a `unit`."""
+"""The keyword for substrings of a text. Its value is the text, or an object with a `text` and a `unit`."""
 
 
 REGEX_DIALECT = "x-structgen-regex"
-"""The keyword by which `sources` says in which dialect a `pattern` is written; ECMA-262 without it."""
+"""The keyword for the regex dialect of a `pattern`, put into schemas of types. Without it: ECMA-262."""

@@ -1,4 +1,7 @@
-"""What a caller may give as a schema: Pydantic models, Python types, JSON Schema as a dict, as text, or a boolean."""
+"""The inputs that count as schemas, each turned into one JSON Schema and a parser of its texts.
+
+They are Pydantic models, other Python types, and JSON Schemas as a dict, a boolean or text.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +25,16 @@ __all__ = ["Source", "resolve"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A schema and what reads its values.
+    """A schema, with the parser and validator of its JSON texts.
 
     Attributes:
         json_schema: the JSON Schema whose texts are generated.
-        options: how it is read: what the caller chose, but that a type's own validator enforces formats whatever the
-            caller says, and that the registry holds only what the schema may reach.
-        parse: from JSON text, and what validators find as `info.context`, to the value: an instance for models and
-            types, JSON data for a JSON Schema. Raises the validator's own error (`pydantic.ValidationError`,
+        options: the caller's options, with two changes: formats of types are never "annotate", because their
+            validators enforce them; and the registry holds only the schemas that this one may reach.
+        parse: turns JSON text into a value: an instance of a model or type, or JSON data for a JSON Schema. Its second
+            argument becomes Pydantic's `info.context`. Raises the validator's own error (`pydantic.ValidationError`,
             `jsonschema.ValidationError`, `json.JSONDecodeError`).
-        adapter: Pydantic's reader of the type; None for a JSON Schema.
+        adapter: Pydantic's adapter of the type; None for a JSON Schema.
     """
 
     json_schema: dict[str, Any] | bool
@@ -41,23 +44,26 @@ class Source:
 
     @property
     def plain_schema(self) -> dict[str, Any] | bool:
-        """The JSON Schema as its author would write it: for a type that of Pydantic, for a model to read."""
+        """JSON Schema for a model to read: for a type, the one that Pydantic makes."""
         return self.json_schema if self.adapter is None else self.adapter.json_schema()
 
 
 def resolve(schema_or_type: Any, *, limits: Limits | None = None, options: SchemaOptions | None = None) -> Source:
-    """The JSON Schema of whatever a caller gives, and the final validator.
+    """Return the JSON Schema and the parser of a caller's input.
 
     Args:
         schema_or_type: a Pydantic model, a dataclass, a `TypedDict`, a `NamedTuple`, a `TypeAdapter`, any annotation
             that Pydantic understands; or a JSON Schema as a dict, a boolean, or JSON text.
-        limits: bounds; named in errors.
-        options: how it shall be read.
+        limits: bounds, for errors.
+        options: the options for reading it.
+
+    Returns:
+        The schema with its parser.
 
     Raises:
-        SchemaError: JSON text that does not parse, or something that is no schema.
-        UnsupportedSchemaError: a type of which Pydantic makes no schema.
-        LimitExceededError: JSON text that nests too deep.
+        SchemaError: the text is not valid JSON, or the input is not a schema.
+        UnsupportedSchemaError: Pydantic makes no schema of the type.
+        LimitExceededError: the JSON text nests too deep.
     """
     options = options or SchemaOptions()
     if isinstance(schema_or_type, (str, bytes)):
@@ -73,7 +79,7 @@ def _read(text: str | bytes, limits: Limits) -> Any:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise SchemaError(f"the schema is no JSON text: {error}", pointer="") from error
+        raise SchemaError(f"the schema is not valid JSON: {error}", pointer="") from error
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth, message="the schema nests too deep") from error
     if not isinstance(value, (dict, bool)):
@@ -82,12 +88,12 @@ def _read(text: str | bytes, limits: Limits) -> Any:
 
 
 def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Callable[..., Any]:
-    """Reads and validates JSON data; the validator is made at the first call, once."""
+    """Return a parser that validates JSON data. It makes the validator at its first call."""
     validators: list[jsonschema.protocols.Validator] = []
 
     def parse(text: str, context: Any = None) -> Any:
         if not validators:
-            from structgen.schema.validation import validator_for  # with jsonschema; masks need neither
+            from structgen.schema.validation import validator_for  # imports jsonschema, which masks do not need
 
             validators.append(validator_for(schema, options))
         value = json.loads(text)
@@ -98,25 +104,25 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
 
 
 def _from_type(given: Any, options: SchemaOptions) -> Source:
-    import pydantic  # only types need it
+    import pydantic  # imported late: only types need it
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
     from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
 
     adapter: pydantic.TypeAdapter[Any]
     name = getattr(given, "__name__", None) or repr(given)
-    if inspect.isroutine(given):  # Pydantic would call it with what the model writes
+    if inspect.isroutine(given):  # Pydantic would call it with the model's output
         raise UnsupportedSchemaError(
-            f"{name} is a function, and no schema",
+            f"{name} is a function, not a schema",
             pointer="",
             keyword="type",
-            hint="structgen.call has models pick functions",
+            hint="structgen.call lets a model pick a function and its arguments",
         )
     try:
         adapter = given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
         json_schema = adapter.json_schema(schema_generator=ExactJsonSchema, mode="validation")
     except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError) as error:
-        raise UnsupportedSchemaError(f"no schema can be made of {name}: {error}", pointer="", keyword="type") from error
+        raise UnsupportedSchemaError(f"cannot make a schema of {name}: {error}", pointer="", keyword="type") from error
     formats = "assert" if options.formats == "annotate" else options.formats
 
     def parse(text: str, context: Any = None) -> Any:

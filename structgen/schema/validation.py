@@ -1,11 +1,12 @@
-r"""The last word on plain JSON Schemas: `jsonschema`, made exact where it is not.
+r"""The final validator of plain JSON Schemas: `jsonschema`, made exact where it is not.
 
-`multipleOf` is computed on decimals (`jsonschema` divides doubles: 0.07 is no multiple of 0.01 to it), and patterns
-are read as ECMA-262, as the standard says (`jsonschema` reads Python's regexes, where `\d` means all of Unicode). What
-draft a subschema is of, which keywords a metaschema's vocabularies leave, and where references may lead is decided as
-the grammar has it; nothing is fetched.
-`format`, where it is asserted, means what it means to the grammar: `jsonschema` checks those whose packages happen to
-be installed, and some loosely. What a format leaves open (`Language.outer`) is left to its checker.
+- `multipleOf` is computed on decimals. `jsonschema` divides doubles, for which 0.07 is not a multiple of 0.01.
+- Patterns are read as ECMA-262, as the standard says. `jsonschema` reads them as Python's, where `\d` matches all of
+  Unicode's digits.
+- The dialects of subschemas, the vocabularies of metaschemas and references are read as for the grammar. Nothing is
+  fetched.
+- `format`, where it is asserted, means the same as for the grammar. `jsonschema` only checks formats whose packages are
+  installed, and some of them loosely. It still decides on texts that `Language.outer` leaves open.
 """
 
 from __future__ import annotations
@@ -52,16 +53,19 @@ _BY_DEFAULT = SchemaOptions()
 
 
 def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DEFAULT) -> Validator:
-    """The validator of a schema.
+    """Return the validator of a schema.
 
     Args:
         schema: the whole schema.
-        options: whether formats are asserted, and what references may lead to.
+        options: tell whether formats are asserted, and which schemas references may name.
     """
     dialect = dialect_of(schema, Library(options.registry).contents, draft=options.draft)
     made = _validator_class(dialect, options.formats != "annotate")
     if isinstance(schema, dict) and dialect.id_keyword not in schema and not dialect.ref_overrides:
-        schema = {dialect.id_keyword: _ROOT_URI, **schema}  # a root without a URI would be in no dynamic scope
+        schema = {
+            dialect.id_keyword: _ROOT_URI,
+            **schema,
+        }  # jsonschema leaves a root without a URI out of dynamic scopes
     registry: Registry[Any] = Registry() if options.registry is None else options.registry
     validator: Validator = made(schema, format_checker=_CLASSES[""].FORMAT_CHECKER, registry=registry)
     return validator
@@ -69,7 +73,7 @@ def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DE
 
 @cache
 def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
-    """The validator class of a dialect."""
+    """Return the validator class of a dialect."""
     base = _CLASSES[dialect.name]
     keywords: dict[str, Keyword] = {
         "multipleOf": _multiple_of,
@@ -89,7 +93,7 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
     arguments = [(field.name, field.alias) for field in fields(made) if field.init]
 
     def evolve(self: Any, **changes: Any) -> Any:
-        """A validator of a subschema, of the subschema's own dialect."""
+        """Return a validator of a subschema, in the subschema's own dialect."""
         for name, alias in arguments:
             if alias not in changes:
                 changes[alias] = getattr(self, name)
@@ -101,7 +105,7 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
 
 
 def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any) -> Dialect:
-    """The dialect of a subschema: its own, or else that of the resource which a reference led into."""
+    """Return the dialect of a subschema: its own, or else that of the resource that a reference led into."""
     if resolver is not validator._resolver:
         root = resolver.lookup("#").contents
         if isinstance(root, dict) and "$schema" in root:
@@ -124,7 +128,7 @@ def _pattern(validator: Validator, pattern: Any, instance: Any, schema: Any) -> 
 def _matches(pattern: str, text: str) -> bool:
     try:
         return language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(text)
-    except SchemaError:  # a pattern that no automaton does; the grammar has refused it, or never met it
+    except SchemaError:  # automata cannot do this pattern; the grammar refused it or did not reach it
         return re.search(pattern, text) is not None
 
 
@@ -161,7 +165,7 @@ def _format(validator: Validator, name: Any, instance: Any, schema: Any) -> Iter
 
 def _substring_of(validator: Validator, source: Any, instance: Any, schema: Any) -> Errors:
     if validator.is_type(instance, "string") and not is_substring(instance, *read_keyword(source)):
-        yield jsonschema.ValidationError(f"{instance!r} does not stand in the source text")
+        yield jsonschema.ValidationError(f"{instance!r} does not occur in the source text")
 
 
 def _annotation(validator: Validator, value: Any, instance: Any, schema: Any) -> Errors:
@@ -180,7 +184,7 @@ def _additional_items(validator: Validator, items: Any, instance: Any, schema: A
 
 
 def _bound(keyword: str, strict: str) -> Keyword:
-    """`minimum` or `maximum`, with draft 4's boolean beside it or without."""
+    """Return the check of `minimum` or `maximum`, which draft 4's boolean beside it may make strict."""
 
     def check(validator: Validator, bound: Any, instance: Any, schema: Any) -> Errors:
         drafts = _DRAFT4 if isinstance(schema.get(strict), bool) else _2020
@@ -214,4 +218,4 @@ _OLDER_FORMS: dict[str, Keyword] = {
     "minimum": _bound("minimum", "exclusiveMinimum"),
     "type": _type,
 }
-"""What a schema without `$schema` may say as older drafts do."""
+"""Keywords in forms of older drafts, which a schema without `$schema` may use."""

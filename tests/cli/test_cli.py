@@ -232,7 +232,7 @@ def test_call_prints_the_call_or_runs_it(folder, tiny, capsys):
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_told_in_a_line(capsys):
     assert cli.main(["export", "--to", "gbnf", '{"format": "nonsense", "const": "a"}']) == 0
-    assert capsys.readouterr().err == "structgen: warning: unknown format 'nonsense' (at #): taken as a comment\n"
+    assert capsys.readouterr().err == "structgen: warning: unknown format 'nonsense' (at #): it is not enforced\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

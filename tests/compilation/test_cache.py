@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 import structgen
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.schema.rules.lazy_rules import LazyRules
-from structgen.schema.rules.objects import ObjectPlaces
+from structgen.schema.rules.objects import ObjectRules
 
 VOCABULARY = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[256])
 OTHER = structgen.Vocabulary.from_bytes({i: bytes([i]) for i in range(256)}, eos_token_ids=[257])
@@ -262,7 +262,7 @@ def test_what_is_dropped_goes():
     def rules():
         structgen.clear_cache()
         gc.collect()
-        return [thing for thing in gc.get_objects() if type(thing) in (LazyRules, ObjectPlaces)]
+        return [thing for thing in gc.get_objects() if type(thing) in (LazyRules, ObjectRules)]
 
     others = rules()  # of other tests, kept alive: no new thing can get the identity of one of them
     for number in range(20):

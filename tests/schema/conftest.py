@@ -1,4 +1,4 @@
-"""What the tests of schemas share: does the grammar of a schema derive a text?"""
+"""Fixtures for tests of schemas: whether a schema's grammar derives a text, and random texts of it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Accepts = Callable[[str | bytes], bool]
 
 @pytest.fixture(scope="session")
 def byte_vocabulary() -> Vocabulary:
-    """One token for each byte, and an end token."""
+    """Return a vocabulary of one token for each byte, and an end token."""
     return Vocabulary.from_bytes({**{b: bytes([b]) for b in range(256)}, 256: b""}, eos_token_ids=(256,))
 
 
 @pytest.fixture(scope="session")
 def accepts(byte_vocabulary: Vocabulary) -> Callable[..., Accepts]:
-    """From a schema to the predicate of its texts."""
+    """Return a function that makes the predicate of a schema's texts."""
 
     def make(schema_or_type: Any, **options: Any) -> Accepts:
         compiled = CompiledGrammar(schema_to_rules(schema_or_type, **options), byte_vocabulary)
@@ -45,7 +45,7 @@ def accepts(byte_vocabulary: Vocabulary) -> Callable[..., Accepts]:
 
 @pytest.fixture(scope="session")
 def allows(accepts: Callable[..., Accepts]) -> Callable[[Any, Any], bool]:
-    """Whether the grammar of a schema derives a value as `json.dumps` writes it."""
+    """Return a check that a schema's grammar derives a value as `json.dumps` writes it."""
 
     def check(schema: Any, value: Any) -> bool:
         return accepts(schema)(json.dumps(value, ensure_ascii=False))
@@ -54,7 +54,7 @@ def allows(accepts: Callable[..., Accepts]) -> Callable[[Any, Any], bool]:
 
 
 def _weights(token_ids: list[int], written: int) -> list[float]:
-    """Odds of the next byte that make a random text short: quotes and closing brackets, and more so when it is long."""
+    """Return weights of the next bytes that keep random texts short: they favour quotes and closing brackets."""
     late = written > 150
     odds = {'"': 30 if late else 8, "}": 200 if late else 6, "]": 200 if late else 6, "[": 0.01 if late else 1}
     odds |= {
@@ -71,7 +71,7 @@ def _weights(token_ids: list[int], written: int) -> list[float]:
 
 @pytest.fixture(scope="session")
 def walks(byte_vocabulary: Vocabulary) -> Callable[..., list[str]]:
-    """Random texts under the mask of a schema, those that came to an end."""
+    """Return a function that writes random texts under a schema's masks, and returns the complete ones."""
 
     def make(schema_or_type: Any, count: int, *, seed: int = 0, longest: int = 2000, **options: Any) -> list[str]:
         compiled = CompiledGrammar(schema_to_rules(schema_or_type, **options), byte_vocabulary)

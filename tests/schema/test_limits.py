@@ -1,4 +1,4 @@
-"""Schemas that are too deep, too large or too slow are errors; they break nothing."""
+"""Schemas that are too deep, too large or too slow raise errors and break nothing else."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""The options of a schema's reading: the same names at every entrance, checked, and part of the cache's key."""
+"""Schema options: the same names in every public function, checked, and part of the cache's key."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_the_validator_enforces_formats(byte_vocabulary: Vocabulary) -> None:
 def test_the_command_line_knows_them(capsys: pytest.CaptureFixture[str]) -> None:
     schema = json.dumps({"format": "color"})
     assert main(["export", "--to", "kbnf", schema, "--formats", "strict"]) == 1
-    assert "the format 'color'" in capsys.readouterr().err
+    assert "unknown format 'color'" in capsys.readouterr().err
     assert main(["export", "--to", "kbnf", schema, "--formats", "annotate", "--property-order", "any"]) == 0
 
 

@@ -76,13 +76,14 @@ def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
         accepts_empty=accepts_empty,
         lazy=((OWN, source.start),),
         source=source,
+        describer=source,
         lookaheads=source.lookaheads,
         text_units=sum([tables.text_units for tables in source.grammars]),
     )
 
 
 class ComposedRules(ABC):
-    """A `RuleSource` over those of some grammars.
+    """The `RuleSource` and `Describer` of a composition of grammars.
 
     Args:
         grammars: the parts, by number.
@@ -183,14 +184,16 @@ class ComposedRules(ABC):
         return self._source(then[0]).remaining(then[1])
 
     def words(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
-        """See `RuleSource`; what a grammar's tables hold speaks for itself."""
+        """Describe a symbol of a part's lazy nonterminal; see `Describer`."""
         original = self._original(key, body)
-        return ("", "") if original is None else self._source(key[0]).words(key[1], original, at)
+        describer = None if original is None else self.grammars[key[0]].describer
+        return ("", "") if original is None or describer is None else describer.words(key[1], original, at)
 
-    def place(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> str | None:
-        """See `RuleSource`."""
+    def location(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> str | None:
+        """Return the location that a part's describer knows; see `Describer`."""
         original = self._original(key, body)
-        return "" if original is None else self._source(key[0]).place(key[1], original, at)
+        describer = None if original is None else self.grammars[key[0]].describer
+        return "" if original is None or describer is None else describer.location(key[1], original, at)
 
     def _original(self, key: Any, body: Sequence[Symbol | Lookahead]) -> Sequence[Symbol | Lookahead] | None:
         """A body as a part's source has made it; None for what was not made by one."""

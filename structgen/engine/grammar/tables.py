@@ -13,6 +13,7 @@ __all__ = [
     "CAPTURES",
     "END",
     "Capture",
+    "Describer",
     "GrammarTables",
     "Lazy",
     "Lookahead",
@@ -110,20 +111,28 @@ class RuleSource(Protocol):
     def remaining(self, then: Hashable) -> Regex:
         """The terminal of a `Capture` that refuses texts, without those."""
 
+
+class Describer(Protocol):
+    """Describes the symbols of lazy nonterminals for messages. A `RuleSource` works without one."""
+
     def words(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
-        """What a symbol stands for, in words, for messages.
+        """Describe one symbol of a body in words.
 
         Args:
-            key: of the nonterminal.
-            body: one of its bodies.
-            at: which of the body's parts.
+            key: the nonterminal's key.
+            body: one of its bodies, as its source made it.
+            at: the index of the symbol in the body.
 
         Returns:
-            What it is ("a string"; "a key"), and its text where it has only one; either may be empty.
+            What the symbol stands for ("a string", "a key"), and its text where it has only one; either may be empty.
         """
 
-    def place(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> str | None:
-        """Where what a symbol stands for was asked for, for messages; None where whoever uses the nonterminal knows."""
+    def location(self, key: Hashable, body: Sequence[Symbol | Lookahead], at: int) -> str | None:
+        """Return the rule or schema location that asks for a symbol.
+
+        Returns:
+            None where only the rules that use the nonterminal tell; "" where nothing does.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +153,7 @@ class GrammarTables:
         accepts_empty: whether the empty text is in the language.
         lazy: the keys of lazy nonterminals; their numbers follow those of the others.
         source: makes their bodies.
+        describer: describes their symbols in messages; None if nothing does.
         lookaheads: sets of characters that must not come next; see `engine/lookaheads.py`.
         before: int32, for each position the number (from 1) of the look-ahead that holds where the dot stands there,
             0 for none; empty where there are none.
@@ -168,6 +178,7 @@ class GrammarTables:
     lookaheads: tuple[Regex, ...] = ()
     before: Sequence[int] = ()
     text_units: int = 0
+    describer: Describer | None = None
 
 
 def terminal_symbol(number: int) -> int:

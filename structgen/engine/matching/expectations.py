@@ -1,7 +1,7 @@
 """What may stand at a place of a text, in words: for messages, when they are asked for.
 
 Nothing is kept for it. An item of an Earley set knows its position in the rules, and so its rule: in a grammar that
-was written down the rule has a name, and the `RuleSource` of others is asked what the symbol is, and where that was
+was written down the rule has a name, and the `Describer` of others is asked what the symbol is, and where that was
 said. What has begun already, and what nobody has words for, is told by the automaton of its terminal.
 """
 
@@ -70,7 +70,7 @@ class ExpectationFinder:
         self._sets = compiled.sets
         self._rules = compiled.sets.rules
         self._automata: AutomatonStore = compiled.sets.automata
-        self._source = compiled.tables.source
+        self._describer = compiled.tables.describer
         self._tables = compiled.tables
         self._names = compiled.tables.names
         self._origin = compiled.origin
@@ -151,14 +151,14 @@ class ExpectationFinder:
         return _Told(*self._by_automaton(state), place, example)
 
     def _words(self, position: int, group: int) -> tuple[str, str]:
-        """What the source says of a terminal; nothing where it was written down."""
+        """What the describer says of a terminal; nothing where it was written down."""
         for _ in range(2):
             rule = self._rules.rule_at(position)
             head = self._rules.head_of(rule) if rule >= 0 else -1
             key = self._rules.key_of(head) if head >= 0 else None
-            if key is not None and self._source is not None:
+            if key is not None and self._describer is not None:
                 body, at = self._body(head, rule, position)
-                return self._source.words(key, body, at)
+                return self._describer.words(key, body, at)
             waiting = self._sets.waiting(group)
             if head < len(self._names) or not waiting:
                 break
@@ -195,9 +195,9 @@ class ExpectationFinder:
         rule = self._rules.rule_at(position)
         head = self._rules.head_of(rule) if rule >= 0 else -1
         key = self._rules.key_of(head) if head >= 0 else None
-        if key is not None and self._source is not None:
+        if key is not None and self._describer is not None:
             body, at = self._body(head, rule, position)
-            return self._source.place(key, body, at)
+            return self._describer.location(key, body, at)
         return self._names[head] if 0 <= head < len(self._names) else None
 
     def _body(self, head: int, rule: int, position: int) -> tuple[Sequence[Symbol | Lookahead], int]:

@@ -39,12 +39,13 @@ def indented_tables(productions: Productions, *, accepts_empty: bool) -> Grammar
         accepts_empty=accepts_empty,
         lazy=((productions.start, _NO_MARGIN),),
         source=rules,
+        describer=rules,
         lookaheads=rules.lookaheads,
     )
 
 
 class IndentedRules:
-    """A `RuleSource`: nonterminals are named by their number and, where it matters to them, the margin.
+    """The `RuleSource` and `Describer` of a grammar with margins: nonterminals are named by their number and, where it matters to them, the margin.
 
     Args:
         productions: the normal form, with its marks.
@@ -113,11 +114,11 @@ class IndentedRules:
         raise NotImplementedError
 
     def words(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
-        """See `RuleSource`: terminals speak for themselves."""
+        """Return no words: the engine shows the terminal itself."""
         return "", ""
 
-    def place(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> str:
-        """See `RuleSource`: the rule's name."""
+    def location(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> str:
+        """Return the name of a nonterminal's rule."""
         name: str = self._names[key[0]]
         return name
 

@@ -1,4 +1,9 @@
-"""Sets of JSON values: intersection, union, complement. Knows nothing of grammars, nor of how schemas are written."""
+"""Sets of JSON values, with intersection, union and complement.
+
+`Node` names a set by the subschemas that its values satisfy. `Shape` holds a set as parts, a kind of part for each JSON
+type (`NumberSet`, `StringSet`, `ArraySet`, `ObjectSet`). The members of arrays and objects are nodes again, so a shape
+describes one level of a value. Nothing here depends on grammars or on how schemas are written.
+"""
 
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet, Contains, Inexpressible
 from structgen.schema.algebra.nodes import ANY, NONE, AnyOf, Case, Node, any_of, complement, complements, meet

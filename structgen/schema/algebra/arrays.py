@@ -1,4 +1,4 @@
-"""Sets of arrays: their items are nodes, so that one level is looked at, at a time."""
+"""Sets of arrays. Their items are nodes, so a set describes one level of an array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ALL_ARRAYS", "ArraySet", "Contains", "Inexpressible"]
 
 
 class Inexpressible(Exception):
-    """A set that is not a finite union of these normal forms.
+    """A set cannot be written as a finite union of parts, or not as a grammar.
 
     Attributes:
         keyword: the JSON Schema keyword that asked for it.
@@ -24,7 +24,7 @@ class Inexpressible(Exception):
 
 @dataclass(frozen=True)
 class Contains:
-    """Among the items at index `start` and after, `low` to `high` (None: no bound) are in `node`."""
+    """A count: `low` to `high` of the items from index `start` on are in `node`. A `high` of None is no bound."""
 
     start: int
     node: Node
@@ -34,11 +34,15 @@ class Contains:
 
 @dataclass(unsafe_hash=True)
 class ArraySet:
-    """Arrays of `low` to `high` items (None: no bound): item i is in `prefix[i]`, and after that in `rest`.
+    """Arrays that satisfy conditions on their items.
 
     Attributes:
-        contains: counts, all of which hold.
-        repeats: False: no two items are equal; True: two are; None: nothing is said of it.
+        prefix: the nodes of the first items.
+        rest: the node of all later items.
+        low: the least number of items.
+        high: the greatest number of items; None without a bound.
+        contains: counts; all of them hold.
+        repeats: False: no two items are equal (`uniqueItems`); True: some two are; None: either.
     """
 
     prefix: tuple[Node, ...] = ()
@@ -49,24 +53,25 @@ class ArraySet:
     repeats: bool | None = None
 
     def at(self, index: int) -> Node:
-        """What the item at `index` is in."""
+        """Return the node of the item at an index."""
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
     @property
     def settled(self) -> int:
-        """The index from which on all items are treated alike."""
+        """First index from which on the same conditions hold for all items."""
         return max(len(self.prefix), *(count.start for count in self.contains)) if self.contains else len(self.prefix)
 
     def cases(self, index: int) -> list[Case]:
-        """The item at `index`, by which of `contains` it adds to: disjoint sets of values, whose union is `at(index)`.
+        """Split the values of the item at an index by the counts that they add to.
 
-        Cases that are seen to be empty are left out. From `settled` on, all indices have the same cases.
+        The union of the cases is `at(index)`. Cases that are known to be empty are left out. From `settled` on, all
+        indices have the same cases.
         """
         counting = ((number, count.node) for number, count in enumerate(self.contains) if count.start <= index)
         return cases(self.at(index), counting)
 
     def having(self, indices: Collection[int], node: Node) -> ArraySet:
-        """Those arrays, whether items repeat or not, that have items at some indices, and those are in `node`."""
+        """Return the arrays with items in `node` at some indices, whether items repeat or not."""
         size = max(indices) + 1
         prefix = [self.at(index) for index in range(max(size, len(self.prefix)))]
         for index in indices:
@@ -74,23 +79,23 @@ class ArraySet:
         return ArraySet(tuple(prefix), self.rest, max(self.low, size), self.high, self.contains)
 
     def repetitions(self) -> Iterator[tuple[Node, ArraySet]]:
-        """Nodes that two equal items may be in, each with the arrays of which two items are in it.
+        """Yield nodes that two equal items may be in, each with the arrays that have two items in it.
 
-        One of these sets of arrays has a member if an array of this set has two equal items: all values of such a node
-        add to the same counts.
+        All values of such a node add to the same counts. So if an array of this set has two equal items, one of the
+        yielded sets has a member.
         """
         last = self.settled + 1 if self.high is None else min(self.settled + 1, self.high - 1)
-        for later in range(last, 0, -1):  # the last two stand for all that follow
+        for later in range(last, 0, -1):  # the last two indices stand for all later ones
             for earlier in range(later - 1, -1, -1):
                 for _, node in self.counted(meet(self.at(earlier), self.at(later))):
                     yield node, self.having((earlier, later), node)
 
     def counted(self, node: Node) -> list[Case]:
-        """A node by which of all `contains`, wherever they start, its values are in."""
+        """Split a node by the counts that its values add to, wherever these start."""
         return cases(node, ((number, count.node) for number, count in enumerate(self.contains)))
 
     def intersect(self, other: ArraySet) -> ArraySet | None:
-        """The arrays in both, or None when the counts alone leave none."""
+        """Return the arrays that are in both; None if the counts alone exclude every array."""
         size = max(len(self.prefix), len(other.prefix))
         prefix = tuple(meet(self.at(i), other.at(i)) for i in range(size))
         high = _least(self.high, other.high)
@@ -104,7 +109,7 @@ class ArraySet:
         return ArraySet(prefix, meet(self.rest, other.rest), low, high, contains, repeats).reduced()
 
     def reduced(self) -> ArraySet | None:
-        """The same set with a bound where no further item can be, or None when the counts leave no array."""
+        """Return the same set with the tightest `high` known; None if the counts exclude every array."""
         if self.contains:
             found = self._counted()
             if found is not self:
@@ -128,7 +133,7 @@ class ArraySet:
         return found.reduced() if found.contains else found  # a new bound may settle a count
 
     def _counted(self) -> ArraySet | None:
-        """One step of reduction: counts of one node merged, and those dropped that bounds and items can say."""
+        """Do one step of reduction: merge counts of one node, and drop counts that bounds and items can express."""
         merged: dict[tuple[int, Node], Contains] = {}
         for count in self.contains:
             known = merged.get((count.start, count.node), count)
@@ -150,14 +155,17 @@ class ArraySet:
         return result
 
     def _settle(self, count: Contains) -> ArraySet | None:
-        """A count as a set without it, or None where it takes one. Sees no further than which nodes are equal."""
+        """Return the set of arrays that meet a count, without `contains`; None if that cannot be expressed.
+
+        Compares nodes by equality only.
+        """
         start, node, low, high = count.start, count.node, count.low, count.high
         most = None if self.high is None else max(self.high - start, 0)
         if (high is not None and high < low) or (most is not None and most < low):
             return ArraySet(rest=NONE, low=1)
         if node == NONE:
             return ArraySet() if low == 0 else ArraySet(rest=NONE, low=1)
-        sure = 0  # items that are there and in the node
+        sure = 0  # items that every array has, and that are in the node
         for index in range(start, min(self.low, self.settled)):
             sure += meet(self.at(index), node) == self.at(index)
         if self.low > self.settled and meet(self.rest, node) == self.rest:
@@ -171,7 +179,7 @@ class ArraySet:
         return None
 
     def following(self, given: frozenset[int]) -> ArraySet | None:
-        """What may follow a first item of the case `given`, as a set of arrays; None where nothing may, nor the end."""
+        """Return the arrays that may follow a first item of the case `given`; None if that item is not allowed."""
         contains = []
         for number, count in enumerate(self.contains):
             one = int(number in given)
@@ -186,11 +194,11 @@ class ArraySet:
 
     @property
     def has_empty(self) -> bool:
-        """Whether the empty array is a member."""
+        """The empty array is a member."""
         return self.low == 0 and not any(count.low for count in self.contains)
 
     def complement(self) -> list[ArraySet]:
-        """Sets whose union is every other array."""
+        """Return sets whose union is every other array."""
         parts: list[ArraySet] = []
         if self.repeats is not None:
             parts.append(ArraySet(repeats=not self.repeats))

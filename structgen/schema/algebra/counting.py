@@ -1,7 +1,8 @@
-"""Whether the counts of a set of arrays can be met, given which items there are, and how many different ones.
+"""A check that the counts of a set of arrays (`contains`, `minItems`) can all be met at once.
 
-Items are sorted into the cases of `ArraySet.cases`. Up to `ArraySet.settled` the counts that the first items may give
-are followed one by one; after that all items are alike, and it is a question of how many there are of each case.
+Items are sorted into the cases of `ArraySet.cases`. Up to index `ArraySet.settled`, the search follows all counts that
+the first items may give, item by item. After that all indices are alike, so it only chooses how many items there are of
+each case.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from structgen.schema.algebra.nodes import Node
 
 __all__ = ["TooManyCounts", "can_be_met"]
 
-_STEPS = 100_000
+_MAX_STEPS = 100_000  # combinations of counts tried for one set
 
 Counts = tuple[int, ...]
 
 
 class TooManyCounts(LimitExceededError):
-    """More ways to meet several counts at once than are tried."""
+    """There are too many combinations of counts to try."""
 
     def __init__(self) -> None:
-        super().__init__("schema_nodes", _STEPS, message="too many ways to count the items of an array")
+        super().__init__("schema_nodes", _MAX_STEPS, message="too many ways to count the items of an array")
 
 
 def _unbounded(node: Node) -> None:
@@ -31,15 +32,15 @@ def _unbounded(node: Node) -> None:
 
 
 def can_be_met(part: ArraySet, usable: Callable[[Node], bool], size: Callable[[Node], int | None] = _unbounded) -> bool:
-    """Whether there is an array of a length and with counts that a set asks for.
+    """Return whether some array has a length and counts that a set allows.
 
     Args:
-        part: the set.
-        usable: whether a node has a value.
-        size: how many different values of a node may stand in one array; None is no bound.
+        part: the set of arrays.
+        usable: returns whether a node has a value.
+        size: returns how many different values of a node may be in one array; None is no bound.
 
     Raises:
-        TooManyCounts: it takes too long to find out.
+        TooManyCounts: there are too many combinations to try.
     """
     least = [count.low for count in part.contains]
     most = [count.high for count in part.contains]
@@ -51,7 +52,7 @@ def can_be_met(part: ArraySet, usable: Callable[[Node], bool], size: Callable[[N
             return False
         cases = [given for given, node in part.cases(index) if usable(node)]
         reached = set(_following(reached, cases, least, most))
-        if len(reached) > _STEPS:
+        if len(reached) > _MAX_STEPS:
             raise TooManyCounts
     ways = [(given, size(node)) for given, node in part.cases(part.settled) if usable(node)]
     low = max(part.low - part.settled, 0)
@@ -68,7 +69,7 @@ def _met(counts: Counts, least: list[int]) -> bool:
 def _following(
     reached: Iterable[Counts], cases: list[frozenset[int]], least: list[int], most: list[int | None]
 ) -> Iterable[Counts]:
-    """The counts after one more item. Without an upper bound, a count stays at its lower one."""
+    """Yield the counts after one more item. A count without an upper bound stops at its lower bound."""
     for counts in reached:
         for given in cases:
             after = list(counts)
@@ -84,9 +85,10 @@ def _following(
 
 
 class _Tail:
-    """How many items of each case there may be, beyond the first.
+    """The number of items of each case, from index `ArraySet.settled` on.
 
-    Cases that add to several counts are tried with each number of items; what the others must be then follows.
+    Cases that add to several counts are tried with every useful number of items; the numbers of the other cases follow
+    from that.
     """
 
     def __init__(
@@ -104,12 +106,12 @@ class _Tail:
         self.steps = 0
 
     def fits(self, low: int, high: int | None) -> bool:
-        """Whether there is a choice of `low` to `high` items."""
+        """Return whether some choice of `low` to `high` items meets all counts."""
         return self._tried(0, self.need, self.room, low, high)
 
     def _tried(self, index: int, need: list[int], room: list[int | None], low: int, high: int | None) -> bool:
         self.steps += 1
-        if self.steps > _STEPS:
+        if self.steps > _MAX_STEPS:
             raise TooManyCounts
         if (high is not None and high < 0) or any(left is not None and left < 0 for left in room):
             return False
@@ -117,7 +119,7 @@ class _Tail:
             return self._rest_fits(need, room, low, high)
         given, size = self.shared[index]
         count = 0
-        # More than any count or the length still asks for changes nothing for the better.
+        # More items than any count or the length still needs never help.
         while (size is None or count <= size) and count <= max(low, *(need[j] for j in given), 0):
             fewer = [left - count if j in given else left for j, left in enumerate(need)]
             space = [left - count if j in given and left is not None else left for j, left in enumerate(room)]

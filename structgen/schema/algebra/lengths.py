@@ -1,5 +1,7 @@
-"""How long and how many the texts of a regex are, read off its tree: enough to see, cheaply, that most patterns match
-something, and more than can be told apart.
+"""Bounds on the lengths and the number of a regex's texts, computed from its tree.
+
+They answer two questions about most patterns without building an automaton: does the pattern match a text of this
+length at all, and does it match more texts than are ever counted?
 """
 
 from __future__ import annotations
@@ -16,25 +18,25 @@ _T = TypeVar("_T")
 
 _UNKNOWN = (None, False)
 _SURROGATES = 0x800
-_MANY = 64
-"""A count with so many binary digits is large enough for any question."""
+_MAX_BITS = 64
+"""Counts of texts with more binary digits are treated as infinite."""
 
 
 def lengths(regex: Regex) -> tuple[int | None, bool]:
-    """The length in characters of the shortest text, and whether every greater length occurs.
+    """Return the length of the shortest text in characters, and whether every greater length occurs.
 
-    The length is None where the tree does not tell; False is always safe for the other.
+    The length is None where the tree does not tell. False only means that longer texts are not known to occur.
     """
     return _folded(regex, _lengths)
 
 
 def fewest(regex: Regex) -> float:
-    """A number that is not above that of the texts; 0 where the tree does not tell."""
+    """Return a lower bound on the number of texts; 0 where the tree does not tell."""
     return _folded(regex, _fewest)[0]
 
 
 def _folded(regex: Regex, of: Callable[[Regex, list[_T]], _T]) -> _T:
-    """What `of` says of a tree, given what it says of the parts."""
+    """Compute `of` for a tree bottom up; it gets a node and the results for the node's parts."""
     done: dict[int, _T] = {}
     stack = [regex]
     while stack:
@@ -79,7 +81,7 @@ def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | 
 
 
 def _fewest(regex: Regex, parts: list[tuple[float, int | None]]) -> tuple[float, int | None]:
-    """How many texts there are at least, and the length of all of them, where they have one."""
+    """Return a lower bound on the number of texts, and their length if all have the same."""
     if isinstance(regex, Chars):
         return max(sum(high - low + 1 for low, high in regex.ranges) - _beyond(regex), 0), 1
     if isinstance(regex, (Literal, LiteralSet)):
@@ -91,7 +93,7 @@ def _fewest(regex: Regex, parts: list[tuple[float, int | None]]) -> tuple[float,
     if isinstance(regex, Choice):
         return max(count for count, _ in parts), parts[0][1] if len({length for _, length in parts}) == 1 else None
     if isinstance(regex, Sequence):
-        # What stands before and after one part is fixed, so that the texts differ where the part's do.
+        # With one text fixed for each part before and after, texts differ where those of this part do.
         fixed = prod(count for count, length in parts if length is not None)
         free = [count for count, length in parts if length is None]
         return fixed * max(free, default=1), None if free else sum(length or 0 for _, length in parts)
@@ -110,10 +112,10 @@ def _fewest_repeated(regex: Repeat, count: float, length: int | None) -> tuple[f
         return inf, None
     if length is None:
         return (count if most else 1), None
-    found = inf if count > 1 and most >= _MANY else count**most
+    found = inf if count > 1 and most >= _MAX_BITS else count**most
     return found, length * least if least == most else None
 
 
 def _beyond(regex: Chars) -> int:
-    """How many of the code points may be surrogates, which are no characters."""
+    """Return the number of surrogate code points that a class may hold; they are no characters."""
     return _SURROGATES if any(low < 0xE000 and high > 0xD7FF for low, high in regex.ranges) else 0

@@ -1,9 +1,14 @@
-"""Nodes: sets of JSON values named by the subschemas that they satisfy, and by those that they do not.
+"""Nodes: sets of JSON values, named by the subschemas that their values satisfy and those that they do not.
 
-A node is a conjunction of atoms. An atom is the number of a subschema; a negative one stands for its complement; and
-an `AnyOf` is a union of nodes, so that the complement of each node is one node. Conjunctions of finitely many
-subschemas are finitely many, so recursive schemas stay finite data, and the intersection of two nodes costs a merge,
-however large the schemas behind them are.
+A node is a conjunction of atoms. An atom is the number of a subschema, or the negative number for the subschema's
+complement, or an `AnyOf`: a union of nodes. So the complement of a node is a node too.
+
+    (2, 3)                      values that satisfy subschemas 2 and 3
+    (2, -3)                     values that satisfy subschema 2 and do not satisfy 3
+    (AnyOf(((2,), (3,))),)      values that satisfy 2, or 3, or both
+
+Finitely many subschemas have finitely many conjunctions, so recursive schemas stay finite data. The intersection of two
+nodes is a merge of two short tuples, however large their subschemas are.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ __all__ = ["ANY", "NONE", "AnyOf", "Case", "Node", "any_of", "cases", "complemen
 
 
 class AnyOf(NamedTuple):
-    """The values that are in any of two or more nodes, none of which is seen to hold another. In a fixed order."""
+    """The union of two or more nodes, in a fixed order; none of them is known to include another."""
 
     nodes: tuple[Node, ...]
 
@@ -29,15 +34,15 @@ NONE: Node = (-1,)
 """No value: the complement of atom 1, which is the schema `true`."""
 
 Case = tuple[frozenset[int], Node]
-"""Which of some numbered nodes a value is in, and the values that are in exactly those."""
+"""A set of numbers of nodes, and the values that are in exactly those of the numbered nodes."""
 
 _IN_NONE: frozenset[int] = frozenset()
-_ABSORBED = 64
-"""Alternatives of a union that are compared with each other."""
+_MAX_ABSORBED = 64
+"""Unions of at most so many alternatives are searched for alternatives that others include."""
 
 
 def meet(left: Node, right: Node) -> Node:
-    """The values that are in both nodes."""
+    """Return the node of the values that are in both nodes."""
     if not left or left == right:
         return right
     if not right:
@@ -59,7 +64,7 @@ def meet(left: Node, right: Node) -> Node:
 
 
 def _narrowed(plain: Node, unions: list[AnyOf]) -> Node:
-    """A conjunction with unions: without those that the atoms imply, nor alternatives that they rule out."""
+    """Return the conjunction of plain atoms and unions, without what the atoms imply or rule out."""
     given = set(plain)
     kept: dict[AnyOf, None] = {}
     for union in unions:
@@ -75,7 +80,7 @@ def _narrowed(plain: Node, unions: list[AnyOf]) -> Node:
 
 
 def _rest(node: Node, given: set[int | AnyOf]) -> Node | None:
-    """What a node asks beside what is given; None where that rules it out."""
+    """Return the atoms of a node that are not given yet; None if the given ones exclude it."""
     for atom in node:
         if isinstance(atom, int) and -atom in given:
             return None
@@ -83,7 +88,7 @@ def _rest(node: Node, given: set[int | AnyOf]) -> Node | None:
 
 
 def any_of(nodes: Iterable[Node]) -> Node:
-    """The values that are in any of some nodes, as one node."""
+    """Return the union of some nodes as one node."""
     found: dict[Node, None] = {}
     for node in nodes:
         if not node:
@@ -95,26 +100,29 @@ def any_of(nodes: Iterable[Node]) -> Node:
     if any((-atom,) in found for (atom, *more) in found if not more and isinstance(atom, int)):
         return ANY
     least = list(found)
-    if len(found) <= _ABSORBED:
+    if len(found) <= _MAX_ABSORBED:
         sets = [set(node) for node in found]
         least = [node for node, mine in zip(found, sets, strict=True) if not any(other < mine for other in sets)]
     return least[0] if len(least) == 1 else (AnyOf(tuple(sorted(least, key=_ranks))),)
 
 
 def complement(node: Node) -> Node:
-    """The values that are not in a node, as one node."""
+    """Return the complement of a node as one node."""
     return any_of(complements(node))
 
 
 def complements(node: Node) -> list[Node]:
-    """Nodes whose union is the complement of `node`."""
+    """Return nodes whose union is the complement of a node."""
     if node == NONE:
         return [ANY]
     return [_opposite(atom) for atom in node] if node else [NONE]
 
 
 def cases(node: Node, asked: Iterable[tuple[int, Node]]) -> list[Case]:
-    """A node by which of some numbered nodes its values are in: disjoint cases, without those seen to be empty."""
+    """Split a node by which of some numbered nodes its values are in.
+
+    The cases are disjoint; those that are known to be empty are left out.
+    """
     found: list[Case] = [(_IN_NONE, node)] if node != NONE else []
     for number, other in asked:
         split: list[Case] = []
@@ -139,7 +147,7 @@ def _opposite(atom: int | AnyOf) -> Node:
 
 
 def _order(atom: int) -> int:
-    """Subschemas in the order in which they were met, complements last: properties keep the schema's order."""
+    """Return a sort key: subschemas in the order of the schema, so that properties keep it; complements last."""
     return atom if atom > 0 else (1 << 60) - atom
 
 
@@ -148,7 +156,7 @@ def _ranks(node: Node) -> tuple[Any, ...]:
 
 
 def _rank(atom: int | AnyOf) -> tuple[Any, ...]:
-    """A key that sorts atoms: plain ones first."""
+    """Return a sort key for atoms: plain ones first."""
     if isinstance(atom, int):
         return (0, _order(atom))
     return (1, *map(_ranks, atom.nodes))

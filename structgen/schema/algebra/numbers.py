@@ -1,4 +1,4 @@
-"""Sets of numbers: an interval, integrality, multiples; or finitely many values. And how they may be written."""
+"""Sets of numbers: an interval, multiples and non-multiples, or finitely many values; and the forms of writing them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["ALL_NUMBERS", "ANY_FORM", "DIGITS", "INTEGERS", "OTHER_FORMS", "Numb
 Number = int | Fraction
 
 DIGITS = 1
-"""Integers as `-?[0-9]+`."""
+"""The form of integers in digits: `-?[0-9]+`."""
 OTHER_FORMS = 2
-"""Numbers with a point or an exponent."""
+"""The forms of numbers with a point or an exponent."""
 ANY_FORM = DIGITS | OTHER_FORMS
 
 _INTEGRAL = (int, type(None))
@@ -22,16 +22,18 @@ _INTEGRAL = (int, type(None))
 
 @dataclass(slots=True, unsafe_hash=True)
 class NumberSet:
-    """Numbers that satisfy all of these.
+    """Numbers that satisfy all of these conditions.
 
     Attributes:
-        low, high: exact bounds, or None.
-        low_open, high_open: whether the bound itself is left out.
+        low: the exact lower bound, or None.
+        low_open: the lower bound itself is excluded.
+        high: the exact upper bound, or None.
+        high_open: the upper bound itself is excluded.
         multiple: the numbers are multiples of it (1 for integers), or None.
         outside: the numbers are multiples of none of these.
-        values: the numbers are these, each once; or None.
-        written: the forms in which they may be written, of `DIGITS` and `OTHER_FORMS`. To draft 4, and to types that
-            know integers, `1.0` is none.
+        values: all numbers of the set, each once; None if it is not given as a list.
+        written: the forms that may be written, of `DIGITS` and `OTHER_FORMS`. In draft 4, and for types that know
+            integers, `1.0` is no integer.
     """
 
     low: Number | None = None
@@ -45,11 +47,11 @@ class NumberSet:
 
     @property
     def is_integer(self) -> bool:
-        """Whether all members are integers by what is asked of them."""
+        """The conditions allow only integers."""
         return self.multiple is not None and Fraction(self.multiple).denominator == 1
 
     def contains(self, value: Number) -> bool:
-        """Whether a number is a member, in one form or another."""
+        """Return whether a number is a member, in some form."""
         if self.low is not None and (value < self.low or (value == self.low and self.low_open)):
             return False
         if self.high is not None and (value > self.high or (value == self.high and self.high_open)):
@@ -61,7 +63,7 @@ class NumberSet:
         return all(value % divisor for divisor in self.outside)
 
     def intersect(self, other: NumberSet) -> NumberSet | None:
-        """The numbers in both, or None when there are none."""
+        """Return the numbers that are in both, or None if there are none."""
         written = self.written & other.written
         if not written:
             return None
@@ -89,7 +91,7 @@ class NumberSet:
         return NumberSet(values=kept, written=self.written & other.written).reduced()
 
     def reduced(self) -> NumberSet | None:
-        """The same set with bounds that are members where multiples are asked for, or None when it is empty."""
+        """Return the same set with bounds that are multiples, where there is a `multiple`; None if it is empty."""
         if self.written == DIGITS and not self.is_integer:
             return self._digits_only()
         if self.values is not None:
@@ -123,7 +125,7 @@ class NumberSet:
         return self
 
     def _digits_only(self) -> NumberSet | None:
-        """What is written in digits is an integer."""
+        """Reduce a set of numbers in digits, all of which are integers."""
         if self.values is not None:
             kept = tuple(value for value in self.values if not value % 1)
             return replace(self, values=kept) if kept else None
@@ -131,10 +133,10 @@ class NumberSet:
         return replace(self, multiple=multiple).reduced()
 
     def _has_member(self, low: Number, high: Number) -> bool:
-        """Whether there is a member between two bounds that would be members if `outside` did not forbid it.
+        """Return whether there is a member between two bounds that satisfy all conditions but `outside`.
 
-        k divisors spare at least one of 2**k neighbours, if they do not forbid all (Kanold's bound of Jacobsthal's
-        function).
+        Of 2**k neighbours, k divisors leave at least one, unless they exclude all numbers (Kanold's bound of
+        Jacobsthal's function).
         """
         if self.multiple is None:
             return low < high or all(low % divisor for divisor in self.outside)
@@ -143,7 +145,7 @@ class NumberSet:
         return any(all(value % divisor for divisor in self.outside) for value in steps)
 
     def size(self) -> int | None:
-        """A number that is not below that of the members; None when they are endless."""
+        """Return an upper bound on the number of members; None if there are infinitely many."""
         if self.values is not None:
             return len(self.values)
         if self.low is None or self.high is None:
@@ -153,7 +155,7 @@ class NumberSet:
         return floor(self.high / Fraction(self.multiple)) - ceil(self.low / Fraction(self.multiple)) + 1
 
     def listed(self) -> list[Number]:
-        """The members of a set that has a `size`, in order."""
+        """Return the members of a set with a finite `size`, in order."""
         if self.values is not None:
             return sorted(self.values)
         if self.low is None or self.high is None:
@@ -165,7 +167,7 @@ class NumberSet:
         return [step * number for number in steps if self.contains(step * number)]
 
     def complement(self) -> list[NumberSet]:
-        """Sets whose union is every other number."""
+        """Return sets whose union is every other number."""
         parts = [NumberSet(written=ANY_FORM & ~self.written)] if self.written != ANY_FORM else []
         if self.values is not None:
             return [*parts, *_gaps(sorted(self.values))]
@@ -188,7 +190,10 @@ def _common_multiple(left: Number, right: Number) -> Number:
 
 
 def _needed(outside: tuple[Number, ...], multiple: Number | None) -> tuple[Number, ...]:
-    """The least divisors that refuse the same: of the multiples of 429, 6 refuses what 2 does, and 8 nothing more."""
+    """Return the smallest divisors that exclude the same numbers.
+
+    For example, of the multiples of 429, 6 excludes the same as 2, and 8 nothing beyond that.
+    """
     if isinstance(multiple, int):
         outside = tuple(_apart(divisor, multiple) if isinstance(divisor, int) else divisor for divisor in outside)
     outside = tuple(dict.fromkeys(outside))
@@ -198,8 +203,8 @@ def _needed(outside: tuple[Number, ...], multiple: Number | None) -> tuple[Numbe
 
 
 def _apart(divisor: int, multiple: int) -> int:
-    """The least number whose multiples are, among the multiples of another one, those of a divisor."""
-    missing = divisor // gcd(divisor, multiple)  # what a multiple lacks to be one of the divisor too
+    """Return the least number with the same multiples as a divisor, among the multiples of another number."""
+    missing = divisor // gcd(divisor, multiple)  # the factor that makes a multiple one of the divisor too
     rest = divisor
     while (shared := gcd(rest, missing)) > 1:
         rest //= shared
@@ -207,12 +212,12 @@ def _apart(divisor: int, multiple: int) -> int:
 
 
 def _whole(value: Number | None) -> Number | None:
-    """An integer as such: sets are compared by equality, and written by type."""
+    """Return a whole Fraction as an int: sets are compared by equality and written by type."""
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 def _gaps(values: list[Number]) -> list[NumberSet]:
-    """The open intervals before, between and after sorted values."""
+    """Return the open intervals before, between and after sorted values."""
     parts = [NumberSet(high=values[0], high_open=True)]
     parts += [NumberSet(low, True, high, True) for low, high in pairwise(values)]
     parts.append(NumberSet(low=values[-1], low_open=True))

@@ -1,4 +1,4 @@
-"""Sets of objects: their members' values are nodes, so that one level is looked at, at a time."""
+"""Sets of objects, by their keys. The values of members are nodes, so a set describes one level of an object."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 __all__ = ["ALL_OBJECTS", "OPEN", "KeyClass", "ObjectSet"]
 
 KeyClass = tuple[StringSet, Node]
-"""Keys, none of which has a property of its own, and the values that they may have."""
+"""A set of keys without properties of their own, and the node of their values."""
 
 OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
-"""Any other key may have any value."""
+"""The classes of an object that allows every other key with any value."""
 
 
 @dataclass
 class ObjectSet:
-    """Objects by their keys.
+    """Objects that satisfy conditions on their keys.
 
     Attributes:
-        properties: the keys that have a value set of their own, in order; with NONE the key must not be there.
-        classes: disjoint sets of other keys. A key in no class must not be there.
-        required: keys that must be there, in order.
-        low, high: bounds on how many keys there are.
-        somewhere: for each of these, a key of the class is there with such a value; the key may have a property.
+        properties: the node of each key that the schema names, in order. NONE forbids the key.
+        classes: disjoint sets of other keys, each with the node of their values. A key of no class is forbidden.
+        required: keys that must be present, in order.
+        low: the least number of keys.
+        high: the greatest number of keys; None without a bound.
+        somewhere: for each of these classes, some key of it is present with a value in its node. Such a key may have a
+            property.
     """
 
     properties: dict[str, Node] = field(default_factory=dict)
@@ -41,7 +43,7 @@ class ObjectSet:
         return hash((properties, self.classes, self.required, self.low, self.high, self.somewhere))
 
     def at(self, key: str) -> Node:
-        """What the value at `key` is in."""
+        """Return the node of the values that a key may have."""
         node = self.properties.get(key)
         if node is not None:
             return node
@@ -53,7 +55,7 @@ class ObjectSet:
         return NONE
 
     def intersect(self, other: ObjectSet) -> ObjectSet | None:
-        """The objects in both, or None when the required keys and the counts alone leave none."""
+        """Return the objects that are in both; None if the required keys and the counts alone exclude every object."""
         mine, theirs = self.properties, other.properties
         if other.classes is OPEN:
             properties = {key: meet(node, theirs[key]) if key in theirs else node for key, node in mine.items()}
@@ -75,7 +77,10 @@ class ObjectSet:
         return ObjectSet(properties, classes, required, max(self.low, other.low), high, somewhere).reduced()
 
     def reduced(self) -> ObjectSet | None:
-        """The same set with keys of finite classes as properties, or None where keys and counts leave nothing."""
+        """Return the same set with the keys of finite classes as properties.
+
+        Returns None if the keys and counts alone exclude every object.
+        """
         if self.classes is not OPEN and any(keys.texts is not None for keys, _ in self.classes):
             properties = dict(self.properties)
             for keys, node in self.classes:
@@ -91,7 +96,11 @@ class ObjectSet:
         return self._settled() if self.somewhere else self
 
     def witnesses(self, keys: StringSet, node: Node) -> tuple[dict[str, Node], list[KeyClass]]:
-        """The keys with properties, and those without, at which a value of `node` may be; with what it is in there."""
+        """Find the keys that may have a value in a node.
+
+        Returns:
+            The keys with properties, and the classes of other keys, each with the node of such values.
+        """
         named: dict[str, Node] = {}
         for key, mine in self.properties.items():
             both = meet(mine, node)
@@ -108,7 +117,7 @@ class ObjectSet:
         return named, others
 
     def _settled(self) -> ObjectSet | None:
-        """Drops what `somewhere` asks and required keys give; None where no key can give it."""
+        """Drop parts of `somewhere` that required keys satisfy; return None if no key can satisfy one."""
         properties = dict(self.properties)
         for key in self.required:
             properties.setdefault(key, self.at(key))
@@ -129,7 +138,10 @@ class ObjectSet:
         return result if self.high is None or len(result.required) <= self.high else None
 
     def covers(self, other: ObjectSet) -> bool:
-        """Whether all members of `other` are surely members: each thing asked here is asked there too."""
+        """Return whether each condition of this set is one of `other` too, so that it includes `other`.
+
+        False does not mean that it does not.
+        """
         if not set(self.required) <= set(other.required) or self.low > max(other.low, len(other.required)):
             return False
         if self.high is not None and (other.high is None or other.high > self.high):
@@ -147,11 +159,12 @@ class ObjectSet:
         )
 
     def complement(self, tags: Iterable[str] = ()) -> list[ObjectSet]:
-        """Sets whose union is every other object.
+        """Return sets whose union is every other object.
 
         Args:
-            tags: required keys with few values, which tell objects apart. Sets where the tags are right and something
-                else is wrong say so; then the intersection of many complements is no larger than their sum.
+            tags: required keys with few values, which tell kinds of objects apart. The sets of objects that break
+                another condition then require the right tags. So the intersection of many complements has about as
+                many parts as their sum.
         """
         tagged = ObjectSet({key: self.at(key) for key in tags}, required=tuple(tags))
         parts = [part for key in tagged.required for part in (_without(key), _with(key, complement(self.at(key))))]
@@ -159,7 +172,7 @@ class ObjectSet:
         return parts
 
     def _violations(self, but: ObjectSet) -> list[ObjectSet]:
-        """Sets of objects that break one of the conditions each; but for the keys that are in another set."""
+        """Return sets of objects that break one condition each, except conditions on the properties of `but`."""
         parts = [_without(key) for key in self.required if key not in but.properties]
         if self.low:
             parts.append(ObjectSet(high=self.low - 1))
@@ -181,19 +194,23 @@ class ObjectSet:
         return [part for part in (part.reduced() for part in parts) if part is not None]
 
     def _unheld(self, keys: list[StringSet]) -> list[StringSet]:
-        """Those of some keys that are in no class, as disjoint sets."""
+        """Return the given keys that are in no class, as disjoint sets."""
         for held, _ in self.classes:
             keys = [rest for mine in keys for rest in mine.split(held)[1]]
         return keys
 
     def cases(self, key: str) -> list[Case]:
-        """The value at a key, by which of `somewhere` it gives: disjoint sets, whose union is `at(key)`."""
+        """Split the values of a key by the parts of `somewhere` that they satisfy.
+
+        The union of the cases is `at(key)`.
+        """
         asked = ((number, node) for number, (keys, node) in enumerate(self.somewhere) if keys.contains(key))
         return cases(self.at(key), asked)
 
     def key_cases(self) -> list[tuple[StringSet, list[Case]]]:
-        """The keys of `classes`, as disjoint sets, and the values that they may have, by which of `somewhere` they
-        give. Keys that have a property are among them, and to be left out.
+        """Split the keys of `classes` into disjoint sets, and their values by the parts of `somewhere` they satisfy.
+
+        The sets may hold keys that have properties; the caller leaves those out.
         """
         if not self.somewhere:
             return [(keys, cases(node, ())) for keys, node in self.classes]
@@ -221,7 +238,7 @@ def _with(key: str, node: Node) -> ObjectSet:
 
 
 def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
-    """The common refinement of two partitions of keys."""
+    """Return the common refinement of two partitions of keys."""
     if right is OPEN or left is right or not left:
         return left
     if left is OPEN or not right:

@@ -1,4 +1,14 @@
-"""Shapes: sets of JSON values as unions of parts, one kind of part for each JSON type."""
+"""Shapes: sets of JSON values as unions of parts, a kind of part for each JSON type.
+
+`{"allOf": [{"type": "integer"}, {"minimum": 3}]}` has one part, a set of numbers:
+
+    Shape(numbers=(NumberSet(low=3, multiple=1),))
+
+`{"type": ["null", "object"], "properties": {"a": {"type": "string"}}, "required": ["a"]}` has null and one set of
+objects. The value of `a` is a node, say (3,): its own shape is computed when it is asked for.
+
+    Shape(null=True, objects=(ObjectSet(properties={"a": (2,)}, required=("a",)),))
+"""
 
 from __future__ import annotations
 
@@ -16,7 +26,7 @@ _P = TypeVar("_P", bound="_Part")
 
 
 class _Part(Protocol):
-    """What the parts of all types have in common."""
+    """The operations that the parts of all types have."""
 
     def intersect(self: _P, other: _P) -> _P | None: ...
 
@@ -25,12 +35,15 @@ class _Part(Protocol):
 
 @dataclass(unsafe_hash=True)
 class Shape:
-    """The union of its parts; no part of a type: no value of that type.
+    """The union of its parts. A type without a part has no value in the shape.
 
     Attributes:
-        null: whether null is a member.
-        booleans: bit 0: false is a member, bit 1: true is.
-        numbers, strings, arrays, objects: unions of sets.
+        null: null is a member.
+        booleans: bit 0: false is a member; bit 1: true is a member.
+        numbers: sets of numbers; the shape has the union of them.
+        strings: sets of strings.
+        arrays: sets of arrays.
+        objects: sets of objects.
     """
 
     null: bool = False
@@ -42,11 +55,11 @@ class Shape:
 
     @property
     def size(self) -> int:
-        """How many parts there are."""
+        """Number of parts, null and booleans aside."""
         return len(self.numbers) + len(self.strings) + len(self.arrays) + len(self.objects)
 
     def intersect(self, other: Shape) -> Shape:
-        """The values in both."""
+        """Return the values that are in both shapes."""
         return Shape(
             self.null and other.null,
             self.booleans & other.booleans,
@@ -57,7 +70,7 @@ class Shape:
         )
 
     def unite(self, *others: Shape) -> Shape:
-        """The values in any of them."""
+        """Return the values that are in any of the shapes."""
         shapes = (self, *others)
         booleans = 0
         for shape in shapes:
@@ -72,7 +85,7 @@ class Shape:
         )
 
     def absorbed(self) -> Shape:
-        """The same set without the objects' parts that others cover. Costs the square of how many there are."""
+        """Return the same set without sets of objects that others cover. Compares each two of them."""
         kept: list[ObjectSet] = []
         for part in self.objects:
             if any(other.covers(part) for other in kept):
@@ -82,7 +95,7 @@ class Shape:
         return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, tuple(kept))
 
     def complement(self) -> Shape:
-        """All other values."""
+        """Return the values that are not in the shape."""
         return Shape(
             not self.null,
             3 & ~self.booleans,

@@ -1,4 +1,7 @@
-"""Sets of strings, over decoded text: lengths in code points, regular languages; or finitely many texts."""
+"""Sets of strings, as decoded text: bounds on the length and regular languages, or finitely many texts.
+
+Lengths are in code points. Questions that the regexes' trees do not answer go to automata, which each thread keeps.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +26,20 @@ from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
-_LARGE = 4_096  # characters in a name
+_LARGE_NAME = 4_096  # characters of a language's name
 
 
 @dataclass
 class Language:
-    """A regular set of texts that has a name: two of one name are equal.
+    """A regular set of texts with a name. Two languages of the same name are equal.
 
     Attributes:
-        name: where it comes from, such as a pattern with its dialect, or a format.
-        regex: over the characters of the text, as a whole.
-        outer: what may belong to it too, if `regex` is not all of it (a format that readers read differently). Texts
-            in `outer` and not in `regex` are neither members nor members of the complement.
-        sizes: where the regex's tree does not tell: the length of the shortest text in code points, up to which length
-            all occur, and a number that is not above that of the texts.
+        name: names its origin: a pattern with its dialect, or a format.
+        regex: matches the whole decoded text.
+        outer: a wider regex for a format that validators read differently; None if they agree. Texts that match only
+            `outer` are in neither the language nor its complement.
+        sizes: given where the regex's tree does not tell them: the length of the shortest text in code points, the
+            length up to which all lengths occur, and a lower bound on the number of texts.
     """
 
     name: str
@@ -49,35 +52,34 @@ class Language:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is about a whole text, most likely that of one request: nothing that outlives the request should
-        hold it.
-        """
-        return len(self.name) > _LARGE
+        """The name holds a long text, most likely of one request. Caches that outlive the request must not hold it."""
+        return len(self.name) > _LARGE_NAME
 
     @property
     def widest(self) -> Regex:
-        """What a complement leaves out."""
+        """The regex that a complement excludes."""
         return self.regex if self.outer is None else self.outer
 
     def matches(self, text: str) -> bool:
-        """Whether a text is in the language. A text with a lone surrogate is in none."""
+        """Return whether a text is in the language. A text with a lone surrogate is in none."""
         return _matches(self.regex, text)
 
     def may_match(self, text: str) -> bool:
-        """Whether a text may be in the language to some reader of it."""
+        """Return whether a text is in the language for some validator."""
         return _matches(self.widest, text)
 
 
 @dataclass(unsafe_hash=True)
 class StringSet:
-    """Texts that satisfy all of these.
+    """Texts that satisfy all of these conditions.
 
     Attributes:
-        low, high: bounds on the length in code points; `high` None is none.
-        within: languages that hold the texts.
-        outside: languages that do not.
+        low: the least length, in code points.
+        high: the greatest length; None without a bound.
+        within: the texts are in all of these languages.
+        outside: the texts are in none of these.
         excluded: single texts that are not members.
-        texts: the texts are these, in this order; or None.
+        texts: all texts of the set, in this order; None if it is not given as a list.
     """
 
     low: int = 0
@@ -88,7 +90,7 @@ class StringSet:
     texts: tuple[str, ...] | None = None
 
     def contains(self, text: str) -> bool:
-        """Whether a text is a member."""
+        """Return whether a text is a member."""
         if len(text) < self.low or (self.high is not None and len(text) > self.high) or text in self.excluded:
             return False
         if self.texts is not None and text not in self.texts:
@@ -96,7 +98,7 @@ class StringSet:
         return all(x.matches(text) for x in self.within) and not any(x.may_match(text) for x in self.outside)
 
     def intersect(self, other: StringSet) -> StringSet | None:
-        """The texts in both, or None when there are none."""
+        """Return the texts that are in both, or None if there are none."""
         if self.texts is not None:
             return _finite(self.texts, other)
         if other.texts is not None:
@@ -114,7 +116,7 @@ class StringSet:
         return None if both.is_empty() else both
 
     def complement(self) -> list[StringSet]:
-        """Sets whose union is every other text."""
+        """Return sets whose union is every other text."""
         parts: list[StringSet] = []
         if self.texts is not None:
             parts.append(StringSet(excluded=self.texts))
@@ -129,7 +131,7 @@ class StringSet:
         return parts
 
     def others(self) -> list[StringSet]:
-        """Disjoint sets whose union is every other text."""
+        """Return disjoint sets whose union is every other text."""
         parts: list[StringSet] = []
         before = StringSet()
         for asked in self._conditions():
@@ -141,7 +143,7 @@ class StringSet:
         return parts
 
     def _conditions(self) -> list[StringSet]:
-        """Sets of one condition each, of which this is the intersection; but for lengths, which are one."""
+        """Return sets of one condition each whose intersection is this set. Both bounds on the length are one."""
         if self.texts is not None:
             return [self]
         parts = [StringSet(self.low, self.high)] if self.low or self.high is not None else []
@@ -150,31 +152,31 @@ class StringSet:
         return [*parts, StringSet(excluded=self.excluded)] if self.excluded else parts
 
     def split(self, other: StringSet) -> tuple[StringSet | None, list[StringSet]]:
-        """The texts that are in another set too, and disjoint sets of those that are not."""
+        """Return the texts that are in another set too, and disjoint sets of those that are not."""
         inside = self.intersect(other)
         if inside is None and all(language.outer is None for language in other.within):
             return None, [self]
         return inside, [both for rest in other.others() if (both := self.intersect(rest)) is not None]
 
     def count(self, at_most: int) -> int:
-        """How many texts are members, or `at_most` if there are more."""
+        """Return the number of members, or `at_most` if there are more."""
         if self.texts is not None:
             return min(len(self.texts), at_most)
         is_simple = self.high is None and not self.outside and len(self.within) < 2
-        if is_simple and (not self.within or _lengths(self.within[0])[1] == inf):  # some are longer than those left out
+        if is_simple and (not self.within or _lengths(self.within[0])[1] == inf):  # more than any excluded ones
             return at_most
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
             return at_most
         return _count(self, at_most)
 
     def listed(self, at_most: int) -> tuple[str, ...] | None:
-        """All members, or None if there are more than `at_most`."""
+        """Return all members, or None if there are more than `at_most`."""
         if self.count(at_most + 1) > at_most:
             return None
         return _listed(self) if self.texts is None else self.texts
 
     def is_empty(self) -> bool:
-        """Whether no text is a member."""
+        """Return whether no text is a member."""
         if self.texts is not None:
             return not self.texts
         if self.high is not None and self.high < self.low:
@@ -187,11 +189,11 @@ class StringSet:
 
     @property
     def text_units(self) -> int:
-        """About how long the source texts are that it is about."""
+        """Approximate length of the source texts that its languages hold."""
         return sum([len(language.name) for language in self.within if language.is_large])
 
     def regex(self, *, widest: bool = False) -> Regex:
-        """The set as a regex over decoded text; with `widest`, whatever may be a member to some reader."""
+        """Return a regex of the members, over decoded text; with `widest`, of the members for any validator."""
         if self.texts is not None:
             return literal_set(text.encode() for text in self.texts)
         parts: list[Regex] = [language.widest if widest else language.regex for language in self.within]
@@ -205,18 +207,18 @@ class StringSet:
 
 
 class _Stores(threading.local):
-    """The automata of one thread, which remember the regexes that they were made of."""
+    """The automata of one thread, kept for the regexes that they were made of."""
 
     def __init__(self) -> None:
         self.store = AutomatonStore()
 
 
 _STORES = _Stores()
-_STATES_KEPT = 50_000
+_MAX_STATES_KEPT = 50_000  # automaton states of one thread's store
 
 
 def _store() -> AutomatonStore:
-    if _STORES.store.count > _STATES_KEPT:
+    if _STORES.store.count > _MAX_STATES_KEPT:
         _STORES.store = AutomatonStore()
     return _STORES.store
 
@@ -231,7 +233,7 @@ def _matches(regex: Regex, text: str) -> bool:
 
 
 def _state(store: AutomatonStore, strings: StringSet) -> int:
-    """The state of a set without texts; each language in it is translated once, whatever it is met with."""
+    """Return the automaton state of a set without listed texts. Each language is translated once per store."""
     within = [language.regex for language in strings.within]
     if strings.low or strings.high is not None or not within:
         within.append(_of_length(strings.low, strings.high))
@@ -300,7 +302,7 @@ def _fewest_of_tree(language: Language) -> float:
 
 
 def _surely_holds(strings: StringSet) -> bool:
-    """Whether a single language is seen to have a text of a fitting length, without making automata."""
+    """Return whether a set of one language surely has a text of an allowed length, without building automata."""
     shortest, longest = _lengths(strings.within[0])
     if shortest is None:
         return False

@@ -1,5 +1,6 @@
-"""What Pydantic's core schemas say that its JSON Schemas do not: whose functions constrain a type, what can be a member
-of a set, and by which names a field is read.
+"""Questions to Pydantic's core schemas that its JSON Schemas do not answer.
+
+Examples: which functions constrain a type, which types can be members of a set, and by which names a field is read.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from typing import Any
 
 __all__ = [
     "FUNCTIONS",
+    "all_names",
     "deep_names",
-    "is_behind_validator",
+    "follows_user_function",
     "is_constraint",
     "is_hashable",
     "is_own",
-    "is_told_apart",
+    "keeps_values_distinct",
     "narrowed",
-    "other_names",
     "single_names",
 ]
 
@@ -27,7 +28,7 @@ _SCALARS = frozenset(
     }
 )  # fmt: skip
 _WRAPPERS = frozenset({"default", "function-after", "function-before", "function-wrap", "nullable"})
-_TOLD_APART = frozenset({"bool", "enum", "float", "int", "none"})
+_DISTINCT_KINDS = frozenset({"bool", "enum", "float", "int", "none"})
 _REWRITES = frozenset({"to_lower", "to_upper", "strip_whitespace"})
 FUNCTIONS = frozenset({"function-after", "function-before", "function-plain", "function-wrap"})
 _INNER = {"lax-or-strict": "lax_schema", "json-or-python": "json_schema"}
@@ -41,36 +42,36 @@ _CONSTRAINTS = {
     "decimal": _BOUNDS | {"multiple_of"},
     **dict.fromkeys(("str", "list", "dict"), _LENGTHS),
 }
-"""Constraints that types have themselves, and that mean there what they mean around them."""
+"""Constraints of core schemas that mean the same inside a type as in a function around it."""
 
 
 def is_constraint(function: Any) -> bool:
-    """Whether a function is one of Pydantic's, for a constraint on a type that has none of that name: a union, say."""
+    """Return whether a function is Pydantic's own check of a constraint, on a type without it, such as a union."""
     known = _BOUNDS | _LENGTHS | _OTHER_BOUNDS
     return isinstance(function, partial) and is_own(function) and bool(known.issuperset(function.keywords))
 
 
 def is_own(function: Any) -> bool:
-    """Whether a function is one of Pydantic's own."""
+    """Return whether a function is one of Pydantic's own."""
     module = getattr(getattr(function, "func", function), "__module__", None) or ""
     return bool(module.startswith("pydantic."))
 
 
-def is_behind_validator(schema: Any) -> bool:
-    """Whether what is constrained is what a function of the user returns: `validate_json` has the last word on it."""
+def follows_user_function(schema: Any) -> bool:
+    """Return whether a constraint applies to the result of a user's function, which only `validate_json` can check."""
     return schema["type"] in FUNCTIONS and not is_own(schema["function"]["function"])
 
 
 def narrowed(schema: Any, constraint: Any) -> Any | None:
-    """A core schema with a constraint put on each type inside; None where that cannot be said of one of them.
+    """Return a core schema with a constraint moved to each type inside; None if one of them cannot have it.
 
-    What Pydantic cannot compare, such as None with a number, is left out: it raises TypeError.
+    Values that Pydantic cannot compare, such as None with a number, are left out: for them it raises TypeError.
     """
     kind = schema["type"]
     if kind == "union":
         options = [option[0] if isinstance(option, tuple) else option for option in schema["choices"]]
         if {"decimal", "float"} <= {option["type"] for option in options}:
-            return None  # one number is read as either, and rounded or not
+            return None  # a number may be read as either, rounded or not
         found = [narrowed(option, constraint) for option in options if option["type"] != "none"]
         return None if None in found or not found else {**schema, "choices": found}
     if kind == "nullable":
@@ -83,7 +84,7 @@ def narrowed(schema: Any, constraint: Any) -> Any | None:
         return {**schema, "members": members} if members else None
     if kind in _INNER:
         return narrowed(schema[_INNER[kind]], constraint)
-    if kind in FUNCTIONS and "schema" in schema and not is_behind_validator(schema):
+    if kind in FUNCTIONS and "schema" in schema and not follows_user_function(schema):
         inner = narrowed(schema["schema"], constraint)
         return None if inner is None else {**schema, "schema": inner}
     known = _CONSTRAINTS.get(kind, _NONE) - schema.keys() if _REWRITES.isdisjoint(schema) else _NONE
@@ -99,7 +100,7 @@ def _holds(constraint: Any, value: Any) -> bool:
 
 
 def is_hashable(schema: Any) -> bool:
-    """Whether what a core schema yields can be a member of a set, as far as is known."""
+    """Return whether the values of a core schema can surely be members of a set."""
     kind = schema["type"]
     if kind in _SCALARS:
         return True
@@ -116,16 +117,16 @@ def is_hashable(schema: Any) -> bool:
     return bool(kind == "frozenset")
 
 
-def is_told_apart(schema: Any) -> bool:
-    """Whether JSON values that differ are read as members of a set that differ, as far as is known."""
+def keeps_values_distinct(schema: Any) -> bool:
+    """Return whether different JSON values are surely read as different members of a set."""
     kind = schema["type"]
     if kind in ("nullable", "default"):
-        return is_told_apart(schema["schema"])
+        return keeps_values_distinct(schema["schema"])
     if kind == "str":
         return _REWRITES.isdisjoint(schema)
     if kind == "literal":
         return len(set(schema["expected"])) == len(schema["expected"])
-    return kind in _TOLD_APART
+    return kind in _DISTINCT_KINDS
 
 
 def _fields(schema: Any) -> list[tuple[str, Any]]:
@@ -136,14 +137,14 @@ def _fields(schema: Any) -> list[tuple[str, Any]]:
 
 
 def single_names(discriminator: list[Any]) -> list[str]:
-    """The names among a tag's paths, or an alias's: those of one step."""
+    """Return the paths of a discriminator or an alias that have one step, as names."""
     if all(isinstance(step, str) for step in discriminator):
         return discriminator if len(discriminator) == 1 else []
     return [path[0] for path in discriminator if len(path) == 1 and isinstance(path[0], str)]
 
 
 def deep_names(schema: Any) -> list[str]:
-    """Fields that are read from inside of other values only."""
+    """Return the names of fields that are only read from inside other values."""
     return [
         name
         for name, field in _fields(schema)
@@ -155,8 +156,8 @@ def _paths(alias: list[Any]) -> list[Any]:
     return [alias] if isinstance(alias[0], str) else alias
 
 
-def other_names(schema: Any) -> set[str]:
-    """All names of fields, and those that they are read by."""
+def all_names(schema: Any) -> set[str]:
+    """Return the names of all fields and of their aliases."""
     names: set[str] = set()
     for name, field in _fields(schema):
         names.add(name)

@@ -1,9 +1,14 @@
-"""The JSON Schema that means exactly what Pydantic reads from JSON, or less, never more.
+"""JSON Schemas of types that accept exactly the JSON that Pydantic accepts, or less, never more.
 
-Pydantic's own generator documents; this one promises: what satisfies its schema passes `validate_json`. So it closes
-models that ignore extra keys (what is ignored is noise), states the formats that Pydantic parses, turns tagged unions
-into unions whose tag is there, and refuses by name what JSON Schema does not say (bounds on datetimes, say).
-Validators written in Python are out of its sight; `validate_json` has the last word on them.
+Pydantic's own generator makes documentation. Every text that satisfies the schema of this one passes `validate_json`.
+To that end it
+
+- closes models that ignore extra keys (ignored keys are useless output),
+- names the formats that Pydantic parses,
+- makes tagged unions require their tag,
+- and marks constraints that JSON Schema cannot express, such as bounds on datetimes; reading them is an error.
+
+Validators in Python are not visible here; only `validate_json` checks them.
 """
 
 from __future__ import annotations
@@ -22,14 +27,14 @@ from structgen.schema.formats import UNSUPPORTED, language
 from structgen.schema.own_keywords import REGEX_DIALECT
 from structgen.schema.pydantic.core_schemas import (
     FUNCTIONS,
+    all_names,
     deep_names,
-    is_behind_validator,
+    follows_user_function,
     is_constraint,
     is_hashable,
     is_own,
-    is_told_apart,
+    keeps_values_distinct,
     narrowed,
-    other_names,
     single_names,
 )
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
@@ -47,7 +52,7 @@ _TIGHTER_FORMATS = {
     "ipvanyaddress": "x-ip",
 }
 _CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
-_LOOKS_AROUND = frozenset(
+_LOOKS_AT_MACHINE = frozenset(
     {
         "PathType.validate_directory", "PathType.validate_file", "PathType.validate_new", "PathType.validate_socket",
         "import_string",
@@ -56,13 +61,13 @@ _LOOKS_AROUND = frozenset(
 _TYPES_OF_VALUES = ("string", "integer", "number", "boolean", "null")
 _BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][iI][bB])?$"
 _IS_BYTES = "x-structgen-bytes"
-"""Marks a string that is read as bytes, until formats are settled."""
+"""Marks a string that is read as bytes, until `_tighten` has set the formats."""
 _QUOTIENT_DIGITS = 27
 _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
 
 
 def _refused(keyword: str) -> JsonSchemaValue:
-    """A schema at whose place the translation refuses `keyword`."""
+    """Return a schema that raises `UnsupportedSchemaError` for a keyword when it is read."""
     return {"type": "string", "format": f"{UNSUPPORTED} {keyword}"}
 
 
@@ -71,15 +76,15 @@ def _text(format_name: str) -> JsonSchemaValue:
 
 
 class ExactJsonSchema(GenerateJsonSchema):
-    """Pydantic's generator with the meaning of `validate_json`."""
+    """Pydantic's generator of JSON Schemas, made as strict as `validate_json`."""
 
     def emit_warning(self, kind: Any, detail: str) -> None:
-        """Nothing: defaults that JSON cannot say do not matter here."""
+        """Ignore warnings: they are about defaults that JSON cannot express, which do not matter here."""
 
     # --- strings and numbers -----------------------------------------------------------------------------------------
 
     def str_schema(self, schema: Any) -> JsonSchemaValue:
-        """Strings: the dialect of `pattern`, and what stripping does to lengths."""
+        """Return the schema of strings, with the dialect of `pattern` and the effect of stripping on lengths."""
         result = super().str_schema(schema)
         pattern = schema.get("pattern")
         if pattern == pydantic.ByteSize.byte_string_pattern:
@@ -99,7 +104,7 @@ class ExactJsonSchema(GenerateJsonSchema):
         return result
 
     def bytes_schema(self, schema: Any) -> JsonSchemaValue:
-        """Bytes from text; lengths count bytes, so that with a bound only ASCII is offered."""
+        """Return the schema of bytes, as text. Lengths count bytes, so with an upper bound only ASCII is allowed."""
         if getattr(self._config, "val_json_bytes", "utf8") != "utf8":
             return _refused("val_json_bytes")
         result = super().bytes_schema(schema)
@@ -110,22 +115,22 @@ class ExactJsonSchema(GenerateJsonSchema):
         return result
 
     def int_schema(self, schema: Any) -> JsonSchemaValue:
-        """Integers, in digits: strict models read no other form, and no program writes one."""
+        """Return the schema of integers in digits: strict models read no other form, and no program writes one."""
         return super().int_schema(schema) | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
 
     def float_schema(self, schema: Any) -> JsonSchemaValue:
-        """Floats: integers too are rounded when they are read."""
+        """Return the schema of floats; integers are rounded too when they are read."""
         return super().float_schema(schema) | {NUMBER_FORM: DOUBLE if _reads_large_integers() else SHORT_DOUBLE}
 
     def decimal_schema(self, schema: Any) -> JsonSchemaValue:
-        """Decimals: as a number, and, where no multiples are asked for, as a string too."""
+        """Return the schema of decimals: numbers, and strings too if there is no `multiple_of`."""
         bounds: JsonSchemaValue = {}
         names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
         for name, keyword in (*names.items(), ("multiple_of", "multipleOf")):
             if schema.get(name) is not None:
                 bounds[keyword] = Decimal(schema[name])
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
-        # Before the point there is no digit then, and Pydantic takes the one of 0 for one.
+        # No digit is allowed before the point then, and Pydantic counts that of 0.
         no_zero = digits is not None and digits == places
         variants: list[JsonSchemaValue] = []
         for used in range(digits + 1) if digits is not None and places is None else (places,):
@@ -147,31 +152,34 @@ class ExactJsonSchema(GenerateJsonSchema):
         return variants[0] if len(variants) == 1 else {"anyOf": variants}
 
     def literal_schema(self, schema: Any) -> JsonSchemaValue:
-        """Literals: those that JSON can say. Members of an `Enum` that is no `str`, `int` or `float` are not read."""
+        """Return the schema of literals that JSON can express.
+
+        Members of an `Enum` are left out unless they are a `str`, an `int` or a `float`: Pydantic does not read others.
+        """
         expected = [value for value in schema["expected"] if _is_read(value)]
         if not expected:
             return _refused("literal")
         return _in_digits(super().literal_schema({"type": "literal", "expected": expected}))
 
     def enum_schema(self, schema: Any) -> JsonSchemaValue:
-        """Enumerations: the members whose values are JSON. A tuple, say, is not read."""
+        """Return the schema of enumeration members with JSON values. Pydantic does not read others, such as tuples."""
         values = ((member, to_jsonable_python(member.value, fallback=id)) for member in schema["members"])
         members = [member for member, value in values if value == member.value]
         read: Any = dict(schema) | {"members": members}
         return _in_digits(super().enum_schema(read)) if members else _refused("enum")
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
-        """Complex numbers are refused."""
+        """Refuse complex numbers."""
         return _refused("complex")
 
     def fraction_schema(self, schema: Any) -> JsonSchemaValue:
-        """Fractions are refused."""
+        """Refuse fractions."""
         return _refused("fraction")
 
     # --- time --------------------------------------------------------------------------------------------------------
 
     def date_schema(self, schema: Any) -> JsonSchemaValue:
-        """Dates, with their bounds."""
+        """Return the schema of dates, with their bounds."""
         if schema.get("now_op"):
             return _refused("now_op")
         low = max((schema[k].toordinal() + (k == "gt") for k in ("ge", "gt") if schema.get(k)), default=0)
@@ -179,15 +187,15 @@ class ExactJsonSchema(GenerateJsonSchema):
         return _text(f"x-date {low} {high}" if low or high else "date")
 
     def time_schema(self, schema: Any) -> JsonSchemaValue:
-        """Times of day, with or without a zone."""
+        """Return the schema of times of day, with or without a zone."""
         return self._moment(schema, "x-time", "x-time-naive", "x-time-aware")
 
     def datetime_schema(self, schema: Any) -> JsonSchemaValue:
-        """Points in time, with or without a zone."""
+        """Return the schema of points in time, with or without a zone."""
         return self._moment(schema, "x-datetime", "x-datetime-naive", "x-datetime-aware")
 
     def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
-        """Durations in days, hours, minutes and seconds."""
+        """Return the schema of durations in days, hours, minutes and seconds."""
         return self._moment(schema, "x-timedelta", "", "")
 
     @staticmethod
@@ -203,11 +211,11 @@ class ExactJsonSchema(GenerateJsonSchema):
     # --- identifiers -------------------------------------------------------------------------------------------------
 
     def uuid_schema(self, schema: Any) -> JsonSchemaValue:
-        """UUIDs, of a version if one is asked for."""
+        """Return the schema of UUIDs, of one version if the type has it."""
         return _text(f"uuid{schema['version']}" if schema.get("version") else "uuid")
 
     def url_schema(self, schema: Any) -> JsonSchemaValue:
-        """URLs of the web."""
+        """Return the schema of URLs with one host."""
         schemes = schema.get("allowed_schemes")
         name = "x-url" if schemes is None else _URL_FORMATS.get(frozenset(schemes))
         if name is None:
@@ -216,51 +224,51 @@ class ExactJsonSchema(GenerateJsonSchema):
             name = f"x-url-of {','.join(schemes)}"
         result = _text(name)
         if schema.get("max_length") is not None:
-            # Pydantic counts the URL as it normalizes it: at most a slash is added.
+            # Pydantic counts the normalized URL, which has at most one slash more.
             result["maxLength"] = max(schema["max_length"] - 1, 0)
         return result
 
     def multi_host_url_schema(self, schema: Any) -> JsonSchemaValue:
-        """URLs of databases and the like, which may name several hosts."""
+        """Return the schema of URLs that may name several hosts, such as those of databases."""
         schemes = schema.get("allowed_schemes")
-        if schema.get("max_length") is not None:  # of the URL as Pydantic normalizes it
+        if schema.get("max_length") is not None:  # Pydantic counts the normalized URL
             return _refused("max_length")
         if schemes is None:
             return _text("multi-host-uri")
         return _text(f"x-multi-host-url {','.join(schemes)}") if _have_hosts(schemes) else _refused("allowed_schemes")
 
     def json_schema(self, schema: Any) -> JsonSchemaValue:
-        """JSON inside of a string: any, or refused."""
+        """Return the schema of JSON in a string; refuse it if the JSON has a type."""
         inner = schema.get("schema")
         return _text("json-string") if inner is None or inner["type"] == "any" else _refused("json")
 
     # --- functions ---------------------------------------------------------------------------------------------------
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        """Any type; those of Pydantic's whose functions look at the machine that reads them are refused."""
+        """Return the schema of any type; refuse Pydantic's types that look at the machine, such as existing files."""
         if schema["type"] in FUNCTIONS:
             function = schema["function"]["function"]
             if is_constraint(function):
                 inner = narrowed(schema["schema"], function)
                 if inner is not None:
                     return self.generate_inner(inner)
-                if not is_behind_validator(schema["schema"]):
+                if not follows_user_function(schema["schema"]):
                     return _refused(next(iter(function.keywords)))
             name = getattr(function, "__qualname__", "")
             if is_own(function):
-                if name in _LOOKS_AROUND:
+                if name in _LOOKS_AT_MACHINE:
                     return _refused("format")
-                if name == "EncodedStr.decode_str":  # around bytes, in some releases
+                if name == "EncodedStr.decode_str":  # wraps bytes in some releases
                     result = super().generate_inner(schema)
                     result.pop(_IS_BYTES, None)
                     return result
         return super().generate_inner(schema)
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
-        """One type after the other: of a union with a pattern, the union and then a string."""
+        """Return the schema of a chain of types, as for a union with a pattern: the union, then a string."""
         first, *others = schema["steps"]
         texts = [step["schema"] if step["type"] == "function-wrap" else step for step in others]
-        is_plain = not any(map(is_behind_validator, schema["steps"]))  # what one returns may be of another type
+        is_plain = not any(map(follows_user_function, schema["steps"]))  # a user's function may return another type
         if is_plain and all(text["type"] == "str" for text in texts):
             return {"allOf": [self.generate_inner(step) for step in (first, *texts)]}
         return super().chain_schema(schema)
@@ -268,25 +276,25 @@ class ExactJsonSchema(GenerateJsonSchema):
     # --- collections -------------------------------------------------------------------------------------------------
 
     def tuple_schema(self, schema: Any) -> JsonSchemaValue:
-        """Tuples; items after those that repeat are refused."""
+        """Return the schema of tuples; refuse items after the repeated ones."""
         index = schema.get("variadic_item_index")
         if index is not None and index + 1 != len(schema["items_schema"]):
             return {"type": "array", "items": _refused("prefixItems"), "minItems": 1}
         return super().tuple_schema(schema)
 
     def set_schema(self, schema: Any) -> JsonSchemaValue:
-        """Sets: repeated items become one, so only a minimum asks for unique ones."""
+        """Return the schema of sets. Equal items become one, so they must differ only if there is a minimum."""
         return self._set(schema, super().set_schema(schema))
 
     def frozenset_schema(self, schema: Any) -> JsonSchemaValue:
-        """Sets: repeated items become one, so only a minimum asks for unique ones."""
+        """Return the schema of frozen sets; see `set_schema`."""
         return self._set(schema, super().frozenset_schema(schema))
 
     def _set(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
         items = schema.get("items_schema", {"type": "any"})
         if result.get("minItems", 0) < 2:
             result.pop("uniqueItems", None)
-        elif not is_told_apart(items) or any(getattr(self._config, option, False) for option in _CHANGES_TEXT):
+        elif not keeps_values_distinct(items) or any(getattr(self._config, option, False) for option in _CHANGES_TEXT):
             return _refused("uniqueItems")
         if items["type"] == "any":
             result["items"] = {"type": ["string", "number", "boolean", "null"]}
@@ -295,7 +303,7 @@ class ExactJsonSchema(GenerateJsonSchema):
         return result
 
     def dict_schema(self, schema: Any) -> JsonSchemaValue:
-        """Maps: what their keys must be."""
+        """Return the schema of maps, with that of their keys."""
         return self._map(schema, super().dict_schema(schema))
 
     def _map(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
@@ -305,22 +313,22 @@ class ExactJsonSchema(GenerateJsonSchema):
         result["additionalProperties"] = values or True
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
         names = self._key_names(keys)
-        if result.get("minProperties", 0) > 1 and not self._are_keys_told_apart(schema.get("keys_schema")):
+        if result.get("minProperties", 0) > 1 and not self._keeps_keys_distinct(schema.get("keys_schema")):
             names = _refused("minProperties")
         if names is not None:
             result["propertyNames"] = names
         return result
 
-    def _are_keys_told_apart(self, keys: Any) -> bool:
-        """Whether names that differ are keys of a map that differ, as far as is known."""
+    def _keeps_keys_distinct(self, keys: Any) -> bool:
+        """Return whether different names are surely read as different keys of a map."""
         if keys is None or keys["type"] == "any":
             return True
         is_rewritten = any(getattr(self._config, option, False) for option in _CHANGES_TEXT)
-        return keys["type"] in ("str", "int", "literal", "enum") and is_told_apart(keys) and not is_rewritten
+        return keys["type"] in ("str", "int", "literal", "enum") and keeps_values_distinct(keys) and not is_rewritten
 
     @staticmethod
     def _key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:
-        """The schema of a map's keys, or None when it says nothing."""
+        """Return the schema of a map's keys, or None if it accepts every string."""
         kind = keys.get("type")
         if not keys or (kind == "string" and keys.keys() <= _KEY_KEYWORDS):
             return None
@@ -341,23 +349,23 @@ class ExactJsonSchema(GenerateJsonSchema):
     # --- models ------------------------------------------------------------------------------------------------------
 
     def model_schema(self, schema: Any) -> JsonSchemaValue:
-        """Models: closed unless they keep extra keys."""
+        """Return the schema of models, closed unless they keep extra keys."""
         return _closed(super().model_schema(schema), schema)
 
     def dataclass_schema(self, schema: Any) -> JsonSchemaValue:
-        """Dataclasses: closed unless they keep extra keys."""
+        """Return the schema of dataclasses, closed unless they keep extra keys."""
         return _closed(super().dataclass_schema(schema), schema)
 
     def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
-        """Typed dicts: closed unless they keep extra keys."""
+        """Return the schema of typed dicts, closed unless they keep extra keys."""
         return _closed(super().typed_dict_schema(schema), schema)
 
     def field_is_present(self, field: Any) -> bool:
-        """Fields that a constructor does not take are not read."""
+        """Return whether a field is read from JSON: not if the constructor does not take it."""
         return bool(super().field_is_present(field)) and field.get("init", True) is not False
 
     def tagged_union_schema(self, schema: Any) -> JsonSchemaValue:
-        """Tagged unions: the branch of a tag, with the tag there, also where the field has a default."""
+        """Return the schema of tagged unions: each branch requires its tag, even if the field has a default."""
         variants: list[tuple[JsonSchemaValue, list[Any]]] = []
         for tag, choice in schema["choices"].items():
             branch = self.generate_inner(choice)
@@ -369,7 +377,7 @@ class ExactJsonSchema(GenerateJsonSchema):
             else:
                 variants.append((branch, [value]))
         discriminator = schema["discriminator"]
-        if callable(discriminator):  # a function of the user's picks the branch; it is a validator of theirs
+        if callable(discriminator):  # a user's function picks the branch, as a validator
             return {"anyOf": [branch for branch, _ in variants]}
         names = [discriminator] if isinstance(discriminator, str) else single_names(discriminator)
         if not names:
@@ -379,18 +387,18 @@ class ExactJsonSchema(GenerateJsonSchema):
     def _tagged(self, branch: JsonSchemaValue, tags: list[Any], names: list[str]) -> JsonSchemaValue:
         try:
             known = self._resolved(branch).get("properties", {})
-        except RuntimeError:  # a model that is being made
+        except RuntimeError:  # a model whose schema is not complete yet
             known = {}
         name = next((name for name in names if name in known), names[-1])
         return {"allOf": [branch, {"required": [name], "properties": {name: {"enum": tags}}}]}
 
     def _resolved(self, schema: JsonSchemaValue) -> JsonSchemaValue:
-        """What a reference leads to; releases differ in the name of the method."""
+        """Return the schema that a reference names. Releases of Pydantic name the method differently."""
         method: Any = getattr(self, "resolve_ref_schema", None) or getattr(self, "resolve_schema_to_update", None)
         return dict(method(schema))
 
     def generate(self, schema: Any, mode: Any = "validation") -> JsonSchemaValue:
-        """The whole schema."""
+        """Return the whole schema of a core schema, with our formats."""
         result = super().generate(schema, mode)
         _tighten(result)
         return result
@@ -398,7 +406,7 @@ class ExactJsonSchema(GenerateJsonSchema):
 
 @cache
 def _reads_large_integers() -> bool:
-    """Whether this release of Pydantic reads integers beyond 64 bits as floats."""
+    """Return whether this release of Pydantic reads integers of more than 64 bits as floats."""
     try:
         pydantic.TypeAdapter(float).validate_json("1" + "0" * 20)
     except pydantic.ValidationError:
@@ -407,7 +415,7 @@ def _reads_large_integers() -> bool:
 
 
 def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
-    """The decimals of which Python computes the remainder: the quotient must have no more digits than its context."""
+    """Return bounds on decimals with a `multiple_of`: Python computes remainders only of short enough quotients."""
     if "multipleOf" not in bounds:
         return []
     most = bounds["multipleOf"] * 10**_QUOTIENT_DIGITS
@@ -415,8 +423,8 @@ def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
 
 
 def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
-    """Known integers are written as such, so that they are forced text; and some releases read no other form."""
-    if result.get("type") not in _TYPES_OF_VALUES:  # some releases say "numeric"
+    """Require digits for listed integers: then they are forced text, and some releases read no other form."""
+    if result.get("type") not in _TYPES_OF_VALUES:  # some releases write "numeric"
         result.pop("type", None)
     values = result.get("enum", [result.get("const")])
     floats = [value for value in values if isinstance(value, float)]
@@ -427,7 +435,7 @@ def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
 
 
 def _have_hosts(schemes: list[str]) -> bool:
-    """Whether URLs of these schemes have a host and may have a port, and nothing in their names stands for more."""
+    """Return whether URLs of these schemes have a host and may have a port, and their names have no odd characters."""
     return "file" not in schemes and all(re.fullmatch("[a-z][a-z0-9+.-]*", scheme) for scheme in schemes)
 
 
@@ -436,30 +444,30 @@ def _is_read(literal: Any) -> bool:
 
 
 def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
-    """Closes an object that does not keep extra keys; in an open one, other names of its fields are no extra keys."""
+    """Close an object that does not keep extra keys; in an open one, forbid other names of its fields as extra keys."""
     if result.get("type") != "object" or "properties" not in result:
         return result
     for name in deep_names(schema):
         result["properties"][name] = _refused("validation_alias")
     if result.setdefault("additionalProperties", False) is not False:
-        for name in other_names(schema):
+        for name in all_names(schema):
             result["properties"].setdefault(name, False)
     return result
 
 
 def _tighten(schema: Any) -> None:
-    """Puts our formats in the place of those that Pydantic enforces more strictly than the standard does."""
+    """Replace the formats that Pydantic enforces more strictly than the standard by our own."""
     stack = [schema]
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
             name = value.get("format")
             if isinstance(name, str) and value.get("type") == "string":
-                if name in ("base64", "base64url") and _IS_BYTES not in value:  # the bytes must be UTF-8
+                if name in ("base64", "base64url") and _IS_BYTES not in value:  # the decoded bytes must be UTF-8
                     name = f"x-{name}-ascii"
                 name = _TIGHTER_FORMATS.get(name, name)
                 if name.startswith("x-") and not name.startswith(UNSUPPORTED) and language(name) is None:
-                    name = f"{UNSUPPORTED} format"  # one of ours that no longer is
+                    name = f"{UNSUPPORTED} format"  # a format of ours that no longer exists
                 value["format"] = name
             stack.extend(child for child in value.values() if isinstance(child, (dict, list)))
         elif isinstance(value, list):

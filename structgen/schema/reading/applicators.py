@@ -1,16 +1,16 @@
-"""Keywords that combine subschemas which apply to the same value, and those that list values: what each accepts.
+"""Shapes of the keywords that combine subschemas of the same value ("applicators"), and of those that list values.
 
-Such are `$ref`, `allOf`, `not`, `if`, `unevaluatedProperties` and their like ("applicators" in the specification's
-words), `enum` and `const`. Each has a function that gives the shape of the values that satisfy it; those that it
-refuses are found by pushing the complement inward, to the subschemas. The counterpart for all other keywords is
-`keywords.py`.
+These are `$ref`, `allOf`, `not`, `if`, `unevaluatedProperties` and so on, `enum` and `const`. `accepted` returns the
+values that satisfy a keyword. `refused` returns those that do not, by pushing the complement inward to the subschemas:
+the complement of `{"anyOf": [A, B]}` is the intersection of the complements of A and B. `keywords.py` reads all other
+keywords.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from structgen.engine.regex.tree import choice
 from structgen.errors import LimitExceededError, SchemaError
@@ -33,12 +33,10 @@ from structgen.schema.algebra import (
 )
 from structgen.schema.reading.evaluation import Evaluated, Evaluation
 from structgen.schema.reading.keywords import base_shape, value_shape
+from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.number_keywords import written_in
 from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.scopes import Location, pointer
-
-if TYPE_CHECKING:
-    from structgen.schema.reading.space import Space
 
 __all__ = ["APPLICATORS", "accepted", "refused"]
 
@@ -46,70 +44,77 @@ _DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 
-def accepted(space: Space, key: str, schema: dict[str, Any], place: Location) -> Shape:
-    """The values that satisfy a keyword.
+def accepted(space: NodeSpace, key: str, schema: dict[str, Any], location: Location) -> Shape:
+    """Return the values that satisfy a keyword.
 
     Args:
-        space: has the subschemas.
-        key: one of `APPLICATORS`.
+        space: makes the nodes and shapes of subschemas.
+        key: the keyword, one of `APPLICATORS`.
         schema: the keywords of the schema that holds it.
-        place: where that schema is.
+        location: the location of that schema.
     """
-    return _ACCEPTED[key](space, key, schema, place)
+    return _ACCEPTED[key](space, key, schema, location)
 
 
-def refused(space: Space, key: str, schema: dict[str, Any], place: Location) -> Shape:
-    """The values that a keyword refuses; the arguments are those of `accepted`."""
+def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Location) -> Shape:
+    """Return the values that do not satisfy a keyword.
+
+    Args:
+        space: makes the nodes and shapes of subschemas.
+        key: the keyword, one of `APPLICATORS`.
+        schema: the keywords of the schema that holds it.
+        location: the location of that schema.
+    """
     if key in REFERENCES:
-        return space.union(complements(space.target(key, schema, place)))
+        return space.union(complements(space.target(key, schema, location)))
     if key == "not":
-        return space.shape(space.node(schema["not"], (place, "not")))
+        return space.shape(space.node(schema["not"], (location, "not")))
     if key == "allOf":
-        return space.union(no for node in _branches(space, schema, key, place) for no in complements(node))
+        return space.union(no for node in _branches(space, schema, key, location) for no in complements(node))
     if key == "anyOf":
-        return space.shape(_none_of(_branches(space, schema, key, place)))
+        return space.shape(_none_of(_branches(space, schema, key, location)))
     if key == "oneOf":
-        return space.union(_not_one_of(space, _branches(space, schema, key, place)))
+        return space.union(_not_one_of(space, _branches(space, schema, key, location)))
     if key in _UNEVALUATED:
-        return _unevaluated(space, key, schema, place, negated=True)
+        return _unevaluated(space, key, schema, location, negated=True)
     if key in _DEPENDENCIES:
-        return _dependencies(space, key, schema, place, negated=True)
+        return _dependencies(space, key, schema, location, negated=True)
     if key == "if":
-        condition, then, otherwise = _conditional(space, schema, place)
+        condition, then, otherwise = _conditional(space, schema, location)
         return space.union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
-    return space.all_but(lambda: accepted(space, key, schema, place))
+    return space.all_but(lambda: accepted(space, key, schema, location))
 
 
-def _branches(space: Space, schema: dict[str, Any], keyword: str, place: Location) -> list[Node]:
+def _branches(space: NodeSpace, schema: dict[str, Any], keyword: str, location: Location) -> list[Node]:
     branches = schema[keyword]
     if not isinstance(branches, list) or not branches:
-        raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(place), keyword=keyword)
-    inside = (place, keyword)
+        raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(location), keyword=keyword)
+    inside = (location, keyword)
     return [space.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
 
 
-def _referred(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
-    return space.shape(space.target(keyword, schema, place))
+def _referred(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    return space.shape(space.target(keyword, schema, location))
 
 
-def _all_of(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
+def _all_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
     result = ANY
-    for node in _branches(space, schema, keyword, place):
+    for node in _branches(space, schema, keyword, location):
         result = meet(result, node)
     return space.shape(result)
 
 
-def _any_of(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
-    return space.union(_branches(space, schema, keyword, place))
+def _any_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    return space.union(_branches(space, schema, keyword, location))
 
 
-def _one_of(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
-    nodes = _branches(space, schema, keyword, place)
-    return space.union(_exclusive(space, nodes, place))
+def _one_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    nodes = _branches(space, schema, keyword, location)
+    return space.union(_exclusive(space, nodes, location))
 
 
-def _exclusive(space: Space, nodes: list[Node], place: Location) -> list[Node]:
-    """Nodes for "this and none of the others"; branches that have nothing in common need no complement."""
+def _exclusive(space: NodeSpace, nodes: list[Node], location: Location) -> list[Node]:
+    """Return nodes for "this branch and none of the others". Disjoint branches need no complement."""
     out: list[Node] = []
     apart: set[tuple[int, int]] = set()
     for i, node in enumerate(nodes):
@@ -128,34 +133,34 @@ def _exclusive(space: Space, nodes: list[Node], place: Location) -> list[Node]:
     return out
 
 
-def _not(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
-    return space.union(complements(space.node(schema[keyword], (place, keyword))))
+def _not(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    return space.union(complements(space.node(schema[keyword], (location, keyword))))
 
 
-def _conditional(space: Space, schema: dict[str, Any], place: Location) -> tuple[Node, Node, Node]:
-    """`if`, `then` and `else`."""
-    condition = space.node(schema["if"], (place, "if"))
-    then = space.node(schema.get("then", True), (place, "then"))
-    return condition, then, space.node(schema.get("else", True), (place, "else"))
+def _conditional(space: NodeSpace, schema: dict[str, Any], location: Location) -> tuple[Node, Node, Node]:
+    """Return the nodes of `if`, `then` and `else`."""
+    condition = space.node(schema["if"], (location, "if"))
+    then = space.node(schema.get("then", True), (location, "then"))
+    return condition, then, space.node(schema.get("else", True), (location, "else"))
 
 
-def _if(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
-    condition, then, otherwise = _conditional(space, schema, place)
+def _if(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    condition, then, otherwise = _conditional(space, schema, location)
     if then == ANY and otherwise == ANY:
         return EVERYTHING
     return space.union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
 
 
 def _none_of(nodes: list[Node]) -> Node:
-    """The values that are in none of some nodes."""
+    """Return the values that are in none of some nodes."""
     result = ANY
     for node in nodes:
         result = meet(result, complement(node))
     return result
 
 
-def _not_one_of(space: Space, nodes: list[Node]) -> list[Node]:
-    """Nodes for "none, or two of them"."""
+def _not_one_of(space: NodeSpace, nodes: list[Node]) -> list[Node]:
+    """Return nodes for "none of the branches, or two of them"."""
     out = [_none_of(nodes)]
     for i, node in enumerate(nodes):
         space.deadline.check()
@@ -165,19 +170,19 @@ def _not_one_of(space: Space, nodes: list[Node]) -> list[Node]:
     return out
 
 
-def _enum(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
+def _enum(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
     values = schema[keyword]
     if not isinstance(values, list):
-        raise SchemaError("enum must be a list", pointer=pointer(place), keyword=keyword)
-    return value_shape(values, place, keyword, space.node, written_in(schema))
+        raise SchemaError("enum must be a list", pointer=pointer(location), keyword=keyword)
+    return value_shape(values, location, keyword, space.node, written_in(schema))
 
 
-def _const(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
-    return value_shape([schema[keyword]], place, keyword, space.node, written_in(schema))
+def _const(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    return value_shape([schema[keyword]], location, keyword, space.node, written_in(schema))
 
 
-def _property_names(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Shape:
-    strings = space.shape(space.node(schema[keyword], (place, keyword))).strings
+def _property_names(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    strings = space.shape(space.node(schema[keyword], (location, keyword))).strings
     if strings == ALL_STRINGS:
         return EVERYTHING
     keys = _single(strings)
@@ -185,12 +190,14 @@ def _property_names(space: Space, keyword: str, schema: dict[str, Any], place: L
     return EVERYTHING if objects is None else _objects(objects)
 
 
-def _dependent(space: Space, keyword: str, schema: dict[str, Any], place: Location) -> Iterable[tuple[str, Node]]:
-    """The keys that ask for something when they are there, and for what."""
+def _dependent(
+    space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location
+) -> Iterable[tuple[str, Node]]:
+    """Yield the keys that require something of the object if they are present, with the node of such objects."""
     rules = schema[keyword]
     if not isinstance(rules, dict):
-        raise SchemaError(f"{keyword} must be an object", pointer=pointer(place), keyword=keyword)
-    inside = (place, keyword)
+        raise SchemaError(f"{keyword} must be an object", pointer=pointer(location), keyword=keyword)
+    inside = (location, keyword)
     for key, rule in rules.items():
         node = space.node({"required": rule} if isinstance(rule, list) else rule, (inside, key))
         if node != ANY:
@@ -198,11 +205,11 @@ def _dependent(space: Space, keyword: str, schema: dict[str, Any], place: Locati
 
 
 def _dependencies(
-    space: Space, keyword: str, schema: dict[str, Any], place: Location, *, negated: bool = False
+    space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location, *, negated: bool = False
 ) -> Shape:
-    """The values in which each key that is there has what it asks for, or one has not."""
+    """Return the values that meet what each present key requires; with `negated`, those that do not."""
     result = NOTHING if negated else EVERYTHING
-    for key, node in _dependent(space, keyword, schema, place):
+    for key, node in _dependent(space, keyword, schema, location):
         there = ObjectSet({key: ANY}, required=(key,))
         if negated:
             broken = space.both(Shape(objects=(there,)), space.shape(complement(node)))
@@ -214,13 +221,14 @@ def _dependencies(
 
 
 def _unevaluated(
-    space: Space, keyword: str, schema: dict[str, Any], place: Location, *, negated: bool = False
+    space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location, *, negated: bool = False
 ) -> Shape:
-    """By the cases of what is evaluated: the values in which the rest is as it must be, or is not.
+    """Return the values whose unevaluated members are allowed; with `negated`, those that have another one.
 
-    The negation is meant for the values that satisfy the keywords beside it: the others are refused anyway.
+    Each case of `Evaluation` is a set of values with the same evaluated members. The negation only has to be right for
+    values that satisfy the keywords beside this one, because the others are refused anyway.
     """
-    allowed = space.node(schema[keyword], (place, keyword))
+    allowed = space.node(schema[keyword], (location, keyword))
     if allowed == ANY:
         return NOTHING if negated else EVERYTHING
     if keyword == "unevaluatedProperties":
@@ -228,20 +236,20 @@ def _unevaluated(
     else:
         evaluation = Evaluation(space, "items", contains=space.dialect.name != "2019-09")
     found: list[Shape] = []
-    for node, evaluated in evaluation.cases(schema, place, own=True):
+    for node, evaluated in evaluation.cases(schema, location, own=True):
         if evaluated.everything:
             rest = EVERYTHING
         elif keyword == "unevaluatedItems":
             items = ArraySet((ANY,) * evaluated.prefix, any_of([allowed, *sorted(evaluated.within)])).reduced()
             rest = replace(EVERYTHING, arrays=(items,) if items is not None else ())
         else:
-            rest = _only_evaluated(space, evaluated, allowed, place)
+            rest = _only_evaluated(space, evaluated, allowed, location)
         found.append(space.both(space.shape(node), space.complement(rest) if negated else rest))
     return space.spend(NOTHING.unite(*found))
 
 
-def _only_evaluated(space: Space, evaluated: Evaluated, allowed: Node, place: Location) -> Shape:
-    """Objects whose other properties are in a node; and every value that is no object."""
+def _only_evaluated(space: NodeSpace, evaluated: Evaluated, allowed: Node, location: Location) -> Shape:
+    """Return objects with only evaluated properties, or others in a node; and every value that is not an object."""
     names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
     schema = {
         "properties": dict.fromkeys(names, True),
@@ -249,16 +257,16 @@ def _only_evaluated(space: Space, evaluated: Evaluated, allowed: Node, place: Lo
         "additionalProperties": None,
     }
     nodes = lambda child, where: allowed if child is None else ANY  # noqa: E731
-    return base_shape(schema, place, nodes, space.options, space.limits, space.deadline)
+    return base_shape(schema, location, nodes, space.options, space.limits, space.deadline)
 
 
 def _objects(part: ObjectSet) -> Shape:
-    """Every value that is no object, and these objects."""
+    """Return the shape of some objects and every value that is not an object."""
     return Shape(True, 3, EVERYTHING.numbers, EVERYTHING.strings, EVERYTHING.arrays, (part,))
 
 
 def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
-    """A union of string sets as one, or None when it is empty."""
+    """Return a union of string sets as one set, or None if it is empty."""
     if len(strings) < 2:
         return strings[0] if strings else None
     if all(part.texts is not None for part in strings):
@@ -268,7 +276,7 @@ def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
     return StringSet(within=(Language(repr(strings), regex, None if widest == regex else widest),))
 
 
-_ACCEPTED: dict[str, Callable[[Space, str, dict[str, Any], Location], Shape]] = {
+_ACCEPTED: dict[str, Callable[[NodeSpace, str, dict[str, Any], Location], Shape]] = {
     **dict.fromkeys(REFERENCES, _referred),
     "allOf": _all_of,
     "anyOf": _any_of,
@@ -283,4 +291,4 @@ _ACCEPTED: dict[str, Callable[[Space, str, dict[str, Any], Location], Shape]] = 
 }
 
 APPLICATORS = frozenset(_ACCEPTED)
-"""Keywords that combine subschemas, or say which values there are."""
+"""Keywords that combine subschemas or list values."""

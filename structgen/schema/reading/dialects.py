@@ -1,4 +1,4 @@
-"""The drafts of JSON Schema: which keywords each knows. What a draft does not know is an annotation in it."""
+"""The drafts of JSON Schema, as the sets of keywords that each knows. All other keywords are annotations in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from structgen.errors import SchemaError, UnsupportedSchemaError
 __all__ = ["UNDECLARED", "Dialect", "Lookup", "dialect_of", "dialect_within", "is_of_draft4", "says"]
 
 Lookup = Callable[[str], Any]
-"""From a URI without fragment to the schema that it names; None where there is none."""
+"""Returns the schema that a URI without fragment names, or None."""
 
 _DRAFT4 = frozenset(
     {
@@ -66,15 +66,15 @@ def _of_vocabularies(draft: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One draft, or what a metaschema makes of it.
+    """One draft, or the selection of its vocabularies that a metaschema makes.
 
     Attributes:
-        name: "draft4", "draft6", "draft7", "2019-09", "2020-12"; "" when the schema does not say.
-        keywords: those that assert something.
-        id_keyword: what names a schema.
-        ref_overrides: a `$ref` makes its siblings void.
+        name: "draft4", "draft6", "draft7", "2019-09", "2020-12"; "" for schemas without `$schema`.
+        keywords: the keywords that assert something.
+        id_keyword: the keyword that gives a schema a URI.
+        ref_overrides: the keywords beside a `$ref` are ignored.
         has_item_lists: `items` may be a list.
-        asserts_formats: `format` asserts even where the caller wants it to annotate.
+        asserts_formats: `format` asserts, even if the caller's options say that it annotates.
     """
 
     name: str
@@ -89,7 +89,7 @@ _OF_DRAFT4 = Dialect("draft4", _DRAFT4, "id", True)
 _2020 = Dialect("2020-12", _of_vocabularies("2020-12"), has_item_lists=False)
 _2019 = Dialect("2019-09", _of_vocabularies("2019-09"))
 UNDECLARED = Dialect("", _2019.keywords | _2020.keywords | _DRAFT7)
-"""A schema without `$schema`: the newest draft, and the forms of older ones where they can mean one thing only."""
+"""The dialect of schemas without `$schema`: the newest draft, and forms of older drafts where they are unambiguous."""
 
 _DIALECTS = {
     "http://json-schema.org/draft-04/schema": _OF_DRAFT4,
@@ -98,21 +98,21 @@ _DIALECTS = {
     "https://json-schema.org/draft/2019-09/schema": _2019,
     "https://json-schema.org/draft/2020-12/schema": _2020,
 }
-_CHAIN = 8
+_MAX_METASCHEMAS = 8  # followed from one `$schema` to the next
 
 
 def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", draft: str | None = None) -> Dialect:
-    """The draft that a schema says it is written in, or what the metaschema that it names makes of one.
+    """Return the dialect that a schema's `$schema` names: a draft, or a metaschema based on one.
 
     Args:
         schema: the schema.
-        lookup: finds metaschemas.
-        pointer: where the schema is.
-        draft: the name of its draft, if it does not say, or says one that is not known.
+        lookup: returns metaschemas by URI.
+        pointer: the schema's location, for errors.
+        draft: the name of its draft, used if it has no `$schema`, or an unknown one.
 
     Raises:
-        SchemaError: a draft that is not known.
-        UnsupportedSchemaError: its metaschema asks for a vocabulary that is not known.
+        SchemaError: the `$schema` is unknown.
+        UnsupportedSchemaError: the metaschema requires an unknown vocabulary.
     """
     named_draft = next((known for known in _DIALECTS.values() if known.name == draft), None)
     if not isinstance(schema, dict) or "$schema" not in schema:
@@ -125,28 +125,34 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
         return known
     metaschemas: list[dict[str, Any]] = []
     named = uri
-    while known is None and lookup is not None and len(metaschemas) < _CHAIN:
+    while known is None and lookup is not None and len(metaschemas) < _MAX_METASCHEMAS:
         metaschema = lookup(named.partition("#")[0])
         if not isinstance(metaschema, dict) or not isinstance(metaschema.get("$schema"), str):
             break
         metaschemas.append(metaschema)
         named = metaschema["$schema"]
-        # One that describes itself says by its vocabularies what it is.
+        # A metaschema that is its own `$schema` tells its draft by its vocabularies.
         known = UNDECLARED if named == uri and "$vocabulary" in metaschema else _known(named)
     if known is None and named_draft is not None:
         return named_draft
     if known is None:
-        hint = f"draft='draft7' or the like reads it as one; known are {', '.join(_DIALECTS)}, and those in a registry"
+        hint = f"pass a draft, such as draft='draft7'; known are {', '.join(_DIALECTS)}, and those in a registry"
         raise SchemaError(f"unknown $schema {uri!r}", pointer=pointer, keyword="$schema", hint=hint)
     vocabularies = metaschemas[0].get("$vocabulary")
     return known if vocabularies is None else _narrowed(known, vocabularies, pointer)
 
 
 def dialect_within(schema: dict[str, Any], outer: Dialect, lookup: Lookup | None, *, pointer: str = "") -> Dialect:
-    """The dialect of a subschema, given that of the schema around it.
+    """Return the dialect of a subschema, given that of the schema around it.
 
-    A `$schema` in a subschema counts where the subschema has a URI of its own, or names a draft that is known (the
-    standard forbids it there, and `jsonschema` heeds it).
+    A subschema's `$schema` counts if the subschema has a URI of its own, or if the draft is known. (The standard
+    forbids the second case; `jsonschema` follows it.)
+
+    Args:
+        schema: the subschema.
+        outer: the dialect around it.
+        lookup: returns metaschemas by URI.
+        pointer: the subschema's location, for errors.
     """
     uri = schema.get("$schema")
     if not isinstance(uri, str) or (outer.ref_overrides and "$ref" in schema):
@@ -156,17 +162,17 @@ def dialect_within(schema: dict[str, Any], outer: Dialect, lookup: Lookup | None
         return dialect_of(schema, lookup, pointer=pointer)
     if known is None or known.ref_overrides == outer.ref_overrides or "$ref" not in schema:
         return known or outer
-    message = "whether $ref overrides what is beside it depends on the draft, which changes here"
+    message = "the draft changes here, and it decides whether $ref overrides the keywords beside it"
     raise UnsupportedSchemaError(message, pointer=pointer, keyword="$ref")
 
 
 def says(uri: Any, dialect: Dialect) -> bool:
-    """Whether a `$schema` surely names a draft: at first sight, as it is mostly that of the schema around it."""
+    """Return whether a `$schema` names a dialect by one of its usual spellings; False may be wrong."""
     return isinstance(uri, str) and _DIALECTS.get(uri.rstrip("#")) is dialect
 
 
 def is_of_draft4(schema: dict[str, Any], dialect: Dialect) -> bool:
-    """Whether a subschema has to be read as draft 4 has it: it is of draft 4, or it says nothing and uses its forms."""
+    """Return whether a subschema is read by draft 4: it names draft 4, or it names no draft and uses its forms."""
     if dialect.name:
         return dialect is _OF_DRAFT4
     return isinstance(schema.get("exclusiveMinimum"), bool) or isinstance(schema.get("exclusiveMaximum"), bool)
@@ -179,13 +185,13 @@ def _known(uri: str) -> Dialect | None:
 
 
 def _narrowed(dialect: Dialect, vocabularies: Any, pointer: str) -> Dialect:
-    """A dialect with the keywords of these vocabularies only."""
+    """Return a dialect with only the keywords of some vocabularies."""
     if not isinstance(vocabularies, dict):
         raise SchemaError("the metaschema's $vocabulary must be an object", pointer=pointer, keyword="$schema")
     keywords: set[str] = set()
     for uri, is_required in vocabularies.items():
         if uri not in _VOCABULARIES and is_required is not False:
-            raise UnsupportedSchemaError(f"the vocabulary {uri!r} is not known", pointer=pointer, keyword="$schema")
+            raise UnsupportedSchemaError(f"unknown vocabulary {uri!r}", pointer=pointer, keyword="$schema")
         keywords |= _VOCABULARIES.get(uri, frozenset())
     if dialect is UNDECLARED:
         dialect = _2019 if any("/2019-09/" in uri for uri in vocabularies) else _2020

@@ -1,6 +1,6 @@
-"""Which sets of arrays and objects have a member, and how many different ones, given that of their children.
+"""Tests whether sets of arrays and objects have members, and how many, given the same for their children.
 
-All that is said here errs on one side: a set that is said to be empty is.
+All answers err on one side: a set reported as empty is empty; a set reported as not empty may be empty.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from structgen.schema.json_text.values import Value
 
 __all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "holds", "object_holds", "witnesses"]
 
-_EXPLICIT = 64
-_DEPTH = 16
-_MAX_ASKED = 8
-_MAX_NAMES = 256
-_STEPS = 5_000
+_MAX_LISTED = 64  # values of a node, or items of an array, that are counted or listed one by one
+_MAX_DEPTH = 16  # levels of values that are counted
+_MAX_ASKED = 8  # parts of `ObjectSet.somewhere` whose combinations are searched
+_MAX_NAMES = 256  # single keys of `ObjectSet.somewhere`
+_MAX_STEPS = 5_000  # combinations of items that are tried
 
 _Part = NumberSet | StringSet | ArraySet | ObjectSet
 
 
 class Sizes:
-    """How many values nodes have: upper bounds.
+    """Upper bounds on the number of values of nodes, and the values themselves where they are few.
 
     Args:
-        shape_of: the shape of a node; None where it cannot be told yet.
+        shape_of: returns the shape of a node; None if it is not known yet.
     """
 
     def __init__(self, shape_of: Callable[[Node], Shape | None]) -> None:
@@ -36,14 +36,14 @@ class Sizes:
         self._counts: dict[Node, int | None] = {}
         self._values: dict[Node, frozenset[Value] | None] = {}
 
-    def count(self, node: Node, depth: int = _DEPTH) -> int | None:
-        """A number that is not below that of the values of a node; None where no such number is known."""
+    def count(self, node: Node, depth: int = _MAX_DEPTH) -> int | None:
+        """Return an upper bound on the number of values of a node; None where none is known."""
         if node in self._counts:
             return self._counts[node]
         shape = self._shape_of(node) if depth else None
         if shape is None:
             return None
-        self._counts[node] = None  # for a value that holds values of its own node
+        self._counts[node] = None  # for recursive values, which hold values of this node
         total = shape.null + shape.booleans.bit_count()
         parts: tuple[_Part, ...] = (*shape.numbers, *shape.strings, *shape.arrays, *shape.objects)
         for part in parts:
@@ -58,10 +58,10 @@ class Sizes:
         if isinstance(part, NumberSet):
             return part.size()
         if isinstance(part, StringSet):
-            found = part.count(_EXPLICIT + 1)
-            return found if found <= _EXPLICIT or part.texts is not None else None
+            found = part.count(_MAX_LISTED + 1)
+            return found if found <= _MAX_LISTED or part.texts is not None else None
         if isinstance(part, ArraySet):
-            if part.high is None or part.high > _EXPLICIT:
+            if part.high is None or part.high > _MAX_LISTED:
                 return None
             items = [self.count(part.at(i), depth - 1) for i in range(part.high)]
             known = [item for item in items if item is not None]
@@ -79,11 +79,11 @@ class Sizes:
         return total
 
     def values(self, node: Node) -> frozenset[Value] | None:
-        """The values of a node, and perhaps more; None where they are not known, or many."""
+        """Return the values of a node, and perhaps more; None where they are unknown or many."""
         if node not in self._values:
             size = self.count(node)
-            self._values[node] = None  # for what is asked while it is made
-            if size is not None and size <= _EXPLICIT:
+            self._values[node] = None  # for questions about the node while it is listed
+            if size is not None and size <= _MAX_LISTED:
                 shape = self._shape_of(node)
                 self._values[node] = None if shape is None else self._listed(shape)
         return self._values[node]
@@ -95,7 +95,7 @@ class Sizes:
         for numbers in shape.numbers:
             found.update(("number", value) for value in numbers.listed())
         for strings in shape.strings:
-            found.update(("string", text) for text in strings.listed(_EXPLICIT) or ())
+            found.update(("string", text) for text in strings.listed(_MAX_LISTED) or ())
         for array in shape.arrays:
             items = [self.values(array.at(i)) for i in range(array.high or 0)]
             known = [item for item in items if item is not None]
@@ -115,7 +115,7 @@ class Sizes:
 
 
 def children(shape: Shape) -> list[Node]:
-    """The nodes of the children that a shape's values may have."""
+    """Return the nodes of the items and properties that a shape's values may have."""
     found: list[Node] = []
     for array in shape.arrays:
         if array.contains:
@@ -139,13 +139,13 @@ def children(shape: Shape) -> list[Node]:
 
 
 def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
-    """What the values that `asked` wants somewhere in an object may be in."""
+    """Return the nodes of the values that satisfy one part of `ObjectSet.somewhere`."""
     named, others = part.witnesses(*asked)
     return [*named.values(), *(node for _, node in others)]
 
 
 def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]) -> bool:
-    """Whether a shape has a value, given the nodes that are known to have one."""
+    """Return whether a shape has a value, given the nodes that are known to have one."""
     if shape.null or shape.booleans or shape.numbers or shape.strings:
         return True
     return any(array_holds(part, productive, sizes) for part in shape.arrays) or any(
@@ -154,7 +154,7 @@ def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]
 
 
 def array_holds(part: ArraySet, productive: Collection[Node], sizes: Callable[[], Sizes] | None = None) -> bool:
-    """Whether a set of arrays has a member, given the nodes that are known to have one."""
+    """Return whether a set of arrays has a member, given the nodes that are known to have a value."""
     if not all(part.at(i) in productive for i in range(min(part.low, len(part.prefix) + 1))):
         return False
     if part.repeats:
@@ -165,26 +165,26 @@ def array_holds(part: ArraySet, productive: Collection[Node], sizes: Callable[[]
 
 
 def can_repeat(part: ArraySet, usable: Callable[[Node], bool]) -> bool:
-    """Whether a set of arrays has a member two items of which are equal."""
+    """Return whether a set of arrays has a member with two equal items."""
     return any(usable(node) and can_be_met(having, usable) for node, having in part.repetitions())
 
 
 def can_differ(
     part: ArraySet, usable: Callable[[Node], bool], sizes: Sizes, used: frozenset[Value] = frozenset()
 ) -> bool:
-    """Whether a set of arrays has a member whose items all differ, from each other and from those used before.
+    """Return whether a set of arrays has a member whose items differ from each other and from used values.
 
-    Items of a prefix that have few values are tried, value by value; after it all items are alike, and it is a question
-    of how many values there are.
+    In the prefix, items with few values are tried value by value. After it all indices are alike, so the number of
+    values decides.
 
     Args:
-        part: the set.
-        usable: whether a node has a value.
-        sizes: how many values nodes have, and which, where they are few.
-        used: values.
+        part: the set of arrays.
+        usable: returns whether a node has a value.
+        sizes: the numbers of values of nodes.
+        used: values that no item may have.
     """
     waiting = [(part, used)]
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         if not waiting:
             return False
         left, seen = waiting.pop()
@@ -209,7 +209,7 @@ def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
 
 
 def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
-    """Whether a set of objects has a member, given the nodes that are known to have one."""
+    """Return whether a set of objects has a member, given the nodes that are known to have a value."""
     for key in part.required:
         if part.at(key) not in productive:
             return False
@@ -232,7 +232,7 @@ def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
 
 
 def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
-    """How many keys it takes to have what `somewhere` asks and what is required; None where it cannot be had."""
+    """Return the least number of keys that satisfy `somewhere` and `required`; None if no number does."""
     if len(part.somewhere) > _MAX_ASKED:
         possible = all(any(node in productive for node in witnesses(part, asked)) for asked in part.somewhere)
         return len(part.required) if possible else None
@@ -241,7 +241,7 @@ def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
     asked = [key for keys, _ in part.somewhere for key in keys.texts or ()]
     if len(asked) > _MAX_NAMES:
         asked = []
-    named = tuple(dict.fromkeys((*part.required, *part.properties, *asked)))  # each can be there once
+    named = tuple(dict.fromkeys((*part.required, *part.properties, *asked)))  # an object has each at most once
     for key in named:
         useful = {given for given, node in part.cases(key) if node in productive}
         with_key: dict[frozenset[int], int] = {} if key in part.required else dict(fewest)

@@ -1,26 +1,27 @@
-"""Which properties and items of a value the keywords beside `unevaluatedProperties` and `unevaluatedItems` evaluate.
+"""Evaluated properties and items: those that `unevaluatedProperties` and `unevaluatedItems` do not apply to.
 
-That depends on which subschemas the value satisfies. So the values are sorted into cases, each of which has one answer:
-for `anyOf`, every set of branches that may match; for `if`, one side and the other. Branches that evaluate nothing make
-no cases, and cases of the same answer are one.
+They depend on which subschemas a value satisfies. So the values are sorted into cases, each with one answer: for
+`anyOf`, a case for every set of branches that may match; for `if`, one for each side. Branches that evaluate nothing
+make no cases, and cases with the same answer are merged.
+
+    {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"properties": {"b": {"type": "null"}}}]}
+
+has two cases: values that satisfy the second branch, with `a` and `b` evaluated, and the others, with `a` evaluated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from structgen.errors import LimitExceededError
-from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, meet
+from structgen.schema.reading.nodes import NodeSpace
+from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.scopes import Location
 
-__all__ = ["REFERENCES", "Case", "Evaluated", "Evaluation", "Kind"]
-
-REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-"""Keywords that apply another schema to the same value."""
+__all__ = ["Case", "Evaluated", "Evaluation", "Kind"]
 
 Kind = Literal["properties", "items"]
 
@@ -29,13 +30,14 @@ _MAX_CASES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What is evaluated of a value.
+    """The evaluated properties, or items, of a value.
 
     Attributes:
-        everything: all of its properties, or items.
-        names, patterns: properties of these names, and those that match.
-        prefix: how many of the first items.
-        within: items that are in one of these nodes.
+        everything: all properties or items are evaluated.
+        names: names of evaluated properties.
+        patterns: patterns of names of evaluated properties.
+        prefix: the number of first items that are evaluated.
+        within: nodes; items in one of them are evaluated.
     """
 
     everything: bool = False
@@ -45,7 +47,7 @@ class Evaluated:
     within: frozenset[Node] = frozenset()
 
     def and_also(self, other: Evaluated) -> Evaluated:
-        """What either of two evaluates."""
+        """Return what one or the other evaluates."""
         if self.everything or other.everything:
             return _EVERYTHING
         if other == _NOTHING:
@@ -63,101 +65,83 @@ _NOTHING = Evaluated()
 _EVERYTHING = Evaluated(True)
 
 Case = tuple[Node, Evaluated]
-"""Values, and what is evaluated of them if they satisfy the schema."""
+"""A set of values, and what is evaluated of those that satisfy the schema."""
 
 _NO_CASES: list[Case] = [(ANY, _NOTHING)]
-
-
-class Schemas(Protocol):
-    """What is asked of the space of subschemas."""
-
-    limits: Limits
-
-    def node(self, schema: Any, place: Location) -> Node:
-        """The node of a subschema."""
-
-    def target(self, keyword: str, schema: dict[str, Any], place: Location) -> Node:
-        """The node to which a reference leads."""
-
-    def inside(self, atom: int) -> AbstractContextManager[tuple[dict[str, Any], Location]]:
-        """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
-
-    def may_hold(self, node: Node) -> bool:
-        """Whether a node may have a value: False is certain."""
 
 
 class Evaluation:
     """The cases of one keyword.
 
     Args:
-        space: the subschemas.
-        kind: what is evaluated.
-        contains: whether `contains` evaluates the items that it holds, as since draft 2020-12.
+        space: makes the nodes of subschemas.
+        kind: what is evaluated, "properties" or "items".
+        contains: `contains` evaluates the items that satisfy it, as in draft 2020-12 and later.
     """
 
-    def __init__(self, space: Schemas, kind: Kind, *, contains: bool) -> None:
+    def __init__(self, space: NodeSpace, kind: Kind, *, contains: bool) -> None:
         self._space = space
         self._kind = kind
         self._contains = contains
         self._depth = 0
         self._with_key: dict[str, Node] = {}
 
-    def cases(self, known: dict[str, Any], place: Location, *, own: bool = False) -> list[Case]:
-        """Cases of the values of a schema, which are disjoint among its values.
+    def cases(self, known: dict[str, Any], location: Location, *, own: bool = False) -> list[Case]:
+        """Split the values of a schema into cases. They are disjoint for the values that satisfy it.
 
         Args:
             known: the keywords of the schema.
-            place: where it is.
-            own: the schema is the one that holds the keyword at issue, which does not count.
+            location: the schema's location.
+            own: the schema holds the `unevaluated…` keyword that is being read, which does not count itself.
         """
-        found: list[Case] = [(ANY, self._own(known, place, own))]
+        found: list[Case] = [(ANY, self._own(known, location, own))]
         for key in known:
             if key in REFERENCES:
-                found = self._both(found, self._of(self._space.target(key, known, place)))
+                found = self._both(found, self._of(self._space.target(key, known, location)))
             elif key == "allOf":
-                for node in self._branches(known, key, place):
+                for node in self._branches(known, key, location):
                     found = self._both(found, self._of(node))
             elif key == "anyOf":
-                for node in self._branches(known, key, place):
+                for node in self._branches(known, key, location):
                     found = self._both(found, self._optional(node, self._of(node)))
             elif key == "oneOf":
-                found = self._both(found, self._one_of(self._branches(known, key, place)))
+                found = self._both(found, self._one_of(self._branches(known, key, location)))
             elif key == "if":
-                found = self._both(found, self._conditional(known, place))
+                found = self._both(found, self._conditional(known, location))
             elif key in ("dependencies", "dependentSchemas"):
                 for name, rule in known[key].items():
                     if not isinstance(rule, list):
-                        node = self._space.node(rule, ((place, key), name))
-                        found = self._both(found, self._optional(self._has(name, place), self._of(node)))
+                        node = self._space.node(rule, ((location, key), name))
+                        found = self._both(found, self._optional(self._has(name, location), self._of(node)))
         return found
 
     def _of(self, node: Node) -> list[Case]:
-        """The cases of a node, of values that satisfy it."""
+        """Split the values that satisfy a node into cases."""
         found = _NO_CASES
         if self._depth > self._space.limits.schema_depth:
             raise LimitExceededError("schema_depth", self._space.limits.schema_depth)
         self._depth += 1
         for atom in node:
             if isinstance(atom, int) and atom > 1:
-                with self._space.inside(atom) as (known, place):
-                    found = self._both(found, self.cases(known, place))
+                with self._space.inside(atom) as (known, location):
+                    found = self._both(found, self.cases(known, location))
         self._depth -= 1
         return found
 
-    def _branches(self, known: dict[str, Any], key: str, place: Location) -> list[Node]:
-        return [self._space.node(branch, ((place, key), str(i))) for i, branch in enumerate(known[key])]
+    def _branches(self, known: dict[str, Any], key: str, location: Location) -> list[Node]:
+        return [self._space.node(branch, ((location, key), str(i))) for i, branch in enumerate(known[key])]
 
-    def _has(self, name: str, place: Location) -> Node:
-        """The values that have a property, if they are objects."""
+    def _has(self, name: str, location: Location) -> Node:
+        """Return the node of objects that have a property."""
         node = self._with_key.get(name)
         if node is None:
             schema = {"type": "object", "required": [name]}
-            node = self._with_key[name] = self._space.node(schema, place)
+            node = self._with_key[name] = self._space.node(schema, location)
         return node
 
     @staticmethod
     def _optional(node: Node, cases: list[Case]) -> list[Case]:
-        """Cases that hold for the values of a node; nothing is evaluated of the others."""
+        """Return cases for the values of a node, and one for all others, of which nothing is evaluated."""
         if all(evaluated == _NOTHING for _, evaluated in cases):
             return _NO_CASES
         return [*((meet(node, mine), evaluated) for mine, evaluated in cases), (complement(node), _NOTHING)]
@@ -166,10 +150,10 @@ class Evaluation:
         found = [(meet(node, mine), evaluated) for node in nodes for mine, evaluated in self._of(node)]
         return self._grouped(found) if any(evaluated != _NOTHING for _, evaluated in found) else _NO_CASES
 
-    def _conditional(self, known: dict[str, Any], place: Location) -> list[Case]:
-        condition = self._space.node(known["if"], (place, "if"))
-        then = self._of(self._space.node(known.get("then", True), (place, "then")))
-        otherwise = self._of(self._space.node(known.get("else", True), (place, "else")))
+    def _conditional(self, known: dict[str, Any], location: Location) -> list[Case]:
+        condition = self._space.node(known["if"], (location, "if"))
+        then = self._of(self._space.node(known.get("then", True), (location, "then")))
+        otherwise = self._of(self._space.node(known.get("else", True), (location, "else")))
         matching = self._both(self._of(condition), then)
         if all(evaluated == _NOTHING for _, evaluated in (*matching, *otherwise)):
             return _NO_CASES
@@ -178,7 +162,7 @@ class Evaluation:
         return self._grouped([*found, *((meet(no, mine), evaluated) for mine, evaluated in otherwise)])
 
     def _both(self, left: list[Case], right: list[Case]) -> list[Case]:
-        """The cases of values that are in a case of each."""
+        """Return the cases of values that are in a case of each list."""
         if right == _NO_CASES:
             return left
         if len(left) * len(right) > _MAX_CASES:
@@ -190,15 +174,15 @@ class Evaluation:
         )
 
     def _grouped(self, cases: Iterable[Case]) -> list[Case]:
-        """Cases without those that are seen to have no values; one for each answer."""
+        """Merge the cases with the same answer, and drop those that surely have no values."""
         found: dict[Evaluated, list[Node]] = {}
         for node, evaluated in cases:
             if node != NONE and (node == ANY or self._space.may_hold(node)):
                 found.setdefault(evaluated, []).append(node)
         return [(any_of(nodes), evaluated) for evaluated, nodes in found.items()]
 
-    def _own(self, known: dict[str, Any], place: Location, own: bool) -> Evaluated:
-        """What the keywords of one schema evaluate of their own."""
+    def _own(self, known: dict[str, Any], location: Location, own: bool) -> Evaluated:
+        """Return what the keywords of one schema evaluate, those that combine subschemas aside."""
         if self._kind == "properties":
             if "additionalProperties" in known or ("unevaluatedProperties" in known and not own):
                 return _EVERYTHING
@@ -214,5 +198,5 @@ class Evaluation:
         prefix = len(known.get("prefixItems", ()) or (items if isinstance(items, list) else ()))
         within: frozenset[Node] = frozenset()
         if self._contains and "contains" in known:
-            within = frozenset({self._space.node(known["contains"], (place, "contains"))})
+            within = frozenset({self._space.node(known["contains"], (location, "contains"))})
         return Evaluated(prefix=prefix, within=within)

@@ -1,4 +1,4 @@
-"""What a root node reaches, and which of it has a value: the least fixed point over all shapes."""
+"""The nodes that a root node reaches, and which of them have a value: the least fixed point over all shapes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ __all__ = ["explore"]
 
 
 def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
-    """The shapes of all nodes that a root reaches, and those of them that have a value (least fixed point).
+    """Return the shapes of all nodes that a root reaches, and those of the nodes that have a value.
 
-    Parts without a value are left out of the shapes.
+    A node has a value if its shape has a scalar, or a set of arrays or objects whose members can have values of nodes
+    that have some. Parts without a value are left out of the shapes.
     """
     shapes: dict[Node, Shape] = {}
     mixed: list[Node] = []
@@ -52,7 +53,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
             break
         pending = left
         space.deadline.check()
-    for node in (*mixed, *pending):  # of the others, the only part is the one that has a value
+    for node in (*mixed, *pending):  # every other node has one part, which has a value
         shapes[node] = _held(space, shapes[node], productive)
     return shapes, productive
 
@@ -61,13 +62,13 @@ def _holds(space: Space, node: Node, shape: Shape, productive: set[Node]) -> boo
     try:
         return holds(shape, productive, space.sizes)
     except TooManyCounts as error:
-        place = pointer(space.place(node))
-        message = f"too many ways to count the items of an array (at #{place})"
+        location = pointer(space.location(node))
+        message = f"too many ways to count the items of an array (at #{location})"
         raise LimitExceededError("schema_nodes", space.limits.schema_nodes, message=message) from error
 
 
 def _held(space: Space, shape: Shape, productive: set[Node]) -> Shape:
-    """A shape without parts that have no value."""
+    """Return a shape without the parts that have no value."""
     arrays = tuple(part for part in shape.arrays if array_holds(part, productive, space.sizes))
     objects = tuple(part for part in shape.objects if object_holds(part, productive))
     if len(arrays) == len(shape.arrays) and len(objects) == len(shape.objects):

@@ -1,6 +1,7 @@
-"""What the keywords of one subschema say about each JSON type, without the keywords that combine subschemas.
+"""Shapes of the keywords about single types: `type`, `minimum`, `pattern`, `items`, `properties` and so on.
 
-The counterpart of `applicators.py`, which has those: `$ref`, `allOf`, `not` and their like.
+`base_shape` reads those of one subschema. `applicators.py` reads the keywords that combine subschemas: `$ref`, `allOf`,
+`not` and so on.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ __all__ = ["OWN_KEYWORDS", "NodeOf", "SchemaWarning", "base_shape", "language_of
 
 
 OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF})
-"""Keywords of no draft: those by which `sources` says what a type means, and `x-substring-of`."""
+"""Keywords that no draft has: those that `sources` puts into schemas of types, and `x-substring-of`."""
 
 _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
 _TYPES = {
@@ -69,57 +70,64 @@ NodeOf = Callable[[Any, Location], Node]
 
 
 class SchemaWarning(UserWarning):
-    """Something in a schema that asserts nothing, and may have been meant to: an unknown `format`."""
+    """A keyword asserts nothing, though the author may expect it to: an unknown `format`."""
 
 
-def _fail(message: str, place: Location, keyword: str) -> SchemaError:
-    return SchemaError(message, pointer=pointer(place), keyword=keyword)
+def _fail(message: str, location: Location, keyword: str) -> SchemaError:
+    return SchemaError(message, pointer=pointer(location), keyword=keyword)
 
 
-def unsupported(message: str, place: Location, keyword: str) -> UnsupportedSchemaError:
-    """The error for what this release cannot express exactly."""
-    return UnsupportedSchemaError(message, pointer=pointer(place), keyword=keyword)
+def unsupported(message: str, location: Location, keyword: str) -> UnsupportedSchemaError:
+    """Return the error for a keyword that cannot be expressed exactly."""
+    return UnsupportedSchemaError(message, pointer=pointer(location), keyword=keyword)
 
 
 def base_shape(
-    schema: dict[str, Any], place: Location, node_of: NodeOf, options: SchemaOptions, limits: Limits, deadline: Deadline
+    schema: dict[str, Any],
+    location: Location,
+    node_of: NodeOf,
+    options: SchemaOptions,
+    limits: Limits,
+    deadline: Deadline,
 ) -> Shape:
-    """The values that satisfy `type` and the keywords about single types.
+    """Return the values that satisfy `type` and the keywords about single types.
 
     Args:
-        schema: the subschema, of keywords that its dialect knows.
-        place: where it is.
-        node_of: the node of a child schema.
+        schema: the keywords of the subschema that its dialect knows.
+        location: the subschema's location.
+        node_of: returns the node of a child schema at a location.
         options: how `format` is read.
         limits: bounds on the regexes of patterns.
-        deadline: checked while patterns of keys are told apart.
+        deadline: checked while `patternProperties` are split into disjoint sets of keys.
 
     Raises:
-        SchemaError: a keyword has a value that it cannot have.
+        SchemaError: a keyword has an invalid value.
         UnsupportedSchemaError: a keyword cannot be expressed.
     """
-    types = _types(schema["type"], place) if "type" in schema else _ALL_TYPES
+    types = _types(schema["type"], location) if "type" in schema else _ALL_TYPES
     keys = schema.keys()
-    numbers = number_sets(schema, place, integer=not types & _NUMBER) if types & (_NUMBER | _INTEGER) else ()
+    numbers = number_sets(schema, location, integer=not types & _NUMBER) if types & (_NUMBER | _INTEGER) else ()
     strings: tuple[StringSet, ...] = ()
     arrays: tuple[ArraySet, ...] = ()
     objects: tuple[ObjectSet, ...] = ()
     if types & _STRING:
-        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, place, options, limits)
+        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, location, options, limits)
     if types & _ARRAY:
-        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, place, node_of)
+        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, location, node_of)
     if types & _OBJECT:
-        objects = ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, place, node_of, limits, deadline)
+        objects = (
+            ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, location, node_of, limits, deadline)
+        )
     return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
 
 
-def _types(value: Any, place: Location) -> int:
+def _types(value: Any, location: Location) -> int:
     names = value if isinstance(value, list) else (value,)
     types = 0
     for name in names:
         bit = _TYPES.get(name) if isinstance(name, str) else None
         if bit is None:
-            raise _fail(f"{name!r} is no JSON type", place, "type")
+            raise _fail(f"{name!r} is not a JSON type", location, "type")
         types |= bit
     return types
 
@@ -127,78 +135,87 @@ def _types(value: Any, place: Location) -> int:
 # --- strings ---------------------------------------------------------------------------------------------------------
 
 
-def _count(schema: dict[str, Any], keyword: str, place: Location) -> int | None:
+def _count(schema: dict[str, Any], keyword: str, location: Location) -> int | None:
     value = schema.get(keyword)
     if value is None and keyword not in schema:
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _fail(f"{keyword} must be a whole number, 0 or more", place, keyword)
+        raise _fail(f"{keyword} must be an integer of at least 0", location, keyword)
     return value
 
 
 _LANGUAGES: dict[tuple[str, str, Limits], Language] = {}
-_LANGUAGES_KEPT = 1024
+_MAX_LANGUAGES_KEPT = 1024
 
 
-def language_of(pattern: Any, dialect: str, place: Location, keyword: str, limits: Limits) -> Language:
-    """The texts in which a pattern matches somewhere.
+def language_of(pattern: Any, dialect: str, location: Location, keyword: str, limits: Limits) -> Language:
+    """Return the texts in which a pattern matches somewhere.
+
+    Args:
+        pattern: the regex.
+        dialect: its syntax: "ecma", "python" or "rust".
+        location: the location of the schema that holds it.
+        keyword: the keyword that holds it.
+        limits: bounds on its size.
 
     Raises:
-        SchemaError: not a regex.
-        UnsupportedSchemaError: a regex with something that no automaton does.
+        SchemaError: the pattern is not a string.
+        UnsupportedSchemaError: the regex is invalid, or uses something that automata cannot do.
     """
     if not isinstance(pattern, str):
-        raise _fail(f"{keyword} must be a string", place, keyword)
+        raise _fail(f"{keyword} must be a string", location, keyword)
     found = _LANGUAGES.get((pattern, dialect, limits))
     if found is None:
-        from structgen.engine.regex_syntax.parser import parse_regex  # many schemas have no pattern
+        from structgen.engine.regex_syntax.parser import parse_regex  # imported late: many schemas have no pattern
 
         try:
             regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
         except GrammarError as error:
-            raise unsupported(f"cannot use the pattern {pattern!r}: {error}", place, keyword) from error
+            raise unsupported(f"cannot use the pattern {pattern!r}: {error}", location, keyword) from error
         found = Language(f"{dialect} {pattern}", regex)
-        if len(_LANGUAGES) >= _LANGUAGES_KEPT:
+        if len(_LANGUAGES) >= _MAX_LANGUAGES_KEPT:
             _LANGUAGES.clear()
         _LANGUAGES[pattern, dialect, limits] = found
     return found
 
 
-def _strings(schema: dict[str, Any], place: Location, options: SchemaOptions, limits: Limits) -> tuple[StringSet, ...]:
-    low, high = _count(schema, "minLength", place) or 0, _count(schema, "maxLength", place)
+def _strings(
+    schema: dict[str, Any], location: Location, options: SchemaOptions, limits: Limits
+) -> tuple[StringSet, ...]:
+    low, high = _count(schema, "minLength", location) or 0, _count(schema, "maxLength", location)
     within: list[Language] = []
     if "pattern" in schema:
         dialect = schema.get(REGEX_DIALECT, "ecma")
-        within.append(language_of(schema["pattern"], dialect, place, "pattern", limits))
+        within.append(language_of(schema["pattern"], dialect, location, "pattern", limits))
     if "format" in schema:
-        language = _format(schema["format"], place, options.formats)
+        language = _format(schema["format"], location, options.formats)
         if language is not None:
             within.append(language)
     if SUBSTRING_OF in schema:
-        within.append(substring_language(schema[SUBSTRING_OF], place, limits))
+        within.append(substring_language(schema[SUBSTRING_OF], location, limits))
     found = StringSet(low, high, tuple(within))
     return () if found.is_empty() else (found,)
 
 
-def _format(name: Any, place: Location, reading: Formats) -> Language | None:
-    """The language of a format; None where it is a comment."""
+def _format(name: Any, location: Location, reading: Formats) -> Language | None:
+    """Return the language of a format; None where it is only an annotation."""
     if not isinstance(name, str):
-        raise _fail("format must be a string", place, "format")
+        raise _fail("format must be a string", location, "format")
     if name.startswith(formats.UNSUPPORTED):
         keyword = name[len(formats.UNSUPPORTED) + 1 :]
-        raise unsupported(f"{keyword} cannot be expressed", place, keyword)
+        raise unsupported(f"{keyword} cannot be expressed exactly", location, keyword)
     if reading == "annotate":
         return None
     if name in formats.REFUSED:
-        raise unsupported(f"the format {name!r} cannot be expressed", place, "format")
+        raise unsupported(f"the format {name!r} cannot be expressed exactly", location, "format")
     language = formats.language(name)
     if language is None and reading == "strict":
-        raise unsupported(f"the format {name!r} is not known", place, "format")
+        raise unsupported(f"unknown format {name!r}", location, "format")
     if language is None and name not in formats.ANNOTATIONS:
         warnings.warn(
-            f"unknown format {name!r} (at #{pointer(place)}): taken as a comment", SchemaWarning, stacklevel=2
+            f"unknown format {name!r} (at #{pointer(location)}): it is not enforced", SchemaWarning, stacklevel=2
         )
     return language
 
@@ -206,85 +223,85 @@ def _format(name: Any, place: Location, reading: Formats) -> Language | None:
 # --- arrays ----------------------------------------------------------------------------------------------------------
 
 
-def _children(value: Any, keyword: str, place: Location, node_of: NodeOf) -> tuple[Node, ...]:
+def _children(value: Any, keyword: str, location: Location, node_of: NodeOf) -> tuple[Node, ...]:
     if not isinstance(value, list):
-        raise _fail(f"{keyword} must be a list of schemas", place, keyword)
-    inside = (place, keyword)
+        raise _fail(f"{keyword} must be a list of schemas", location, keyword)
+    inside = (location, keyword)
     return tuple(node_of(schema, (inside, str(i))) for i, schema in enumerate(value))
 
 
-def _arrays(schema: dict[str, Any], place: Location, node_of: NodeOf) -> tuple[ArraySet, ...]:
+def _arrays(schema: dict[str, Any], location: Location, node_of: NodeOf) -> tuple[ArraySet, ...]:
     prefix: tuple[Node, ...] = ()
     rest = ANY
     items = schema.get("items")
     if "prefixItems" in schema:
-        prefix = _children(schema["prefixItems"], "prefixItems", place, node_of)
+        prefix = _children(schema["prefixItems"], "prefixItems", location, node_of)
     if isinstance(items, list):
         if prefix:
-            raise _fail("items must be a schema beside prefixItems", place, "items")
-        prefix = _children(items, "items", place, node_of)
+            raise _fail("items must be a schema, not a list, beside prefixItems", location, "items")
+        prefix = _children(items, "items", location, node_of)
         if "additionalItems" in schema:
-            rest = node_of(schema["additionalItems"], (place, "additionalItems"))
+            rest = node_of(schema["additionalItems"], (location, "additionalItems"))
     elif "items" in schema:
-        rest = node_of(items, (place, "items"))
-    low, high = _count(schema, "minItems", place) or 0, _count(schema, "maxItems", place)
-    contains = _contains(schema, place, node_of)
+        rest = node_of(items, (location, "items"))
+    low, high = _count(schema, "minItems", location) or 0, _count(schema, "maxItems", location)
+    contains = _contains(schema, location, node_of)
     repeats = False if schema.get("uniqueItems") is True else None
     found = ArraySet(prefix, rest, low, high, contains, repeats).reduced()
     return () if found is None else (found,)
 
 
-def _contains(schema: dict[str, Any], place: Location, node_of: NodeOf) -> tuple[Contains, ...]:
-    """What `contains` counts, which `minContains` and `maxContains` bound, in the drafts that know them."""
+def _contains(schema: dict[str, Any], location: Location, node_of: NodeOf) -> tuple[Contains, ...]:
+    """Return the count of `contains`, with the bounds of `minContains` and `maxContains`."""
     if "contains" not in schema:
         return ()
-    node = node_of(schema["contains"], (place, "contains"))
-    low, high = _count(schema, "minContains", place), _count(schema, "maxContains", place)
+    node = node_of(schema["contains"], (location, "contains"))
+    low, high = _count(schema, "minContains", location), _count(schema, "maxContains", location)
     return (Contains(0, node, 1 if low is None else low, high),)
 
 
 # --- objects ---------------------------------------------------------------------------------------------------------
 
 
-def _names(value: Any, keyword: str, place: Location) -> tuple[str, ...]:
+def _names(value: Any, keyword: str, location: Location) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise _fail(f"{keyword} must be a list of strings", place, keyword)
+        raise _fail(f"{keyword} must be a list of strings", location, keyword)
     return tuple(value)
 
 
 def _objects(
-    schema: dict[str, Any], place: Location, node_of: NodeOf, limits: Limits, deadline: Deadline
+    schema: dict[str, Any], location: Location, node_of: NodeOf, limits: Limits, deadline: Deadline
 ) -> tuple[ObjectSet, ...]:
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
-        raise _fail("properties must be an object", place, "properties")
-    inside = (place, "properties")
+        raise _fail("properties must be an object", location, "properties")
+    inside = (location, "properties")
     nodes = {name: node_of(child, (inside, name)) for name, child in properties.items()}
     classes = OPEN
     if "additionalProperties" in schema:
-        rest = node_of(schema["additionalProperties"], (place, "additionalProperties"))
+        rest = node_of(schema["additionalProperties"], (location, "additionalProperties"))
         classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
     if "patternProperties" in schema:
-        classes = _patterned(schema["patternProperties"], place, nodes, classes, node_of, limits, deadline)
-    required = _names(schema["required"], "required", place) if "required" in schema else ()
-    low, high = _count(schema, "minProperties", place) or 0, _count(schema, "maxProperties", place)
+        classes = _patterned(schema["patternProperties"], location, nodes, classes, node_of, limits, deadline)
+    required = _names(schema["required"], "required", location) if "required" in schema else ()
+    low, high = _count(schema, "minProperties", location) or 0, _count(schema, "maxProperties", location)
     found = ObjectSet(nodes, classes, tuple(dict.fromkeys(required)), low, high).reduced()
     return () if found is None else (found,)
 
 
 def _patterned(
     patterns: Any,
-    place: Location,
+    location: Location,
     nodes: dict[str, Node],
     rest: tuple[KeyClass, ...],
     node_of: NodeOf,
     limits: Limits,
     deadline: Deadline,
 ) -> tuple[KeyClass, ...]:
-    """Splits the keys by the patterns, and intersects what overlapping ones ask. Narrows `nodes` in place."""
+    """Split the keys by the patterns, and intersect the nodes of overlapping patterns. Narrows `nodes` in place."""
     if not isinstance(patterns, dict):
-        raise _fail("patternProperties must be an object", place, "patternProperties")
-    inside = (place, "patternProperties")
+        raise _fail("patternProperties must be an object", location, "patternProperties")
+    inside = (location, "patternProperties")
     matched: list[KeyClass] = []
     unmatched: list[StringSet] = [ALL_STRINGS[0]]
     for pattern, child in patterns.items():
@@ -306,20 +323,23 @@ def _patterned(
             left.extend(rest_of_keys)
         matched, unmatched = split, left
         if len(matched) > limits.schema_nodes:
-            raise unsupported("patternProperties overlap too much", place, "patternProperties")
+            raise unsupported("patternProperties overlap in too many ways", location, "patternProperties")
     others = [(keys, node) for _, node in rest for keys in unmatched]
     return tuple((keys, node) for keys, node in (*matched, *others) if node != NONE)
 
 
 def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[StringSet]]:
-    """The keys in a language, and the others. Keys all on one side stay as they are, so that sets stay small."""
+    """Split keys into those in a language and the others.
+
+    A set that is all on one side is returned as it is, so that sets stay small.
+    """
     inside = keys.intersect(StringSet(within=(language,)))
     if inside is None:
         return [], [keys]
     outside = keys.intersect(StringSet(outside=(language,)))
     if outside is None:
         return [keys], []
-    if inside.outside:  # most patterns have nothing in common
+    if inside.outside:  # drop languages that share no key with this one: most patterns overlap few others
         near = (other for other in inside.outside if not StringSet(within=(language, other)).is_empty())
         inside = replace(inside, outside=tuple(near))
     return [inside], [outside]
@@ -328,14 +348,22 @@ def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[S
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def value_shape(values: list[Any], place: Location, keyword: str, node_of: NodeOf, written: int = ANY_FORM) -> Shape:
-    """Exactly these JSON values, numbers in some forms."""
+def value_shape(values: list[Any], location: Location, keyword: str, node_of: NodeOf, written: int = ANY_FORM) -> Shape:
+    """Return the shape of exactly these JSON values.
+
+    Args:
+        values: the values.
+        location: the location of the schema that lists them.
+        keyword: the keyword that lists them.
+        node_of: returns the node of a child schema at a location.
+        written: the forms that numbers may have; see `NumberSet`.
+    """
     texts: dict[str, None] = {}
     numbers: list[Number] = []
     arrays: list[ArraySet] = []
     objects: list[ObjectSet] = []
     null, booleans = False, 0
-    inside = (place, keyword)
+    inside = (location, keyword)
     for value in values:
         if value is None:
             null = True
@@ -350,7 +378,7 @@ def value_shape(values: list[Any], place: Location, keyword: str, node_of: NodeO
             members = {name: node_of({"enum": [item]}, inside) for name, item in value.items()}
             objects.append(ObjectSet(members, (), tuple(members)))
         else:
-            numbers.append(number_of(value, place, keyword))
+            numbers.append(number_of(value, location, keyword))
     return Shape(
         null,
         booleans,

@@ -1,7 +1,7 @@
-"""Where references lead: JSON pointers, `$id`s and anchors, and the dynamic scope of those that depend on it.
+"""Resolution of references: `$ref`, `$dynamicRef` and `$recursiveRef` to JSON pointers, `$id`s and anchors.
 
-Dynamic scopes (`schema/scopes.py`) are followed only in documents that use references which depend on them: the first
-one met raises `DynamicScopeNeeded`, and the translation begins anew with `Document.is_dynamic` set.
+Dynamic scopes (`scopes.py`) are followed only in documents that have references which depend on them. The first such
+reference raises `DynamicScopeNeeded`; the translation then starts again with `Document.is_dynamic` set.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = [
     "check_forms",
 ]
 
-_RECURSIVE = "#"  # no anchor can be called so
+_RECURSIVE = "#"  # stands for `$recursiveAnchor`; no anchor has this name
 
 
 class DynamicScopeNeeded(Exception):
-    """A reference that depends on the dynamic scope was met, and scopes are not followed yet."""
+    """A reference depends on the dynamic scope, and scopes are not followed yet."""
 
 
 def bare_reference(schema: dict[str, Any], dialect: Dialect) -> str | None:
-    """The keyword by which a schema is a reference and nothing else, so that it means what it refers to."""
+    """Return the reference keyword of a schema that asserts nothing else; None for other schemas."""
     if REFERENCES.isdisjoint(schema):
         return None
     if dialect.ref_overrides:
@@ -44,40 +44,39 @@ def bare_reference(schema: dict[str, Any], dialect: Dialect) -> str | None:
     return asserting[0] if len(asserting) == 1 and asserting[0] in REFERENCES else None
 
 
-def check_forms(schema: dict[str, Any], dialect: Dialect, place: Location) -> None:
-    """Refuses the forms of keywords that other drafts have, and the schema's own does not.
+def check_forms(schema: dict[str, Any], dialect: Dialect, location: Location) -> None:
+    """Refuse keywords in a form that other drafts have, and the schema's own draft does not.
 
     Raises:
-        SchemaError: there is one.
+        SchemaError: a keyword has such a form.
     """
     is_draft4 = dialect.name == "draft4"
     for keyword in ("exclusiveMinimum", "exclusiveMaximum"):
         if keyword in schema and keyword in dialect.keywords and isinstance(schema[keyword], bool) != is_draft4:
             form = "a boolean" if is_draft4 else "a number"
-            raise _wrong_form(f"{keyword} must be {form}", dialect, place, keyword)
+            raise _wrong_form(f"{keyword} must be {form}", dialect, location, keyword)
     if not dialect.has_item_lists and isinstance(schema.get("items"), list):
-        raise _wrong_form("items must be a schema", dialect, place, "items")
+        raise _wrong_form("items must be a schema", dialect, location, "items")
 
 
-def _wrong_form(message: str, dialect: Dialect, place: Location, keyword: str) -> SchemaError:
-    return SchemaError(f"{message} in {dialect.name}", pointer=pointer(place), keyword=keyword)
+def _wrong_form(message: str, dialect: Dialect, location: Location, keyword: str) -> SchemaError:
+    return SchemaError(f"{message} in {dialect.name}", pointer=pointer(location), keyword=keyword)
 
 
 _STANDARD = Library()
 
 
 class Document:
-    """A schema, and the places in it and elsewhere that references can name.
+    """A schema, and the schemas that references in it can name.
 
     Args:
         root: the whole schema.
-        registry: the schemas outside of it.
-        dialect: its draft; by default what it says itself.
-        draft: the name of its draft, if it does not say.
+        registry: schemas outside of it.
+        dialect: its dialect; by default, the one that its `$schema` names.
+        draft: the name of its draft, used if it has no known `$schema`.
 
     Attributes:
-        is_dynamic: whether dynamic scopes are followed.
-        start: the scope of the root.
+        is_dynamic: dynamic scopes are followed.
     """
 
     def __init__(
@@ -92,12 +91,12 @@ class Document:
         self.root = root
         self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
         self.is_dynamic = False
-        self._inner: dict[int, Resource] = {}  # by the identity of its schema
-        self._resources: dict[str, Resource] = {}
-        self._plain: dict[Resource, Scope] = {}  # where no dynamic scopes are followed
-        self._anchors: dict[tuple[str, str], Subschema] = {}
-        self._dynamic: dict[str, list[str]] = {}  # by URI of the resource
-        self._ambiguous: dict[tuple[str, str], None] = {}  # an empty dict is nothing to the garbage collector
+        self._inner: dict[int, Resource] = {}  # resources in others, by the identity of their schemas
+        self._resources: dict[str, Resource] = {}  # by URI
+        self._plain: dict[Resource, Scope] = {}  # the scopes, unless dynamic scopes are followed
+        self._anchors: dict[tuple[str, str], Subschema] = {}  # by URI and name
+        self._dynamic: dict[str, list[str]] = {}  # names of dynamic anchors, by URI
+        self._ambiguous: dict[tuple[str, str], None] = {}  # anchors and URIs of several schemas
         self._memo: dict[tuple[str, str, Scope], Subschema] = {}
         uri = _own_uri(root, "", self.dialect)
         self._root = Resource(uri or "", root, ROOT, self.dialect)
@@ -108,63 +107,63 @@ class Document:
         """The scope of the root."""
         return self._entering(Scope(self._root, self.dialect), self._root)
 
-    def enter(self, schema: dict[str, Any], place: Location, scope: Scope) -> Scope:
-        """The scope inside of a subschema that may have a URI or a draft of its own."""
-        resource, dialect = self._inside(schema, place, scope.resource, scope.dialect)
+    def enter(self, schema: dict[str, Any], location: Location, scope: Scope) -> Scope:
+        """Return the scope inside a subschema, which may have a URI or a draft of its own."""
+        resource, dialect = self._inside(schema, location, scope.resource, scope.dialect)
         if resource is scope.resource:
             return scope if dialect is scope.dialect else replace(scope, dialect=dialect)
         return self._entering(scope, resource)
 
     def _inside(
-        self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect
+        self, schema: dict[str, Any], location: Location, resource: Resource, dialect: Dialect
     ) -> tuple[Resource, Dialect]:
-        """The resource and the draft that hold inside of a schema, given those around it."""
+        """Return the resource and the dialect inside a schema, given those around it."""
         if schema is resource.contents:
             return resource, dialect
         if "$schema" in schema and not says(schema["$schema"], dialect):
-            dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(place))
+            dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(location))
         inner = self._inner.get(id(schema))
         if inner is None:
             uri = _own_uri(schema, resource.uri, dialect)
             if uri is None:
                 return resource, dialect
-            inner = self._inner[id(schema)] = Resource(uri, schema, place, dialect)
+            inner = self._inner[id(schema)] = Resource(uri, schema, location, dialect)
         return inner, dialect
 
     def follow_dynamic_scopes(self) -> None:
-        """From now on, scopes say which resources were entered."""
+        """Record in scopes which resources were entered, from now on."""
         self.is_dynamic = True
         self._memo.clear()
 
-    def resolve(self, keyword: str, schema: dict[str, Any], place: Location, scope: Scope) -> Subschema:
-        """The schema that a reference names, its place, and the scope around it.
+    def resolve(self, keyword: str, schema: dict[str, Any], location: Location, scope: Scope) -> Subschema:
+        """Return the schema that a reference names, with its location and the scope around it.
 
         Args:
             keyword: `$ref`, `$dynamicRef` or `$recursiveRef`.
-            schema: the schema that holds it.
-            place: where that is.
-            scope: the scope inside of it.
+            schema: the schema that holds the reference.
+            location: the location of that schema.
+            scope: the scope inside it.
 
         Raises:
-            SchemaError: there is nothing at that place, or the reference is no string.
-            UnsupportedSchemaError: it lies outside of the document and the registry.
-            DynamicScopeNeeded: scopes are not followed yet, and have to be.
+            SchemaError: the reference names no schema, or is not a string.
+            UnsupportedSchemaError: it names a schema outside the document and the registry.
+            DynamicScopeNeeded: it depends on the dynamic scope, and scopes are not followed yet.
         """
         reference = schema[keyword]
         if not isinstance(reference, str):
-            raise SchemaError(f"{keyword} must be a string", pointer=pointer(place), keyword=keyword)
+            raise SchemaError(f"{keyword} must be a string", pointer=pointer(location), keyword=keyword)
         key = (keyword, reference, scope)
         found = self._memo.get(key)
         if found is None:
-            found = self._memo[key] = self._find(keyword, reference, place, scope)
+            found = self._memo[key] = self._find(keyword, reference, location, scope)
         return found
 
     # --- finding -----------------------------------------------------------------------------------------------------
 
-    def _find(self, keyword: str, reference: str, place: Location, scope: Scope) -> Subschema:
-        failure = _Failure(keyword, reference, place)
+    def _find(self, keyword: str, reference: str, location: Location, scope: Scope) -> Subschema:
+        failure = _Failure(keyword, reference, location)
         if keyword == "$recursiveRef" and reference != "#":
-            raise SchemaError('$recursiveRef must be "#"', pointer=pointer(place), keyword=keyword)
+            raise SchemaError('$recursiveRef must be "#"', pointer=pointer(location), keyword=keyword)
         resource, fragment = self._resource(reference, scope, failure)
         scope = self._leaving(scope)
         if fragment and not fragment.startswith("/"):
@@ -178,7 +177,7 @@ class Document:
         return self._checked(found, scope, failure)
 
     def _resource(self, reference: str, scope: Scope, failure: _Failure) -> tuple[Resource, str]:
-        """The resource and the fragment that a reference means."""
+        """Return the resource and the fragment that a reference names."""
         if reference.startswith("#"):
             return scope.resource, unquote(reference[1:])
         uri, fragment = urldefrag(urljoin(scope.resource.uri, reference))
@@ -191,17 +190,17 @@ class Document:
         return resource, unquote(fragment)
 
     def _load(self, uri: str, dialect: Dialect) -> Resource | None:
-        """A schema of the library, which has the draft of the schema that refers to it where it names none."""
+        """Load a schema of the library. Without a `$schema` it has the dialect of the schema that refers to it."""
         contents = self.library.contents(uri)
         if contents is None:
             return None
-        place: Location = ((), uri)
+        location: Location = ((), uri)
         if isinstance(contents, dict):
-            dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(place))
+            dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(location))
         own = _own_uri(contents, uri, dialect)
         resource = self._resources.get(own or "") if own else None
         if resource is None or resource.contents is not contents:
-            resource = Resource(own or uri, contents, place, dialect)
+            resource = Resource(own or uri, contents, location, dialect)
             self._scan(resource)
         self._resources[uri] = resource
         return resource
@@ -210,14 +209,14 @@ class Document:
         self._scan_root()
         found = self._anchors.get((resource.uri, name))
         if found is None:
-            raise failure.error("names no anchor")
+            raise failure.error("names an anchor that does not exist")
         if (resource.uri, name) in self._ambiguous:
             raise failure.error("names several schemas")
-        return Subschema(found.schema, found.place, self._entering(scope, resource, found.scope.dialect))
+        return Subschema(found.schema, found.location, self._entering(scope, resource, found.scope.dialect))
 
     def _at(self, resource: Resource, path: str, scope: Scope, failure: _Failure) -> Subschema:
-        """The schema at a JSON pointer, which may lead into other resources."""
-        value, place, dialect = resource.contents, resource.place, resource.dialect
+        """Return the schema at a JSON pointer, which may lead into other resources."""
+        value, location, dialect = resource.contents, resource.location, resource.dialect
         is_schema = True
         for token in path.split("/")[1:]:
             token = token.replace("~1", "/").replace("~0", "~")
@@ -228,24 +227,24 @@ class Document:
                 value = value[int(token)]
             else:
                 raise failure.error("leads nowhere")
-            place = (place, token)
+            location = (location, token)
             if is_schema and isinstance(value, dict) and not NAMING.isdisjoint(value):
-                resource, dialect = self._inside(value, place, resource, dialect)
-        return Subschema(value, place, self._entering(scope, resource, dialect))
+                resource, dialect = self._inside(value, location, resource, dialect)
+        return Subschema(value, location, self._entering(scope, resource, dialect))
 
     def _checked(self, target: Subschema, scope: Scope, failure: _Failure) -> Subschema:
-        """Refuses what the validator reads as if it were of the draft that refers to it."""
+        """Refuse a target of another draft that the validator would read by the draft of the reference."""
         schema, around = target.schema, target.scope
         if isinstance(schema, bool) or around.dialect == scope.dialect:
             return target
         if not any(isinstance(each, dict) and "$schema" in each for each in (schema, around.resource.contents)):
-            raise failure.unsupported("leads into a schema of another draft, to a part that does not name it")
+            raise failure.unsupported("leads into a schema of another draft, to a part that does not name its draft")
         return target
 
     # --- dynamic scopes ----------------------------------------------------------------------------------------------
 
     def _entering(self, scope: Scope, resource: Resource, dialect: Dialect | None = None) -> Scope:
-        """The scope inside of a resource."""
+        """Return the scope inside a resource."""
         if not self.is_dynamic:
             if dialect is not None and dialect is not resource.dialect:
                 return Scope(resource, dialect)
@@ -260,31 +259,35 @@ class Document:
         return Scope(resource, dialect or resource.dialect, entered, scope.left)
 
     def _leaving(self, scope: Scope) -> Scope:
-        """The scope once a reference was followed, as `jsonschema` keeps it."""
+        """Return the scope after a reference is followed, as `jsonschema` keeps it."""
         if not self.is_dynamic:
             return scope
         resource = scope.resource
         left = _with(scope.left, self._dynamic.get(resource.uri, ()), resource.uri)
         if _is_recursive(resource):
             left = _with(left, (_RECURSIVE,), resource.uri)
-        else:  # it looks back no further than to here
+        else:  # `jsonschema` looks back no further than to here
             left = tuple(pair for pair in left if pair[0] != _RECURSIVE)
         return Scope(resource, scope.dialect, scope.entered, left)
 
     def _dynamically(self, name: str, found: Subschema, scope: Scope, failure: _Failure) -> Subschema:
-        """What a dynamic reference means in a scope, given what it means by itself."""
+        """Return the schema that a dynamic reference names in a scope, given the one that it names by itself."""
         if not self.is_dynamic:
             raise DynamicScopeNeeded
         own = found.scope.resource.uri
         uri = dict(found.scope.entered).get(name, own)
         if uri != dict(scope.left).get(name, own):
-            raise failure.unsupported("means one schema by the standard, and another one to the validator")
+            raise failure.unsupported(
+                "names one schema by the standard and another for jsonschema, which validates the answer"
+            )
         resource = self._resources.get(uri, self._root)
         if name == _RECURSIVE:
             return self._at(resource, "", scope, failure)
         target = self._anchor(resource, name, scope, failure)
         if uri != own and target.schema is not resource.contents and _refers(target.schema):
-            raise failure.unsupported("leads to references that the validator reads as if they stood elsewhere")
+            raise failure.unsupported(
+                "leads to references that jsonschema, which validates the answer, resolves otherwise"
+            )
         return target
 
     # --- names -------------------------------------------------------------------------------------------------------
@@ -295,43 +298,43 @@ class Document:
             self._scan(self._root)
 
     def _scan(self, root: Resource) -> None:
-        """Notes the resources and anchors of a document, those below keywords that hold subschemas."""
+        """Record the resources and anchors of a document, where keywords hold subschemas."""
         self._resources[root.uri] = root
         stack: list[tuple[Any, Location, Resource, Dialect, bool]] = [
-            (root.contents, root.place, root, root.dialect, True)
+            (root.contents, root.location, root, root.dialect, True)
         ]
         while stack:
-            value, place, resource, dialect, is_schema = stack.pop()
+            value, location, resource, dialect, is_schema = stack.pop()
             if isinstance(value, list):
-                stack.extend((item, (place, str(i)), resource, dialect, True) for i, item in enumerate(value))
+                stack.extend((item, (location, str(i)), resource, dialect, True) for i, item in enumerate(value))
             if not isinstance(value, dict):
                 continue
             if is_schema:
                 if not NAMING.isdisjoint(value):
-                    resource, dialect = self._register(value, place, resource, dialect)
-                self._note_anchors(value, place, resource, dialect)
+                    resource, dialect = self._register(value, location, resource, dialect)
+                self._note_anchors(value, location, resource, dialect)
             for key, child in value.items():
                 if isinstance(child, (dict, list)) and (not is_schema or _holds_schemas(key, dialect)):
                     # Under `properties` and its like, keys are names and not keywords.
                     are_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
-                    stack.append((child, (place, key), resource, dialect, not are_names))
+                    stack.append((child, (location, key), resource, dialect, not are_names))
 
     def _register(
-        self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect
+        self, schema: dict[str, Any], location: Location, resource: Resource, dialect: Dialect
     ) -> tuple[Resource, Dialect]:
-        inner, dialect = self._inside(schema, place, resource, dialect)
+        inner, dialect = self._inside(schema, location, resource, dialect)
         if self._resources.setdefault(inner.uri, inner).contents != inner.contents:
             self._ambiguous["", inner.uri] = None
         return inner, dialect
 
-    def _note_anchors(self, schema: dict[str, Any], place: Location, resource: Resource, dialect: Dialect) -> None:
+    def _note_anchors(self, schema: dict[str, Any], location: Location, resource: Resource, dialect: Dialect) -> None:
         names = [schema.get("$anchor"), schema.get("$dynamicAnchor")] if dialect.name not in _OLD else []
         own = schema.get(dialect.id_keyword)
         if isinstance(own, str) and own.startswith("#") and (dialect.name in _OLD or not dialect.name):
-            names.append(own[1:])  # the anchors of drafts 4 to 7
+            names.append(own[1:])  # an anchor in drafts 4 to 7
         for name in names:
             if isinstance(name, str):
-                target = Subschema(schema, place, Scope(resource, dialect))
+                target = Subschema(schema, location, Scope(resource, dialect))
                 if self._anchors.setdefault((resource.uri, name), target).schema != schema:
                     self._ambiguous[resource.uri, name] = None
         dynamic = schema.get("$dynamicAnchor")
@@ -341,27 +344,27 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The reference of which something is said, and where it stands."""
+    """Makes the errors about one reference."""
 
     keyword: str
     reference: str
-    place: Location
+    location: Location
 
     def error(self, what: str) -> SchemaError:
         message = f"{self.keyword} {self.reference!r} {what}"
-        return SchemaError(message, pointer=pointer(self.place), keyword=self.keyword)
+        return SchemaError(message, pointer=pointer(self.location), keyword=self.keyword)
 
     def unsupported(self, what: str, hint: str = "") -> UnsupportedSchemaError:
         message = f"{self.keyword} {self.reference!r} {what}"
-        return UnsupportedSchemaError(message, pointer=pointer(self.place), keyword=self.keyword, hint=hint)
+        return UnsupportedSchemaError(message, pointer=pointer(self.location), keyword=self.keyword, hint=hint)
 
     def outside(self) -> UnsupportedSchemaError:
-        hint = "copy what it names into $defs, or give it in a registry; nothing is fetched"
+        hint = "copy the schema into $defs, or pass it in a registry; nothing is fetched"
         return self.unsupported("lies outside of the schema", hint)
 
 
 def _own_uri(schema: Any, base: str, dialect: Dialect) -> str | None:
-    """The URI that a schema gives itself; None where it has none."""
+    """Return the URI that a schema gives itself; None if it has none."""
     if not isinstance(schema, dict) or (dialect.ref_overrides and "$ref" in schema):
         return None
     name = schema.get(dialect.id_keyword)
@@ -379,7 +382,7 @@ def _is_recursive(resource: Resource) -> bool:
 
 
 def _refers(schema: Any) -> bool:
-    """Whether there may be references in a schema."""
+    """Return whether a schema may hold references."""
     stack = [schema]
     while stack:
         value = stack.pop()
@@ -393,7 +396,7 @@ def _refers(schema: Any) -> bool:
 
 
 def _with(known: tuple[tuple[str, str], ...], names: Any, uri: str) -> tuple[tuple[str, str], ...]:
-    """A table with further anchors, where they are not known yet."""
+    """Add anchors to a table, except those that it has."""
     missing = dict.fromkeys(names, uri) | dict(known)
     return known if len(missing) == len(known) else tuple(sorted(missing.items()))
 

@@ -1,7 +1,7 @@
-"""The schemas that have a URI: what is in a document, in the caller's registry, and the official metaschemas.
+"""Schemas outside the document, by URI: those of the caller's registry, and the official metaschemas.
 
-Nothing is ever fetched: a `referencing.Registry` gives what it holds, or what the caller's own function retrieves.
-Registries are imported where a reference leaves the document: few schemas have one that does.
+Nothing is fetched. A `referencing.Registry` returns schemas that it holds, or that the caller's own function retrieves.
+The `referencing` package is imported only when a reference leaves the document, as few do.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["Library", "closed", "without_fragment"]
 
 
 class Library:
-    """The schemas outside of a document, by URI.
+    """The schemas outside a document.
 
     Args:
-        registry: the caller's, which comes before the official metaschemas.
+        registry: the caller's registry; it takes precedence over the official metaschemas.
     """
 
     def __init__(self, registry: Registry[Any] | None = None) -> None:
@@ -31,7 +31,11 @@ class Library:
         self._registry: Registry[Any] | None = None
 
     def contents(self, uri: str) -> Any:
-        """The schema of a URI without fragment; None where there is none."""
+        """Return the schema of a URI without fragment; None if there is none.
+
+        Raises:
+            SchemaError: the registry holds something that is not a schema.
+        """
         if self._registry is None:
             specifications = _specifications()
             self._registry = specifications if self._given is None else specifications.combine(self._given)
@@ -39,7 +43,7 @@ class Library:
             retrieved = self._registry.get_or_retrieve(uri)
         except _missing():
             return None
-        except (AttributeError, TypeError, ValueError) as error:  # what crawling makes of contents that are no schema
+        except (AttributeError, TypeError, ValueError) as error:  # raised for contents that are not schemas
             message = f"the registry cannot be read for {uri!r}: {error}"
             raise SchemaError(message, pointer="", keyword="$ref") from error
         self._registry = retrieved.registry
@@ -47,7 +51,7 @@ class Library:
 
 
 def _specifications() -> Registry[Any]:
-    """The official metaschemas."""
+    """Return the official metaschemas."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     specifications: Registry[Any] = REGISTRY
@@ -56,21 +60,22 @@ def _specifications() -> Registry[Any]:
 
 @cache
 def _missing() -> tuple[type[Exception], ...]:
-    """What registries raise where they have nothing."""
+    """Return the exceptions that registries raise for unknown URIs."""
     from referencing.exceptions import CannotDetermineSpecification, NoSuchResource, Unretrievable
 
     return NoSuchResource, Unretrievable, CannotDetermineSpecification
 
 
 def without_fragment(base: str, reference: str) -> str:
-    """The URI that a reference means beside a base URI, without its fragment."""
+    """Return the URI that a reference names relative to a base URI, without its fragment."""
     return base if reference.startswith("#") else urldefrag(urljoin(base, reference))[0]
 
 
 def closed(schema: Any, registry: Registry[Any]) -> Registry[Any]:
-    """A registry of what a schema may reach in another one, and of nothing else: its meaning does not change.
+    """Return a registry of only those schemas of another registry that a schema may reach.
 
-    What looks like a reference counts as one, wherever it stands.
+    Every string under a reference keyword counts as a reference, wherever it is. The schema means the same with the
+    result; it is smaller, and later changes of the other registry do not affect it.
     """
     found: dict[str, Any] = {}
     tried: set[str] = set()
@@ -95,7 +100,7 @@ def closed(schema: Any, registry: Registry[Any]) -> Registry[Any]:
 
 
 def _mentioned(schema: Any, base: str) -> Iterator[str]:
-    """The URIs that references in a schema may mean: among `$id`s, among draft 4's `id`s, and beside one or not."""
+    """Yield the URIs that references in a schema may name, by the rules of all drafts (`$id`, draft 4's `id`)."""
     stack: list[tuple[Any, tuple[str, str]]] = [(schema, (base, base))]
     while stack:
         value, outer = stack.pop()

@@ -1,8 +1,8 @@
-"""Where a subschema is: its place in a document, and the scope that its meaning depends on.
+"""Locations of subschemas in a document, and the scopes that their meaning depends on.
 
-A *resource* is a schema with a URI of its own. A *scope* is what the meaning of a subschema depends on beside its
-text: the resource that it is in, and, for `$dynamicRef` and `$recursiveRef`, the resources that were entered on the
-way to it. Of these only the first that has each dynamic anchor matters, so that there are finitely many scopes.
+A *resource* is a schema with a URI of its own. The meaning of a subschema depends on its text and its *scope*: the
+resource that it is in and, for `$dynamicRef` and `$recursiveRef`, the resources that were entered on the way to it. Of
+those, only the outermost one with each dynamic anchor matters, so there are finitely many scopes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ __all__ = ["ROOT", "Location", "Resource", "Scope", "Subschema", "pointer"]
 
 
 Location = tuple[Any, str] | None
-"""A place in a document, as a linked list from the end of its JSON pointer; None is the root, and `((), uri)` that of
-another document. It may be as long as a schema is deep, and tuples are freed without recursion."""
+"""The location of a subschema: the tokens of its JSON pointer as a linked list, last token first.
+
+`((None, "properties"), "a")` is `/properties/a`. None is the root, and `((), uri)` the root of another document. The
+list is as long as the schema is deep; tuples are freed without recursion."""
 
 ROOT: Location = None
 
@@ -27,28 +29,28 @@ class Resource:
     """A schema with a URI of its own, or a document's root.
 
     Attributes:
-        uri: absolute, where it says so; "" for a root without a URI.
+        uri: its URI, absolute if the schema's is; "" for a root without one.
         contents: the schema.
-        place: where it is.
-        dialect: its draft.
+        location: its location.
+        dialect: its dialect.
     """
 
     uri: str
     contents: Any
-    place: Location
+    location: Location
     dialect: Dialect
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a subschema's meaning depends on beside its text.
+    """The context that a subschema's meaning depends on, besides its text.
 
     Attributes:
         resource: the resource that it is in.
-        dialect: its draft.
-        entered: for each dynamic anchor the URI of the outermost resource entered that has it; sorted. Empty where
-            scopes are not followed.
-        left: the same as `jsonschema` has it, which sees only the resources that a reference led out of.
+        dialect: its dialect.
+        entered: for each dynamic anchor, the URI of the outermost entered resource that has it; sorted. Empty where
+            dynamic scopes are not followed.
+        left: the same by the rules of `jsonschema`, which counts only resources that a reference led out of.
     """
 
     resource: Resource
@@ -63,24 +65,24 @@ class Subschema:
 
     Attributes:
         schema: its text, as parsed.
-        place: where it is.
-        scope: what holds around it.
+        location: its location.
+        scope: its scope.
     """
 
     schema: Any
-    place: Location
+    location: Location
     scope: Scope
 
 
-def pointer(place: Location) -> str:
-    """The JSON pointer of a place, without `#`; in another document, behind its URI and `#`."""
+def pointer(location: Location) -> str:
+    """Return the JSON pointer of a location, without `#`; in another document, with its URI and `#` before it."""
     tokens: list[str] = []
     document = ""
-    while place is not None:
-        parent, token = place
+    while location is not None:
+        parent, token = location
         if parent == ():
             document = f"{token}#"
             break
         tokens.append(token.replace("~", "~0").replace("/", "~1"))
-        place = parent
+        location = parent
     return document + "".join(f"/{token}" for token in reversed(tokens))

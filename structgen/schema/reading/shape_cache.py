@@ -1,7 +1,7 @@
-"""Shapes that schemas have in common: `{"type": "string"}` and its like, read once in a process.
+"""A cache of the shapes of small subschemas that many schemas share, such as `{"type": "string"}`.
 
-Only what is flat is kept: keywords whose values are no schemas mean the same wherever they stand. Bounded; what does
-not fit is read anew.
+Only flat subschemas are kept: those without schemas in them, which mean the same at every location. The cache lives as
+long as the process and is cleared when it is full.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from structgen.schema.reading.refs import REFERENCES
 __all__ = ["Content", "common_shapes", "flat_content", "remember"]
 
 Content = tuple[Any, ...]
-"""The keywords of a flat subschema: the name, the type of the value and the value of each, in order."""
+"""The keywords of a flat subschema, in order: for each the name, the type of its value, and the value."""
 
 _FLAT_VALUES = frozenset({str, int, float, bool, type(None)})
-_KEPT = 4_096
-_READINGS_KEPT = 64
+_MAX_SHAPES_KEPT = 4_096  # of one dialect and one reading of formats
+_MAX_READINGS_KEPT = 64
 
 _shapes: dict[tuple[Dialect, Formats], dict[Content, Shape]] = {}
 
 
 def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
-    """The keywords of a subschema that assert something; None where one of them may hold a schema, many values, or a
-    long text.
+    """Return the keywords of a flat subschema that assert something.
+
+    Returns None where a keyword may hold a schema, many values, or a long text.
     """
     keywords = dialect.keywords
     found: list[Any] = []
     for key, value in schema.items():
         if key in keywords or key in OWN_KEYWORDS:
             kind = type(value)
-            if key == SUBSTRING_OF:  # it holds a text of one request
+            if key == SUBSTRING_OF:  # holds the text of one request
                 return None
             if kind not in _FLAT_VALUES or key in REFERENCES:
                 if key != "type" or kind is not list or not all(type(name) is str for name in value):
@@ -48,20 +49,20 @@ def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
 
 
 def common_shapes(dialect: Dialect, reading: Formats) -> dict[Content, Shape]:
-    """The shapes known of flat subschemas of a draft, whose formats are read in one way."""
+    """Return the known shapes of flat subschemas, for one dialect and one reading of formats."""
     found = _shapes.get((dialect, reading))
     if found is None:
-        if len(_shapes) >= _READINGS_KEPT:
+        if len(_shapes) >= _MAX_READINGS_KEPT:
             _shapes.clear()
         found = _shapes[dialect, reading] = {}
     return found
 
 
 def remember(known: dict[Content, Shape], content: Content, shape: Shape, keywords: dict[str, Any]) -> None:
-    """Keeps the shape of a flat subschema; not where each schema is to be warned that its format is not known."""
+    """Keep the shape of a flat subschema, unless its format is unknown: each schema with one gives a warning."""
     if "format" in keywords and shape.strings and not _asserts(shape, keywords["format"]):
         return
-    if len(known) >= _KEPT:
+    if len(known) >= _MAX_SHAPES_KEPT:
         known.clear()
     known[content] = shape
 

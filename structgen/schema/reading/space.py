@@ -1,11 +1,22 @@
-"""The space of nodes over one document: the shape of each, and which of them are seen to be empty at once.
+"""The space of one schema document: its subschemas as numbered nodes, and the shape of each node.
 
-A node's shape is made when it is asked for, one level deep. Subschemas that apply to the same value (`$ref`, `allOf`,
-`not`, …: `applicators.py`) are followed at once, to a bounded depth; those of children are nodes, so that recursive
-schemas are data.
+A *node* names a set of values by the subschemas that they satisfy (`algebra/nodes.py`). The *shape* of a node describes
+the values themselves, one level deep (`algebra/shape.py`). The *space* numbers subschemas as they are reached and
+computes a shape when it is asked for. In this document, each subschema gets the next number:
+
+    {"properties": {"a": {"allOf": [{"type": "integer"}, {"minimum": 3}]}}}       node (2,)
+                         {"allOf": [{"type": "integer"}, {"minimum": 3}]}         node (3,)
+                                    {"type": "integer"}                           node (4,)
+                                                         {"minimum": 3}           node (5,)
+
+The shape of (2,) has objects whose value at `a` is in node (3,). The shape of (3,) is that of node (4, 5), the
+intersection of (4,) and (5,): `Shape(numbers=(NumberSet(low=3, multiple=1),))`.
+
+Subschemas that apply to the same value (`$ref`, `allOf`, `not`, …: see `applicators.py`) are followed at once, up to a
+bounded depth. Those of items and properties stay nodes, so recursive schemas are finite data.
 
 The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, Colazzo, Ghelli, Sartiani, Scherzinger,
-2022): groups by type, intersection of typed groups, complements pushed inward.
+2022): sets grouped by type, groups intersected, complements pushed inward.
 """
 
 from __future__ import annotations
@@ -45,13 +56,13 @@ from structgen.schema.reading.writable import Narrowed, Writable
 
 __all__ = ["Space"]
 
-_WITNESS_DEPTH = 12
-_STRICT = Widening(is_allowed=False)  # which remembers nothing
-_MAX_ABSORBED = 256
+_MAX_WITNESS_DEPTH = 12  # levels that are searched for a value when a node is tested for emptiness
+_STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
+_MAX_ABSORBED = 256  # sets of objects that are compared with each other
 
 
 class _SelfReference(SchemaError):
-    """The shape of a node is asked for while it is made."""
+    """The shape of a node depends on itself."""
 
 
 class Space:
@@ -59,13 +70,13 @@ class Space:
 
     Args:
         document: the schema.
-        options: how `format` is read, and what becomes of the unsupported.
-        limits: `schema_nodes` bounds the parts made, `schema_depth` how deep subschemas of one value may nest.
-        deadline: checked once in a while.
-        narrowed: what can be written of the texts of a regex; None for all of them.
+        options: how `format` and unsupported keywords are treated.
+        limits: `schema_nodes` bounds the parts made, `schema_depth` the nesting of subschemas of one value.
+        deadline: a clock that long loops check.
+        narrowed: returns a regex of the texts that can be written; None if all can.
 
     Attributes:
-        text_units: see `GrammarTables`.
+        text_units: length of the source texts that terminals hold; see `GrammarTables`.
     """
 
     def __init__(
@@ -82,69 +93,72 @@ class Space:
         self.deadline = deadline
         self._writable = None if narrowed is None else Writable(narrowed, limits)
         self.text_units = 0
-        self._scope = document.start
-        self._atoms = [Subschema(True, ROOT, self._scope)] * 2
-        self._contents: dict[int, Content] = {}  # of atoms whose schemas are flat
-        self._numbers: dict[Hashable, Node] = {}
-        self._flat: dict[Content, Node] = {}
+        self._scope = document.start  # of the subschema that is being read
+        self._atoms = [Subschema(True, ROOT, self._scope)] * 2  # by number; 1 is the schema `true`, and 0 no atom
+        self._contents: dict[int, Content] = {}  # keywords of flat subschemas, by atom
+        self._numbers: dict[Hashable, Node] = {}  # nodes of other subschemas, by identity and scope
+        self._flat: dict[Content, Node] = {}  # nodes of flat subschemas
         self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
-        self._open: dict[Node, None] = {}  # an empty dict is nothing to the garbage collector
+        self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
-        self._parts = 0
-        self._spent = 0
+        self._parts = 0  # parts of all shapes made so far
+        self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
 
     def sizes(self) -> Sizes:
-        """How many values nodes have."""
+        """Return the upper bounds on the number of values of nodes."""
         if self._sizes is None:
             self._sizes = Sizes(self._known_to_write)
         return self._sizes
 
     def writable(self, shape: Shape) -> Shape:
-        """What of a shape can be written; it is not to be combined with others."""
+        """Return the part of a shape that can be written. It must not be combined with other shapes."""
         return shape if self._writable is None else self._writable.shape(shape)
 
     @property
     def dialect(self) -> Dialect:
-        """That of the subschema of which the shape is made."""
+        """The dialect of the subschema that is being read."""
         return self._scope.dialect
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
-    def node(self, schema: Any, place: Location) -> Node:
-        """The node of a subschema. Flat subschemas of equal content are one node; so is a `$ref` and its target."""
-        return self._node(schema, place, self._scope)
+    def node(self, schema: Any, location: Location) -> Node:
+        """Return the node of a subschema.
 
-    def _node(self, schema: Any, place: Location, scope: Scope) -> Node:
+        Flat subschemas of equal content are one node, and so are a `$ref` and its target.
+        """
+        return self._node(schema, location, self._scope)
+
+    def _node(self, schema: Any, location: Location, scope: Scope) -> Node:
         for _ in range(self.limits.schema_depth):
             if schema is True:
                 return ANY
             if schema is False:
                 return NONE
             if not isinstance(schema, dict):
-                raise SchemaError("a schema must be an object or a boolean", pointer=pointer(place))
+                raise SchemaError("a schema must be an object or a boolean", pointer=pointer(location))
             if not NAMING.isdisjoint(schema):
-                scope = self.document.enter(schema, place, scope)
+                scope = self.document.enter(schema, location, scope)
             node = self._numbers.get((id(schema), scope.entered, scope.left) if scope.entered else id(schema))
             if node is not None:
                 return node
             keyword = None if REFERENCES.isdisjoint(schema) else bare_reference(schema, scope.dialect)
             if keyword is None:
-                return self._number(schema, place, scope)
+                return self._number(schema, location, scope)
             try:
-                target = self.document.resolve(keyword, schema, place, scope)
-            except UnsupportedSchemaError:  # raised, or dropped, where its shape is asked for
-                return self._number(schema, place, scope)
-            schema, place, scope = target.schema, target.place, target.scope
-        raise self._too_deep(place)
+                target = self.document.resolve(keyword, schema, location, scope)
+            except UnsupportedSchemaError:  # raised again, or dropped, when its shape is computed
+                return self._number(schema, location, scope)
+            schema, location, scope = target.schema, target.location, target.scope
+        raise self._too_deep(location)
 
-    def target(self, keyword: str, schema: dict[str, Any], place: Location) -> Node:
-        """The node to which a reference leads."""
-        target = self.document.resolve(keyword, schema, place, self._scope)
-        return self._node(target.schema, target.place, target.scope)
+    def target(self, keyword: str, schema: dict[str, Any], location: Location) -> Node:
+        """Return the node that a reference names."""
+        target = self.document.resolve(keyword, schema, location, self._scope)
+        return self._node(target.schema, target.location, target.scope)
 
-    def _number(self, schema: dict[str, Any], place: Location, scope: Scope) -> Node:
+    def _number(self, schema: dict[str, Any], location: Location, scope: Scope) -> Node:
         content = flat_content(schema, scope.dialect)
         if content is not None:
             if not content:
@@ -153,50 +167,53 @@ class Space:
             key = content if is_common else (scope.dialect, *content)
             node = self._flat.get(key)
             if node is None:
-                node = self._flat[key] = self._new_atom(schema, place, scope, content if is_common else None)
+                node = self._flat[key] = self._new_atom(schema, location, scope, content if is_common else None)
                 known = self._common.get(content) if is_common else None
                 if known is not None:
                     self._shapes[node] = known
             return node
         number_key = (id(schema), scope.entered, scope.left) if scope.entered else id(schema)
-        node = self._numbers[number_key] = self._new_atom(schema, place, scope)
+        node = self._numbers[number_key] = self._new_atom(schema, location, scope)
         return node
 
-    def _new_atom(self, schema: dict[str, Any], place: Location, scope: Scope, content: Content | None = None) -> Node:
+    def _new_atom(
+        self, schema: dict[str, Any], location: Location, scope: Scope, content: Content | None = None
+    ) -> Node:
         number = len(self._atoms)
         if number > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         if not number & 255:
             self.deadline.check()
-        self._atoms.append(Subschema(schema, place, scope))
+        self._atoms.append(Subschema(schema, location, scope))
         if content is not None:
             self._contents[number] = content
         return (number,)
 
-    def place(self, node: Node) -> Location:
-        """Where the first subschema of a node is."""
+    def location(self, node: Node) -> Location:
+        """Return the location of a node's first subschema."""
         while node:
             atom = node[0]
             if not isinstance(atom, AnyOf):
-                return self._atoms[abs(atom)].place
+                return self._atoms[abs(atom)].location
             node = atom.nodes[0]
         return ROOT
 
     def subschema(self, atom: int) -> Subschema:
-        """The subschema of an atom."""
+        """Return the subschema of an atom."""
         return self._atoms[abs(atom)]
 
     def is_flat(self, atom: int) -> bool:
-        """Whether an atom stands for all subschemas of its content, wherever they are."""
+        """Return whether an atom stands for all subschemas of the same content, at any location."""
         return (abs(atom),) in self._flat.values()
 
     # --- shapes ------------------------------------------------------------------------------------------------------
 
     def shape(self, node: Node) -> Shape:
-        """The values of a node, one level deep.
+        """Return the values of a node, one level deep.
 
         Raises:
-            SchemaError, UnsupportedSchemaError: as its keywords ask.
+            SchemaError: a keyword is invalid, or the shape depends on itself.
+            UnsupportedSchemaError: a keyword cannot be expressed.
             LimitExceededError: subschemas of one value nest too deep, or there are too many parts.
         """
         found = self._shapes.get(node)
@@ -205,9 +222,9 @@ class Space:
                 self._widening.recall(node)
             return found
         if node in self._open:
-            raise _SelfReference("a subschema refers to itself", pointer=pointer(self.place(node)), keyword="$ref")
+            raise _SelfReference("a subschema refers to itself", pointer=pointer(self.location(node)), keyword="$ref")
         if len(self._open) >= self.limits.schema_depth:
-            raise self._too_deep(self.place(node))
+            raise self._too_deep(self.location(node))
         self._open[node] = None
         try:
             found = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
@@ -216,14 +233,14 @@ class Space:
         self._shapes[node] = self.spend(found)
         return found
 
-    def _too_deep(self, place: Location) -> LimitExceededError:
+    def _too_deep(self, location: Location) -> LimitExceededError:
         limit = self.limits.schema_depth
         return LimitExceededError(
-            "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(place)})"
+            "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(location)})"
         )
 
     def spend(self, shape: Shape) -> Shape:
-        """Counts the parts of a shape that was made, and returns it."""
+        """Count the parts of a new shape against the limits, and return it."""
         self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
@@ -236,7 +253,7 @@ class Space:
         if len(node) > 1:
             result = self.shape(node[:1])
             for atom in node[1:]:
-                overlapping = isinstance(atom, AnyOf) or atom < 0  # as the parts of complements often are
+                overlapping = isinstance(atom, AnyOf) or atom < 0  # parts of complements often overlap
                 result = self.both(result, self.shape((atom,)), absorb=overlapping)
             return result
         atom = node[0]
@@ -244,12 +261,12 @@ class Space:
             return self.union(atom.nodes)
         outer = self._scope
         subschema = self._atoms[abs(atom)]
-        place, self._scope = subschema.place, subschema.scope
+        location, self._scope = subschema.location, subschema.scope
         try:
-            known = self._asserting(subschema.schema, place)
+            known = self._asserting(subschema.schema, location)
             if atom < 0:
-                return self._refused_by(known, place)
-            shape = self._accepted_by(known, place)
+                return self._refused_by(known, location)
+            shape = self._accepted_by(known, location)
         finally:
             self._scope = outer
         content = self._contents.get(atom)
@@ -257,77 +274,80 @@ class Space:
             remember(self._common, content, shape, known)
         return shape
 
-    def _accepted_by(self, known: dict[str, Any], place: Location) -> Shape:
-        """The values that satisfy a subschema's keywords."""
+    def _accepted_by(self, known: dict[str, Any], location: Location) -> Shape:
+        """Return the values that satisfy a subschema's keywords."""
         if APPLICATORS.isdisjoint(known):
-            return self._base(known, place)
+            return self._base(known, location)
         combining = [key for key in known if key in APPLICATORS]
-        result = self._base(known, place) if len(combining) < len(known) else EVERYTHING
+        result = self._base(known, location) if len(combining) < len(known) else EVERYTHING
         for key in combining:
-            found = self._widening.or_everything(partial(accepted, self, key, known, place))
+            found = self._widening.or_everything(partial(accepted, self, key, known, location))
             result = found if result is EVERYTHING else self.both(result, found)
         return result
 
-    def _refused_by(self, known: dict[str, Any], place: Location) -> Shape:
-        """All other values."""
+    def _refused_by(self, known: dict[str, Any], location: Location) -> Shape:
+        """Return the values that do not satisfy a subschema's keywords."""
         combining = [key for key in known if key in APPLICATORS]
         result = NOTHING
         if len(combining) < len(known):
-            result = self.all_but(lambda: self._typed(known, place))
+            result = self.all_but(lambda: self._typed(known, location))
         for key in combining:
-            found = self._widening.or_everything(partial(refused, self, key, known, place))
+            found = self._widening.or_everything(partial(refused, self, key, known, location))
             result = self.spend(result.unite(found))
         return result
 
-    def _base(self, known: dict[str, Any], place: Location) -> Shape:
-        """The values that satisfy the keywords about single types, of those that may be asked for."""
+    def _base(self, known: dict[str, Any], location: Location) -> Shape:
+        """Return the values that satisfy the keywords about single types; drop unsupported ones if allowed."""
         if self.options.lenient:
-            return self._widening.base(lambda kept: self._typed(kept, place), known)
-        return self._typed(known, place)
+            return self._widening.base(lambda kept: self._typed(kept, location), known)
+        return self._typed(known, location)
 
-    def _typed(self, known: dict[str, Any], place: Location) -> Shape:
+    def _typed(self, known: dict[str, Any], location: Location) -> Shape:
         options = self.options
         if options.formats == "annotate" and self._scope.dialect.asserts_formats:
             options = replace(options, formats="assert")
-        return base_shape(self._as_read(known), place, self.node, options, self.limits, self.deadline)
+        return base_shape(self._as_read(known), location, self.node, options, self.limits, self.deadline)
 
     def widen(self, node: Node, error: UnsupportedSchemaError) -> None:
-        """Drops what cannot be written down of a node, where that is allowed; it must be explored anew then."""
+        """Widen the shape of a node that cannot be expressed, if that is allowed.
+
+        The nodes must be explored again afterwards.
+        """
         self._widening.drop(error)
         self._shapes[node] = without_limits(self._shapes[node], error.keyword)
 
     @contextmanager
     def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Location]]:
-        """What the subschema of an atom asserts, and where it is; meanwhile the scope of new nodes is its own."""
+        """Enter the subschema of an atom: new nodes are made in its scope. Gives its keywords and location."""
         outer = self._scope
         subschema = self._atoms[abs(atom)]
         self._scope = subschema.scope
         try:
-            yield self._asserting(subschema.schema, subschema.place), subschema.place
+            yield self._asserting(subschema.schema, subschema.location), subschema.location
         finally:
             self._scope = outer
 
-    def _asserting(self, schema: dict[str, Any], place: Location) -> dict[str, Any]:
-        """The keywords of a subschema that its dialect knows."""
+    def _asserting(self, schema: dict[str, Any], location: Location) -> dict[str, Any]:
+        """Return the keywords of a subschema that its dialect knows."""
         dialect = self._scope.dialect
         if dialect.ref_overrides and "$ref" in schema:
             return {"$ref": schema["$ref"]}
         if dialect.name:
-            check_forms(schema, dialect, place)
+            check_forms(schema, dialect, location)
         return {k: v for k, v in schema.items() if k in dialect.keywords or k in OWN_KEYWORDS}
 
     def _as_read(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """A subschema with what its draft makes of integers: to draft 4, `1.0` is none."""
+        """Return a subschema with a mark for integers as in draft 4, where `1.0` is not one."""
         if "type" not in schema or not is_of_draft4(schema, self._scope.dialect):
             return schema
         return {NUMBER_FORM: INTEGER_DIGITS_ONLY, **schema}
 
     def union(self, nodes: Iterable[Node]) -> Shape:
-        """The values of any of some nodes."""
+        """Return the values that are in any of some nodes."""
         return self.spend(NOTHING.unite(*map(self.shape, nodes)))
 
     def both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
-        """The values in both of two shapes, of which the parts may be many."""
+        """Return the values that are in both of two shapes; `absorb` drops sets of objects that others include."""
         pairs = len(left.objects) * len(right.objects) + len(left.arrays) * len(right.arrays)
         if pairs > 1:
             self._parts += pairs
@@ -340,7 +360,7 @@ class Space:
         return self.spend(result)
 
     def _without_dead(self, shape: Shape) -> Shape:
-        """A shape without sets of objects in which a required key has no value, where that is seen at once."""
+        """Return a shape without sets of objects with a required key that surely has no value."""
         alive: list[ObjectSet] = []
         dead: dict[Node, bool] = {}
         for part in shape.objects:
@@ -355,11 +375,11 @@ class Space:
         return shape if len(alive) == len(shape.objects) else replace(shape, objects=tuple(alive))
 
     def all_but(self, make: Callable[[], Shape]) -> Shape:
-        """All values but those of a shape that is made here; every value, where that shape was widened."""
+        """Return the values not in the shape that `make` returns; every value if that shape was widened."""
         return self._widening.complement(make, self.complement)
 
     def complement(self, shape: Shape) -> Shape:
-        """All values that are not in a shape."""
+        """Return the values that are not in a shape."""
         if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
             return shape.complement()
         result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
@@ -371,7 +391,7 @@ class Space:
         return result
 
     def _tags(self, part: ObjectSet) -> list[str]:
-        """The required keys of a set of objects that have few values."""
+        """Return the required keys with few values, which tell kinds of objects apart."""
         tags: list[str] = []
         for key in part.required:
             shape = self._known_scalar(part.properties.get(key, ANY))
@@ -381,8 +401,8 @@ class Space:
 
     # --- emptiness ---------------------------------------------------------------------------------------------------
 
-    def _told_apart(self, left: Node, right: Node) -> bool:
-        """Whether a required key with scalar values keeps two sets of objects apart, as a tag does. Makes no nodes."""
+    def _differ_by_tag(self, left: Node, right: Node) -> bool:
+        """Return whether two sets of objects differ in the values of a required key, as by a tag. Makes no nodes."""
         mine, theirs = self._only_object(left), self._only_object(right)
         if mine is None or theirs is None:
             return False
@@ -393,12 +413,12 @@ class Space:
         return False
 
     def _only_object(self, node: Node) -> ObjectSet | None:
-        """The objects of a node that holds one set of them and nothing else."""
+        """Return the set of objects of a node that has nothing else; None for other nodes."""
         shape = self.shape(node)
         return shape.objects[0] if shape.size == 1 and shape.objects and not (shape.null or shape.booleans) else None
 
     def _known_scalar(self, node: Node) -> Shape | None:
-        """The shape of a node without arrays and objects; None for others, and for one that is being made."""
+        """Return the shape of a node of scalars; None for other nodes, and if its shape is under way."""
         shape = self._known_shape(node)
         return None if shape is None or shape.arrays or shape.objects else shape
 
@@ -407,7 +427,7 @@ class Space:
         return None if shape is None else self.writable(shape)
 
     def _known_shape(self, node: Node) -> Shape | None:
-        """The shape of a node; None for one that is being made."""
+        """Return the shape of a node; None if it is under way."""
         if node in self._open:
             return None
         try:
@@ -416,23 +436,23 @@ class Space:
             return None
 
     def are_disjoint(self, left: Node, right: Node) -> bool:
-        """Whether two nodes have nothing in common, as far as that is found out."""
-        if self._told_apart(left, right):
+        """Return whether two nodes surely have no value in common; False means unknown."""
+        if self._differ_by_tag(left, right):
             return True
         both = meet(left, right)
-        return both == NONE or not self._may_hold(both, _WITNESS_DEPTH)
+        return both == NONE or not self._may_hold(both, _MAX_WITNESS_DEPTH)
 
     def may_hold(self, node: Node) -> bool:
-        """Whether a node may have a value: False is certain."""
-        return self._may_hold(node, _WITNESS_DEPTH)
+        """Return whether a node may have a value; False is certain."""
+        return self._may_hold(node, _MAX_WITNESS_DEPTH)
 
     def _may_hold(self, node: Node, depth: int) -> bool:
-        """Whether a node may have a value: False is certain. Looks only at children that must be there."""
+        """Return whether a node may have a value, by the items and properties that its values must have."""
         if depth == 0:
             return True
         try:
             shape = self.shape(node)
-        except _SelfReference:  # a child that is being made, so not known yet
+        except _SelfReference:  # its shape is under way
             return True
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             return True

@@ -1,10 +1,10 @@
-"""Texts that stand in a source text: the keyword `x-substring-of`, by which an extraction cannot invent.
+"""The keyword `x-substring-of`: strings that occur in a given text, so that an extraction cannot invent any.
 
     {"type": "string", "x-substring-of": "the text"}
     {"type": "string", "x-substring-of": {"text": "the text", "unit": "word"}}
 
-A string satisfies it if it is a run of one or more whole units of the text; the empty string does not. Units are
-characters (code points), or words: then a run neither begins nor ends with white space, nor within a word.
+A string satisfies it if it is a run of one or more whole units of the text. Units are characters (code points) or
+words; runs of words neither begin nor end with white space or within a word. The empty string does not satisfy it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ __all__ = ["Unit", "is_substring", "read_keyword", "shortest_unit", "substring_l
 
 Unit = Literal["character", "word"]
 
-_PLACES_KEPT = 8
+_MAX_TEXTS_KEPT = 8  # texts whose word borders are kept
 
 
 class _Kinds(dict[int, str]):
-    """For `str.translate`: what a character is to the division into words, as one letter.
+    """A table for `str.translate` that maps each character to its kind, one letter. It is filled on demand.
 
-    w: of a word; d: a digit; m: a mark, which goes with what is before it; j: a joiner; a: an apostrophe;
-    p: what may stand in a number; s: white space; o: anything else, a unit of its own.
+    w: letter of a word; d: digit; m: mark, part of the unit before it; j: joiner; a: apostrophe; p: point or comma,
+    which may be in a number; s: white space; o: any other character, a unit of its own.
     """
 
     def __missing__(self, point: int) -> str:
@@ -59,7 +59,7 @@ class _Kinds(dict[int, str]):
 
 
 def _is_written_solid(point: int) -> bool:
-    """Whether a letter belongs to a script without spaces between words, where each counts as one."""
+    """Return whether a letter belongs to a script without spaces between words; such letters are units of their own."""
     return (
         0x0E00 <= point <= 0x0EFF  # Thai, Lao
         or 0x1000 <= point <= 0x109F  # Myanmar
@@ -76,12 +76,12 @@ _WORDS = re.compile(r"(?:[wdmj]|(?<=[wm])a(?=w)|(?<=d)p(?=d))+|s+|.(?:m|jo?)*", 
 
 
 def units_of(text: str, unit: Unit) -> list[str]:
-    """A text, divided.
+    """Split a text into units, which together are the text again.
 
     Args:
-        text: what is divided; the units put together give it again.
-        unit: "character": code points. "word": words (letters, marks and digits, with apostrophes within), white
-            space, and everything else character by character.
+        text: the text.
+        unit: "character": code points. "word": words (letters, marks and digits, with apostrophes inside), runs of
+            white space, and all other characters one by one.
 
     >>> units_of("Don't pay 3.50 €!", "word")
     ["Don't", ' ', 'pay', ' ', '3.50', ' ', '€', '!']
@@ -92,11 +92,11 @@ def units_of(text: str, unit: Unit) -> list[str]:
 
 
 def substring_regex(units: Sequence[str], unit: Unit) -> Regex:
-    """All runs of one or more units; those of words without white space at their ends.
+    """Return a regex of the runs of one or more units; runs of words have no white space at their ends.
 
     Args:
-        units: a text, divided.
-        unit: how it was divided.
+        units: the units of a text.
+        unit: the kind of unit.
     """
     known: dict[str, bytes] = {}
     pieces: list[bytes] = []
@@ -114,12 +114,12 @@ def substring_regex(units: Sequence[str], unit: Unit) -> Regex:
 
 
 def shortest_unit(units: Sequence[str], unit: Unit) -> int:
-    """How many characters the shortest run has."""
+    """Return the length of the shortest run, in characters."""
     return min([len(piece) for piece in units if unit == "character" or not piece.isspace()])
 
 
 def is_substring(value: str, text: str, unit: Unit) -> bool:
-    """Whether a string is a run of one or more units of a text.
+    """Return whether a string is a run of one or more units of a text.
 
     >>> is_substring("cat", "concatenate", "character"), is_substring("cat", "concatenate", "word")
     (True, False)
@@ -137,9 +137,9 @@ def is_substring(value: str, text: str, unit: Unit) -> bool:
     return False
 
 
-@lru_cache(maxsize=_PLACES_KEPT)
+@lru_cache(maxsize=_MAX_TEXTS_KEPT)
 def _borders(text: str) -> tuple[set[int], set[int]]:
-    """Where in a text runs of words may begin, and where they may end."""
+    """Return the positions where runs of words may begin, and those where they may end."""
     starts: set[int] = set()
     ends: set[int] = set()
     at = 0
@@ -151,40 +151,44 @@ def _borders(text: str) -> tuple[set[int], set[int]]:
     return starts, ends
 
 
-def read_keyword(value: Any, place: Location = ROOT) -> tuple[str, Unit]:
-    """The text and the unit that the keyword's value names.
+def read_keyword(value: Any, location: Location = ROOT) -> tuple[str, Unit]:
+    """Return the text and the unit of the keyword's value.
+
+    Args:
+        value: the keyword's value.
+        location: the location of the schema that holds it, for errors.
 
     Raises:
-        SchemaError: it is neither a text nor an object of such; or there is nothing in the text.
+        SchemaError: the value has another form, or the text has no units.
     """
     if isinstance(value, str):
         value = {"text": value}
     if not isinstance(value, dict) or not isinstance(value.get("text"), str) or value.keys() - {"text", "unit"}:
-        raise _fail(f'{SUBSTRING_OF} must be a string, or {{"text": …, "unit": …}}', place)
+        raise _fail(f'{SUBSTRING_OF} must be a string, or {{"text": …, "unit": …}}', location)
     text, unit = value["text"], value.get("unit", "character")
     if unit not in get_args(Unit):
-        raise _fail(f"the unit of {SUBSTRING_OF} must be one of {', '.join(get_args(Unit))}, not {unit!r}", place)
+        raise _fail(f"the unit of {SUBSTRING_OF} must be one of {', '.join(get_args(Unit))}, not {unit!r}", location)
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise _fail(f"the text of {SUBSTRING_OF} holds half a surrogate pair", place) from error
+        raise _fail(f"the text of {SUBSTRING_OF} has a lone surrogate", location) from error
     if not text if unit == "character" else not text.strip():
-        raise _fail(f"the text of {SUBSTRING_OF} is empty, and has no substrings", place)
+        raise _fail(f"the text of {SUBSTRING_OF} is empty: it has no substrings", location)
     return text, unit
 
 
-def _fail(message: str, place: Location) -> SchemaError:
-    return SchemaError(message, pointer=pointer(place), keyword=SUBSTRING_OF)
+def _fail(message: str, location: Location) -> SchemaError:
+    return SchemaError(message, pointer=pointer(location), keyword=SUBSTRING_OF)
 
 
-def substring_language(value: Any, place: Location, limits: Limits) -> Language:
-    """The texts that satisfy the keyword.
+def substring_language(value: Any, location: Location, limits: Limits) -> Language:
+    """Return the language of the texts that satisfy the keyword.
 
     Raises:
         SchemaError: see `read_keyword`.
         LimitExceededError: the text is longer than automata may be.
     """
-    text, unit = read_keyword(value, place)
+    text, unit = read_keyword(value, location)
     if len(text) > limits.automaton_states:
         raise LimitExceededError("automaton_states", limits.automaton_states)
     units = units_of(text, unit)

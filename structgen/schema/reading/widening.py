@@ -1,9 +1,8 @@
-"""What `lenient=True` makes of the unsupported: it is dropped where it stands, and said in a warning.
+"""`lenient=True`: unsupported keywords are dropped, with a warning.
 
-A dropped keyword lets more values through. Under a complement it must do so too: what a schema with an unsupported
-keyword refuses is not known, so that its complement becomes every value. Shapes are wide enough, never too narrow;
-those that are not exact are known, because no shape's complement may be made of them (complements of *nodes* are made
-of the nodes' own).
+Shapes then are too wide, never too narrow. A dropped keyword accepts more values, and it must do so under a complement
+too: the values that the schema refuses are not known, so its complement becomes every value. For this, the nodes whose
+shapes are not exact are remembered.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _WITH = {
     "prefixItems": ("items",),
     "properties": ("additionalProperties",),
 }
-"""Keywords that would say more, were the one before them dropped alone."""
+"""Keywords to drop with another one, because without it they would refuse more values."""
 
 _OF_NUMBERS = frozenset({"multipleOf"})
 _OF_STRINGS = frozenset({"enum", "const", "pattern", "format", SUBSTRING_OF})
@@ -36,13 +35,13 @@ _OF_OBJECTS = frozenset({"minProperties", "not", "properties"})
 
 
 class Widening:
-    """Drops what is unsupported, or refuses to.
+    """Drops unsupported keywords, if that is allowed.
 
     Args:
-        is_allowed: whether it may; without, every `UnsupportedSchemaError` is raised again.
+        is_allowed: keywords may be dropped; else every `UnsupportedSchemaError` is raised again.
 
     Attributes:
-        is_used: something was dropped in the shape that is being made.
+        is_used: something was dropped in the shape under way.
     """
 
     def __init__(self, *, is_allowed: bool) -> None:
@@ -52,12 +51,12 @@ class Widening:
         self._said: set[tuple[str, str]] = set()
 
     def recall(self, node: Node) -> None:
-        """A shape that was made before is used."""
+        """Note that the shape under way uses the known shape of a node."""
         if node in self._inexact:
             self.is_used = True
 
     def shape(self, node: Node, make: Callable[[], Shape]) -> Shape:
-        """The shape of a node, of which is noted whether it is exact."""
+        """Make the shape of a node, and note whether it is exact."""
         outer, self.is_used = self.is_used, False
         found = make()
         if self.is_used:
@@ -66,7 +65,7 @@ class Widening:
         return found
 
     def or_everything(self, make: Callable[[], Shape]) -> Shape:
-        """A shape; or every value, where it is unsupported."""
+        """Make a shape; return every value if it is unsupported."""
         try:
             return make()
         except UnsupportedSchemaError as error:
@@ -74,7 +73,7 @@ class Widening:
             return EVERYTHING
 
     def complement(self, make: Callable[[], Shape], complement: Callable[[Shape], Shape]) -> Shape:
-        """The complement of a shape; every value, where the shape is not exact."""
+        """Make a shape and return its complement; every value if the shape is not exact."""
         outer, self.is_used = self.is_used, False
         found = self.or_everything(lambda: complement(make()))
         if self.is_used:
@@ -83,23 +82,23 @@ class Widening:
         return found
 
     def base(self, make: Callable[[dict[str, Any]], Shape], known: dict[str, Any]) -> Shape:
-        """The shape of keywords about single types, without those that are unsupported."""
+        """Make the shape of keywords about single types, without the unsupported ones."""
         while True:
             try:
                 return make(known)
             except UnsupportedSchemaError as error:
                 self.drop(error)
-                keyword = error.keyword if error.keyword in known else "format"  # of types, by another name
+                keyword = error.keyword if error.keyword in known else "format"  # a type's keyword, kept under `format`
                 dropped = (keyword, *_WITH.get(keyword, ()))
                 if keyword not in known:
                     return EVERYTHING
                 known = {key: value for key, value in known.items() if key not in dropped}
 
     def drop(self, error: UnsupportedSchemaError) -> None:
-        """Says, once, what is dropped.
+        """Warn, once for each keyword and location, that a keyword is dropped.
 
         Raises:
-            UnsupportedSchemaError: the same, where nothing may be dropped.
+            UnsupportedSchemaError: the given error, if nothing may be dropped.
         """
         if not self._is_allowed:
             raise error
@@ -110,7 +109,7 @@ class Widening:
 
 
 def without_limits(shape: Shape, keyword: str) -> Shape:
-    """A shape that holds every value of the types of which a keyword cannot be written down."""
+    """Return a shape with every value of the types that a keyword is about."""
     wider = shape
     if keyword in _OF_NUMBERS and shape.numbers:
         wider = replace(shape, numbers=ALL_NUMBERS)

@@ -1,7 +1,8 @@
-"""Shapes without the strings and keys that cannot be written: those that a tokenizer does not spell, say.
+"""Shapes without strings and keys that cannot be written, because a tokenizer has no tokens for them.
 
-Only where few texts are left: so that it is known how many keys an object may have, and how many items that differ; and
-where none is. This is no part of the algebra, as what cannot be written is in no complement.
+Only sets of few texts are narrowed. That is enough to know how many keys an object can have, how many different items
+an array can have, and which sets are empty. This is not part of the algebra: a text that cannot be written is in no
+complement.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ from structgen.schema.json_text.terminals import string_regex
 __all__ = ["Narrowed", "Writable"]
 
 Narrowed: TypeAlias = Callable[[Regex], Regex]
-"""What can be written of the texts of a regex; itself, if that is all."""
+"""Returns a regex of the texts that can be written; the same object if all can."""
 
-_FEW = 64  # texts of a set
-_STATES = 5_000  # that are made to tell
+_MAX_TEXTS = 64  # texts of a set that is narrowed
+_MAX_STATES = 5_000  # automaton states made for one set
 
 
 class Writable:
-    """Takes what cannot be written out of shapes that are combined with no others any more.
+    """Removes what cannot be written from shapes. Those must not be combined with others any more.
 
     Args:
-        narrowed: what can be.
+        narrowed: returns a regex of the texts that can be written.
         limits: bounds on automata.
     """
 
     def __init__(self, narrowed: Narrowed, limits: Limits) -> None:
         self._narrowed = narrowed
-        self._limits = replace(limits, automaton_states=min(limits.automaton_states, _STATES))
+        self._limits = replace(limits, automaton_states=min(limits.automaton_states, _MAX_STATES))
         self._known: dict[StringSet, StringSet | None] = {}
 
     def shape(self, shape: Shape) -> Shape:
-        """A shape without it."""
+        """Return a shape without the strings and keys that cannot be written."""
         strings = tuple([left for part in shape.strings if (left := self._strings(part)) is not None])
         objects = tuple([self._with_keys(part) for part in shape.objects])
         if len(strings) == len(shape.strings) and all(map(is_, (*strings, *objects), (*shape.strings, *shape.objects))):
@@ -58,7 +59,7 @@ class Writable:
         return replace(part, classes=tuple([(left, node) for left, _, node in kept if left is not None]))
 
     def _strings(self, strings: StringSet) -> StringSet | None:
-        """What is left of a set; None if that is nothing."""
+        """Return the strings of a set that can be written; None if there are none."""
         if strings.texts is not None or not strings.within or any(map(_has_many, strings.within)):
             return strings
         if strings not in self._known:
@@ -67,19 +68,19 @@ class Writable:
 
     def _left(self, strings: StringSet) -> StringSet | None:
         if strings.high is None and len(strings.within) == 1 and lengths(strings.within[0].regex)[1]:
-            return strings  # none is the longest
+            return strings  # infinitely many lengths
         try:
             written = string_regex(strings)
             left = self._narrowed(written)
             return strings if left is written else self._listed(strings, left)
-        except (Inexpressible, LimitExceededError):  # as there are many
+        except (Inexpressible, LimitExceededError):  # too large to narrow
             return strings
 
     def _listed(self, strings: StringSet, left: Regex) -> StringSet | None:
-        """What is left, text by text."""
+        """Return a set without the texts that cannot be written, tested one by one."""
         store = AutomatonStore(self._limits)
         state = store.add(strings.regex())
-        if not is_finite(store, state) or count_texts(store, state, _FEW + 1) > _FEW:
+        if not is_finite(store, state) or count_texts(store, state, _MAX_TEXTS + 1) > _MAX_TEXTS:
             return strings
         texts = sorted(text.decode() for text in texts_of(store, state))
         lost = [text for text in texts if store.is_empty(intersection(left, quoted(every_form(text))))]

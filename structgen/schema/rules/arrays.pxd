@@ -5,7 +5,7 @@ from structgen.schema.json_text.layout cimport Layout
 
 
 @cython.final
-cdef class ArrayPlaces:
+cdef class ArrayRules:
     cdef object _lazy         # its methods are handed on
     cdef readonly object part
     cdef object _number

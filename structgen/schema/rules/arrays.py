@@ -14,7 +14,7 @@ from structgen.schema.reading.emptiness import can_differ, can_repeat
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.states import ArrayState
 
-__all__ = ["ArrayPlaces"]
+__all__ = ["ArrayRules"]
 
 _NO_VALUES: frozenset[Value] = frozenset()
 
@@ -30,7 +30,7 @@ class _Item(NamedTuple):
     state: _Written
 
 
-class ArrayPlaces:
+class ArrayRules:
     """The rules of a set of arrays by `ArrayState`. Kinds of places: "first", before the array; "item", where an item
     must follow; "then", after one.
 

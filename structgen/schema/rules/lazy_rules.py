@@ -122,18 +122,6 @@ class LazyRules:
         places: Places = self._places[then[0]]
         return places.remaining(then[1])
 
-    def words(self, key: Any, body: Sequence[Any], at: int) -> tuple[str, str]:
-        """See `RuleSource`."""
-        from structgen.schema.rules.wording import words_of  # for messages only
-
-        return words_of(self, key, body, at)
-
-    def place(self, key: Any, body: Sequence[Any], at: int) -> str | None:
-        """See `RuleSource`."""
-        from structgen.schema.rules.wording import place_of
-
-        return place_of(self, key, body, at)
-
     # --- nodes -------------------------------------------------------------------------------------------------------
 
     def holds(self, node: Node) -> bool:
@@ -173,7 +161,7 @@ class LazyRules:
         if found is None:
             with not_too_deep():
                 enum = {"enum": list(map(thaw, values))}
-            found = self._enums[key] = self.space.node(enum, self.space.place(node)) if values else NONE
+            found = self._enums[key] = self.space.node(enum, self.space.location(node)) if values else NONE
         return meet(node, found)
 
     # --- values but for some -----------------------------------------------------------------------------------------

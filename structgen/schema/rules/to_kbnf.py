@@ -17,7 +17,7 @@ from structgen.kbnf import ast
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import ANY, Node
 from structgen.schema.options import SchemaOptions
-from structgen.schema.rules.arrays import ArrayPlaces
+from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.repetitions import repetition, terminal
 from structgen.schema.rules.states import ArrayState, ObjectState
@@ -140,7 +140,7 @@ class _Writer:
         number, *place = key
         if place[0] == "first" and isinstance(number, int):
             places = self.lazy.numbered(number)
-            if isinstance(places, ArrayPlaces) and places.is_repetition(place[1]):
+            if isinstance(places, ArrayRules) and places.is_repetition(place[1]):
                 return repetition(self, places.part, places.most, self._rule_of[key])
         return self._written(self._bodies(key), self._node_of[key])
 
@@ -178,10 +178,10 @@ class _Writer:
         return f"{base}_{kind}_{state}"
 
     def _base_name(self, node: Node) -> str:
-        place = self.lazy.space.place(node)
-        if place is None:
+        location = self.lazy.space.location(node)
+        if location is None:
             return self._root_name
-        name = place[1]
+        name = location[1]
         if not (name.isascii() and name.isidentifier()) or name.startswith(_ANY_VALUE):
             name = f"value_{name}" if name.isascii() and f"v{name}".isidentifier() else "value"
         return name

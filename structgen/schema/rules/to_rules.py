@@ -23,9 +23,10 @@ from structgen.schema.reading.refs import Document, DynamicScopeNeeded
 from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
-from structgen.schema.rules.arrays import ArrayPlaces
+from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules, Places
-from structgen.schema.rules.objects import ObjectPlaces
+from structgen.schema.rules.objects import ObjectRules
+from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema", "strings_of_schema"]
 
@@ -72,6 +73,7 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
         accepts_empty=False,
         lazy=(("value", root),),
         source=lazy,
+        describer=SchemaDescriber(lazy),
         text_units=lazy.space.text_units,
     )
 
@@ -150,8 +152,8 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -
     while True:
         shapes, productive = explore(space, root)
         if root not in productive:
-            place, keyword = _culprit(space, root, productive)
-            raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(place), keyword=keyword)
+            location, keyword = _culprit(space, root, productive)
+            raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(location), keyword=keyword)
         lazy = LazyRules(space, shapes, productive, _places, captures=captures)
         try:
             for node in list(productive):
@@ -162,7 +164,7 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -
 
 
 def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
-    return ArrayPlaces(lazy, part, number) if isinstance(part, ArraySet) else ObjectPlaces(lazy, part, number)
+    return ArrayRules(lazy, part, number) if isinstance(part, ArraySet) else ObjectRules(lazy, part, number)
 
 
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
@@ -197,7 +199,7 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
         return made()
     except (Inexpressible, UnicodeEncodeError) as error:
         keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
-        refused = unsupported(f"this {keyword} cannot be expressed exactly", space.place(node), keyword)
+        refused = unsupported(f"this {keyword} cannot be expressed exactly", space.location(node), keyword)
         refused.__cause__ = error
         space.widen(node, refused)
         raise _Widened from error
@@ -206,10 +208,10 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
 def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Location, str]:
     """The place of the innermost required part without a value, and a keyword that asks for it."""
     seen: set[Node] = set()
-    place, keyword = space.place(node), ""
+    location, keyword = space.location(node), ""
     while node not in seen:
         seen.add(node)
-        place = space.place(node) or place
+        location = space.location(node) or location
         shape = space.shape(node)
         if len(shape.objects) != 1 or shape.size != 1:
             break
@@ -218,4 +220,4 @@ def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Location,
         if not missing:
             break
         node, keyword = missing[0], "required"
-    return place, keyword
+    return location, keyword

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from structgen.engine.grammar.tables import Capture, Lookahead, Symbol
 from structgen.engine.matching.expectations import joined
@@ -15,14 +15,12 @@ from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, 
 from structgen.schema.algebra.nodes import AnyOf
 from structgen.schema.json_text.numbers import decimal_text
 from structgen.schema.reading.scopes import Location, Subschema, pointer
-from structgen.schema.rules.arrays import ArrayPlaces
-from structgen.schema.rules.objects import ObjectPlaces
+from structgen.schema.rules.arrays import ArrayRules
+from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import ArrayState
 
-if TYPE_CHECKING:
-    from structgen.schema.rules.lazy_rules import LazyRules
-
-__all__ = ["place_of", "shape_words", "words_of"]
+__all__ = ["SchemaDescriber", "shape_words"]
 
 Body = Sequence[Symbol | Lookahead]
 
@@ -31,39 +29,50 @@ _LONGEST_NAME = 60
 _DIFFERENT = " that differs from those before"
 
 
-def words_of(lazy: LazyRules, key: Any, body: Body, at: int) -> tuple[str, str]:
-    """See `RuleSource.words`."""
-    symbol = body[at]
-    if at == 0 and _is_value(key):
-        return _node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
-    if isinstance(symbol, Capture):
-        return ("a key" if _is_object(lazy, key, body) else f"an item{_DIFFERENT}"), ""
-    if not isinstance(symbol, Regex):
-        return "", ""
-    sign = _punctuation(lazy, symbol)
-    if sign:
-        return "", sign
-    name = _key_of(symbol)
-    if name is not None:
-        has_lead = isinstance(symbol, Literal) and symbol.data[:1] != b'"'
-        return ("", "") if has_lead else ("a key", json.dumps(name, ensure_ascii=False))
-    node = _node_at(lazy, key, body, at)
-    return ("" if node is None else _node_words(lazy, node)), ""
+class SchemaDescriber:
+    """The `Describer` of a schema's rules.
 
+    Args:
+        lazy: the rules.
+    """
 
-def place_of(lazy: LazyRules, key: Any, body: Body, at: int) -> str | None:
-    """See `RuleSource.place`."""
-    node: Node | None = key[1] if _is_value(key) else _node_of(lazy, lazy.numbered(key[0]).part)
-    if node is None or _is_shared(lazy, node):
-        return None
-    if _is_value(key) and at == 0:
-        return _shown(lazy.space.place(node))
-    subschemas = _subschemas(lazy, node)
-    if not _is_object(lazy, key, body):
-        return _item_place(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
-    is_key = _key_of(body[at]) is not None or isinstance(body[at], Capture)
-    is_other = not _is_value(key) and isinstance(key[1], int)
-    return _property_place(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
+    def __init__(self, lazy: LazyRules) -> None:
+        self._lazy = lazy
+
+    def words(self, key: Any, body: Body, at: int) -> tuple[str, str]:
+        """Describe a symbol; see `Describer`."""
+        lazy = self._lazy
+        symbol = body[at]
+        if at == 0 and _is_value(key):
+            return _node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
+        if isinstance(symbol, Capture):
+            return ("a key" if _is_object(lazy, key, body) else f"an item{_DIFFERENT}"), ""
+        if not isinstance(symbol, Regex):
+            return "", ""
+        sign = _punctuation(lazy, symbol)
+        if sign:
+            return "", sign
+        name = _key_of(symbol)
+        if name is not None:
+            has_lead = isinstance(symbol, Literal) and symbol.data[:1] != b'"'
+            return ("", "") if has_lead else ("a key", json.dumps(name, ensure_ascii=False))
+        node = _node_at(lazy, key, body, at)
+        return ("" if node is None else _node_words(lazy, node)), ""
+
+    def location(self, key: Any, body: Body, at: int) -> str | None:
+        """Return the schema location that asks for a symbol; see `Describer`."""
+        lazy = self._lazy
+        node: Node | None = key[1] if _is_value(key) else _node_of(lazy, lazy.numbered(key[0]).part)
+        if node is None or _is_shared(lazy, node):
+            return None
+        if _is_value(key) and at == 0:
+            return _shown(lazy.space.location(node))
+        subschemas = _subschemas(lazy, node)
+        if not _is_object(lazy, key, body):
+            return _item_place(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
+        is_key = _key_of(body[at]) is not None or isinstance(body[at], Capture)
+        is_other = not _is_value(key) and isinstance(key[1], int)
+        return _property_place(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
 
 
 def _is_value(key: tuple[Any, ...]) -> bool:
@@ -106,7 +115,7 @@ def _key_of(symbol: Any) -> str | None:
 def _is_object(lazy: LazyRules, key: Any, body: Body) -> bool:
     """Whether a body is part of an object, rather than of an array."""
     if not _is_value(key):
-        return isinstance(lazy.numbered(key[0]), ObjectPlaces)
+        return isinstance(lazy.numbered(key[0]), ObjectRules)
     first = body[0]
     return first is lazy.layout.open_object or (isinstance(first, Literal) and first.data[:1] == b"{")
 
@@ -118,7 +127,7 @@ def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
         members: Iterable[ObjectSet] = lazy.shapes[key[1]].objects
         return next((part.at(name) for part in members if name is not None), None)
     places: Any = lazy.numbered(key[0])
-    if isinstance(places, ArrayPlaces):
+    if isinstance(places, ArrayRules):
         state = key[2]
         found: Node = places.part.at(state.written if isinstance(state, ArrayState) else state)
     elif name is not None:
@@ -165,10 +174,10 @@ def _property_place(subschemas: list[Subschema], name: str | None, is_other: boo
         schema = one.schema if isinstance(one.schema, dict) else {}
         properties = schema.get("properties")
         if name is not None and isinstance(properties, dict) and name in properties:
-            return _shown(((one.place, "properties"), name))
+            return _shown(((one.location, "properties"), name))
         if name is None and is_other and isinstance(schema.get("additionalProperties"), dict):
-            return _shown((one.place, "additionalProperties"))
-    return _shown(subschemas[0].place) if subschemas else None
+            return _shown((one.location, "additionalProperties"))
+    return _shown(subschemas[0].location) if subschemas else None
 
 
 def _item_place(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str | None:
@@ -179,14 +188,14 @@ def _item_place(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str 
             schema = one.schema if isinstance(one.schema, dict) else {}
             first = schema.get("prefixItems")
             if isinstance(first, list) and index < len(first):
-                return _shown(((one.place, "prefixItems"), str(index)))
+                return _shown(((one.location, "prefixItems"), str(index)))
             if isinstance(schema.get("items"), dict):
-                return _shown((one.place, "items"))
-    return _shown(subschemas[0].place) if subschemas else None
+                return _shown((one.location, "items"))
+    return _shown(subschemas[0].location) if subschemas else None
 
 
-def _shown(place: Location) -> str:
-    found = pointer(place)
+def _shown(location: Location) -> str:
+    found = pointer(location)
     return found if found and not found.startswith("/") else f"#{found}"
 
 

@@ -37,7 +37,7 @@ SETTINGS = settings(max_examples=250, suppress_health_check=list(HealthCheck))
 
 
 class Pair:
-    """Two subschemas of one document: their nodes, and the validator's word on them."""
+    """Two subschemas of one document: their nodes, and the validators' answers."""
 
     def __init__(self, left, right=True):
         schema = document(left=left, right=right)
@@ -56,7 +56,7 @@ class Pair:
         return self.holds(self.space.shape, node, value)
 
     def holds(self, shape_of, arg, value):
-        """Whether a value is in a shape, as far as that can be expressed."""
+        """Return whether a value is in a shape; skips shapes that cannot be expressed."""
         try:
             return in_shape(self.space, shape_of(arg), value)
         except (UnsupportedSchemaError, LimitExceededError):
@@ -178,7 +178,7 @@ def _check_properties(pair, part, value):
 
 
 def _sets():
-    """Sets of arrays and objects of every kind, over two atoms and their complements."""
+    """Generate sets of arrays of every kind, over two atoms and their complements."""
     nodes = st.sampled_from([ANY, NONE, (2,), (-2,), (2, 3), (3,), complement((2, 3))])
     counts = st.integers(0, 3)
     most = st.one_of(st.none(), counts)
@@ -190,7 +190,7 @@ def _sets():
 
 
 def _in_node(node, item):
-    """In a space of four values: bit 0 says whether one is in atom 2, bit 1 whether it is in atom 3."""
+    """Return whether a value of four is in a node; bit 0: it is in atom 2, bit 1: it is in atom 3."""
     for atom in node:
         if not isinstance(atom, int):
             if not any(_in_node(other, item) for other in atom.nodes):
@@ -240,7 +240,7 @@ def test_items_can_be_equal_exactly_when_there_is_an_array(part, longest):
 
 
 def _is_held(node):
-    """Whether a node has one of the four values."""
+    """Return whether a node has one of the four values."""
     return any(_in_node(node, item) for item in range(4))
 
 
@@ -258,7 +258,7 @@ _OBJECTS = [
 
 
 def _sets_of_objects():
-    """Sets of objects of every kind, over the same nodes."""
+    """Generate sets of objects of every kind, over the same nodes."""
     nodes = st.sampled_from([ANY, NONE, (2,), (-2,), (2, 3), (3,), complement((2, 3))])
     short, long = StringSet(high=1), StringSet(low=2)
     closed = st.builds(lambda node: ((short, node),), nodes)
@@ -289,7 +289,7 @@ def _in_object_set(part, value):
 
 
 class _Held:
-    """The nodes that have one of the four values."""
+    """Return the nodes that have one of the four values."""
 
     def __contains__(self, node):
         return _is_held(node)

@@ -1,4 +1,4 @@
-"""How long and how many texts are, read off a regex's tree, against the automata."""
+"""Lengths and numbers of texts from a regex's tree, compared with those from its automaton."""
 
 from hypothesis import given
 from hypothesis import strategies as st

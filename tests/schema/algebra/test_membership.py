@@ -28,7 +28,7 @@ TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"]
 
 
 def _some(**keywords: Any) -> Any:
-    """A schema with some of the keywords."""
+    """Generate a schema with some of the keywords."""
     return st.fixed_dictionaries({}, optional=keywords)
 
 
@@ -90,14 +90,14 @@ SCHEMAS: Any = st.recursive(_FLAT, _larger, max_leaves=5)
 
 
 def _in_order(value: Any) -> Any:
-    """Keys in alphabetical order, which is the order of the schemas' properties here."""
+    """Return a value with its keys in alphabetical order, the order of the schemas' properties here."""
     if isinstance(value, dict):
         return {key: _in_order(value[key]) for key in sorted(value)}
     return [_in_order(item) for item in value] if isinstance(value, list) else value
 
 
 def _ordered(schema: Any) -> Any:
-    """The schema with all keys that it names in alphabetical order, so that one order serves all values."""
+    """Return a schema that names all its keys in alphabetical order, so that one order fits all values."""
     if isinstance(schema, list):
         return [_ordered(item) for item in schema]
     if not isinstance(schema, dict):
@@ -108,7 +108,7 @@ def _ordered(schema: Any) -> Any:
 
 
 def _floats(value: Any) -> bool:
-    """Whether a whole number is written as a float somewhere: an integer in JSON Schema, that has another text here."""
+    """Return whether a value has a float such as 1.0: an integer in JSON Schema, with another text here."""
     if isinstance(value, list):
         return any(map(_floats, value))
     if isinstance(value, dict):
@@ -140,7 +140,7 @@ def test_a_text_is_derived_only_if_its_value_is_valid(accepts, schema, values):
 
 
 def _orders(value: Any) -> list[str]:
-    """The texts of a value with its keys in any order, at every depth."""
+    """Yield the texts of a value with its keys in any order, at every depth."""
     return [json.dumps(other, ensure_ascii=False) for other in _permuted(value)]
 
 

@@ -1,4 +1,4 @@
-"""Pydantic's types: what their grammars let through passes `validate_json`, and what should be writable is."""
+"""Pydantic's types: all texts of their grammars pass `validate_json`, and texts that must be possible are."""
 
 from __future__ import annotations
 

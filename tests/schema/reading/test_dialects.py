@@ -1,4 +1,4 @@
-"""Each draft in its own meaning: what it does not know is an annotation, and forms of other drafts are refused."""
+"""Each draft has its own keywords; others are annotations in it, and forms of other drafts are refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FORMS = [
 
 
 def judge(accepts: Any, schema: Any, value: Any, **options: Any) -> bool:
-    """Whether a value is allowed: by the grammar and, alike, by the validator."""
+    """Return whether a value is allowed; check that the grammar and the validator agree."""
     text = json.dumps(value)
     allowed = accepts(schema, **options)(text)
     try:

@@ -1,4 +1,4 @@
-"""`unevaluatedProperties` and `unevaluatedItems`: what is evaluated, by which keywords, of which values."""
+"""`unevaluatedProperties` and `unevaluatedItems`: which keywords evaluate which members."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Where references lead: by URI, anchor, pointer and dynamic scope, in the schema and in a registry."""
+"""Targets of references by URI, anchor, JSON pointer and dynamic scope, in the schema and in a registry."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ TREE = {
 
 
 def registry(**contents: Any) -> Registry[Any]:
-    """Schemas under `https://remote.test/`, of the newest draft where they do not say."""
+    """Return a registry of schemas under `https://remote.test/`, of the newest draft by default."""
     pairs = ((f"https://remote.test/{name}", schema) for name, schema in contents.items())
     empty: Registry[Any] = Registry()
     return empty.with_resources((uri, Resource.from_contents(s, default_specification=DRAFT202012)) for uri, s in pairs)
 
 
 def agree(accepts: Any, schema: Any, valid: list[Any], invalid: list[Any], **options: Any) -> None:
-    """The grammar and the final validator say the same, and what is expected."""
+    """Check that the grammar and the final validator accept the valid values and refuse the invalid ones."""
     accepted = accepts(schema, **options)
     parse = resolve(schema, options=SchemaOptions(**options)).parse
     for value in valid:
@@ -224,7 +224,7 @@ def test_where_the_validator_reads_a_dynamic_scope_otherwise_it_is_refused() -> 
         "properties": {"a": {"$id": "inner", "$ref": "https://remote.test/target"}},
     }
     known = registry(target={"items": {"$dynamicRef": "#x"}, "$defs": {"x": {"$dynamicAnchor": "x", "type": "null"}}})
-    with pytest.raises(UnsupportedSchemaError, match="another one to the validator"):
+    with pytest.raises(UnsupportedSchemaError, match="another for jsonschema"):
         schema_to_kbnf(schema, registry=known)
 
 

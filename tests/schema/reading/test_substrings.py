@@ -1,4 +1,4 @@
-"""`x-substring-of` and `SubstringOf`: every piece of the source can be written, and nothing else."""
+"""`x-substring-of` and `SubstringOf`: every run of units of the source can be written, and nothing else."""
 
 import itertools
 import json
@@ -28,17 +28,17 @@ sources = st.text(st.sampled_from('ab "\\\n/é\u0301😀\x00'), min_size=1, max_
 
 
 def schema_of(text, unit="character", **more):
-    """A string of the source."""
+    """Return a schema of substrings of a source."""
     return {"type": "string", SUBSTRING_OF: {"text": text, "unit": unit}, **more}
 
 
 def written(text):
-    """As the grammar writes a known string."""
+    """Return a string as the grammar spells a known one."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def pieces(text, unit="character"):
-    """Every run of units, by every pair of borders."""
+    """Return every run of units, from every pair of borders."""
     units = units_of(text, unit)
     runs = {"".join(units[low:high]) for low, high in itertools.combinations(range(len(units) + 1), 2)}
     return {run for run in runs if unit == "character" or not (run[0].isspace() or run[-1].isspace())}
@@ -46,7 +46,7 @@ def pieces(text, unit="character"):
 
 @given(sources, st.sampled_from(["character", "word"]))
 def test_masks_have_all_pieces_and_nothing_else(text, unit):
-    """By walking wherever the masks lead."""
+    """Return all texts, by following every token that the masks allow."""
     if unit == "word" and not text.strip():
         return
     matcher = constraint_of(schema_of(text, unit)).matcher()
@@ -66,12 +66,12 @@ def test_masks_have_all_pieces_and_nothing_else(text, unit):
 
 @given(sources, sources, st.sampled_from(["character", "word"]))
 def test_the_check_is_that_of_the_borders(text, value, unit):
-    """`find` against all runs."""
+    """Compare `is_substring` with the list of all runs."""
     assert is_substring(value, text, unit) == (value in pieces(text, unit))
 
 
 def test_masks_over_tokens_of_several_characters():
-    """Each token is allowed where some piece goes on with it."""
+    """Check that each token is allowed where some run continues with it."""
     source = 'abba "ab" é\\'
     words = ["a", "b", "ab", "ba", "abba", ' "', "bb", "é", 'a"', '"', '\\"', '\\\\"', " ", 'ba \\"', "c", '"a', "é\\"]
     tokens = {number: word.encode() for number, word in enumerate(words)}
@@ -87,7 +87,7 @@ def test_masks_over_tokens_of_several_characters():
 
 @pytest.mark.parametrize("tokenization", ["any", "proper"])
 def test_pieces_can_be_written_by_a_real_tokenizer(tiny_tokenizer, tokenization):
-    """Token by token, as the tokenizer splits them."""
+    """Check that the masks allow the tokens that the tokenizer makes of each run."""
     # A size of its own: other tests read the same tokens out of tokenizers with special tokens besides.
     vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer, vocab_size=612)
     constraint = structgen.compile(schema_of(NASTY), vocabulary, tokenization=tokenization)
@@ -101,14 +101,14 @@ def test_pieces_can_be_written_by_a_real_tokenizer(tiny_tokenizer, tokenization)
 
 
 def test_other_spellings_are_not_written():
-    """As of other known strings: what `json.dumps` writes is the one form."""
+    """Check that strings have one form, that of `json.dumps`, as other known strings have."""
     assert lets_through(schema_of("é/"), '"é/"')
     assert not lets_through(schema_of("é/"), '"\\u00e9/"')
     assert not lets_through(schema_of("é/"), '"é\\/"')
 
 
 def test_the_empty_string_is_no_piece():
-    """But beside it, if it is asked for."""
+    """Check that the empty string is refused, except where another branch allows it."""
     assert not lets_through(schema_of("ab"), '""')
     assert lets_through({"anyOf": [schema_of("ab"), {"const": ""}]}, '""')
 
@@ -127,13 +127,13 @@ WORDS = [
 
 @pytest.mark.parametrize(("text", "units"), WORDS)
 def test_words(text, units):
-    """Nothing is cut that a reader takes as one."""
+    """Check that no unit is split that a reader sees as one."""
     assert units_of(text, "word") == units
 
 
 @given(st.text())
 def test_units_are_the_text(text):
-    """Put together again."""
+    """Check that the units together are the text again."""
     assert "".join(units_of(text, "word")) == text
     assert all(units_of(text, "word"))
 
@@ -143,7 +143,7 @@ def test_units_are_the_text(text):
 
 @given(sources, st.integers(0, 6), st.integers(1, 6), st.sampled_from(["a", "^b", "b$", "[ab]{2}", "^[^é]*$"]))
 def test_lengths_and_patterns_hold_too(text, low, high, pattern):
-    """The intersection; an error where it is empty."""
+    """Check intersections with other keywords; an empty one is an error."""
     schema = schema_of(text, minLength=low, maxLength=high, pattern=pattern)
     # As ECMA-262 has it, `$` is the end.
     expected = {
@@ -160,7 +160,7 @@ def test_lengths_and_patterns_hold_too(text, low, high, pattern):
 
 
 def test_it_meets_enumerations_and_its_like():
-    """Of two sources, the pieces of both; of listed texts, those that are pieces; beside `not`, the others."""
+    """Check combinations: two sources, a source and an `enum`, and `not`."""
     both = {"allOf": [schema_of("abc"), schema_of("bcd")]}
     assert language(both, 'abcd"', 5) == {'"b"', '"c"', '"bc"'}
     assert language(schema_of("abc", enum=["ab", "ac", 1]), 'abc"1', 5) == {'"ab"'}
@@ -169,14 +169,14 @@ def test_it_meets_enumerations_and_its_like():
 
 
 def test_other_types_are_not_touched():
-    """As by `pattern`."""
+    """Check that the keyword, like `pattern`, accepts values that are not strings."""
     assert lets_through({SUBSTRING_OF: "ab"}, "12")
     assert lets_through({SUBSTRING_OF: "ab"}, '"ab"')
     assert not lets_through({SUBSTRING_OF: "ab"}, '"ba"')
 
 
 def test_keys_and_items_that_differ():
-    """Maps whose keys are pieces, and lists without repetitions."""
+    """Check maps with substrings as keys, and lists of different substrings."""
     keys = {"type": "object", "propertyNames": {SUBSTRING_OF: "ab"}, "additionalProperties": {"const": 1}}
     assert lets_through(keys, '{"ab":1,"a":1}', whitespace="compact")
     assert not lets_through(keys, '{"a":1,"a":1}', whitespace="compact")
@@ -187,7 +187,7 @@ def test_keys_and_items_that_differ():
 
 
 def test_its_complement_is_refused_by_name():
-    """With the place."""
+    """Check that the complement is refused with the keyword and the location."""
     with pytest.raises(structgen.UnsupportedSchemaError) as raised:
         constraint_of({"properties": {"x": {"not": {SUBSTRING_OF: "ab"}}}})
     assert raised.value.keyword == SUBSTRING_OF
@@ -198,14 +198,14 @@ def test_its_complement_is_refused_by_name():
     "value", [1, "", {}, {"text": 1}, {"text": "a", "unit": "line"}, {"text": "a", "x": 1}, "\ud800"]
 )
 def test_what_it_cannot_be(value):
-    """An error with the place."""
+    """Check that invalid values of the keyword are refused with its location."""
     with pytest.raises(structgen.SchemaError) as raised:
         constraint_of({"items": {SUBSTRING_OF: value}})
     assert (raised.value.pointer, raised.value.keyword) == ("/items", SUBSTRING_OF)
 
 
 def test_the_validator_knows_it():
-    """In every draft, and not where a reference overrides it."""
+    """Check that the validator knows the keyword in every draft, and ignores it beside an overriding reference."""
     for draft in ("draft4", "draft7", "2020-12"):
         constraint = constraint_of({SUBSTRING_OF: {"text": "cat sat", "unit": "word"}}, draft=draft)
         assert constraint.parse('"cat"') == "cat"
@@ -217,7 +217,7 @@ def test_the_validator_knows_it():
 
 
 def test_texts_longer_than_automata_may_be_are_refused():
-    """By the limit's name."""
+    """Check that the error names the limit."""
     with pytest.raises(structgen.LimitExceededError) as raised:
         constraint_of(schema_of("ab" * 600), limits=structgen.Limits(automaton_states=1000))
     assert raised.value.limit == "automaton_states"
@@ -239,7 +239,7 @@ TYPES = [
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_pydantic_and_masks_agree(kind):
-    """On all short strings, whatever stands beside, before or behind."""
+    """Compare masks and the validator on all short strings."""
     adapter = pydantic.TypeAdapter(kind)
     constraint = constraint_of(kind)
     for size in range(5):
@@ -253,7 +253,7 @@ def test_pydantic_and_masks_agree(kind):
 
 
 def test_what_pydantic_changes_was_a_piece_as_it_was_written():
-    """Lower case and stripped white space come after the check, so that what the masks let through is valid."""
+    """Check that lower-casing and stripping follow the check: a run stays valid whatever they change."""
     kind = Annotated[str, SubstringOf(" Abc a"), StringConstraints(to_lower=True, strip_whitespace=True)]
     constraint = constraint_of(kind)
     for piece in pieces(" Abc a"):
@@ -262,7 +262,7 @@ def test_what_pydantic_changes_was_a_piece_as_it_was_written():
 
 
 def test_instances_made_by_hand_are_checked():
-    """And strings only: `SubstringOf` beside something else is an error at once."""
+    """Check that Pydantic validates `SubstringOf`, and that it needs a str and a usable text."""
 
     class Evidence(BaseModel):
         quote: Annotated[str, SubstringOf("The cat sat.", unit="word")]
@@ -283,7 +283,7 @@ def test_instances_made_by_hand_are_checked():
 
 
 def test_other_sources_are_other_grammars():
-    """The cache goes by content."""
+    """Check that the cache compares sources by content."""
     first, second = (constraint_of(schema_of(text)) for text in ("ab", "cd"))
     assert lets_through(first, '"ab"')
     assert lets_through(second, '"cd"')
@@ -297,7 +297,7 @@ def test_other_sources_are_other_grammars():
 @pytest.mark.parametrize("unit", ["character", "word"])
 @pytest.mark.parametrize("base", ["a", "ab ", "".join(map(chr, range(33, 127))), "so it goes: "])
 def test_work_is_linear_in_the_text(unit, base):
-    """States of the automaton, also where the text repeats itself."""
+    """Check that memory and automaton states grow with the text, not faster, if it repeats itself too."""
     text = (base * 30_000)[:30_000]
     constraint = constraint_of(schema_of(text, unit))
     store = constraint.grammar.shared.automata
@@ -311,7 +311,7 @@ def test_work_is_linear_in_the_text(unit, base):
 
 
 def test_nothing_large_is_kept_for_ever():
-    """Of sources that are compiled one after the other, what is kept is bounded, and weighed."""
+    """Check that caches of sources compiled one after the other are bounded and accounted for."""
     text = "".join(map(chr, range(0x4E00, 0x4E00 + 5000)))
     weights = [
         estimated_bytes(constraint_of(given).grammar)

@@ -1,0 +1,71 @@
+"""The space of nodes as the readers of single keywords see it.
+
+`Space` (in `space.py`) reads a document with the functions of `applicators.py` and `evaluation.py`; those in turn ask
+the space for the nodes and shapes of subschemas. This protocol is all that they know of it. `space.py` says what a
+node and a shape are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from structgen.limits import Deadline, Limits
+from structgen.schema.algebra import Node, Shape
+from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.dialects import Dialect
+from structgen.schema.reading.scopes import Location
+
+__all__ = ["NodeSpace"]
+
+
+class NodeSpace(Protocol):
+    """Numbers the subschemas of a document and computes the shapes of nodes over them.
+
+    Attributes:
+        options: how schemas are read.
+        limits: bounds on the work.
+        deadline: a clock that long loops check.
+    """
+
+    options: SchemaOptions
+    limits: Limits
+    deadline: Deadline
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the subschema that is being read."""
+
+    def node(self, schema: Any, location: Location) -> Node:
+        """Return the node of a subschema."""
+
+    def target(self, keyword: str, schema: dict[str, Any], location: Location) -> Node:
+        """Return the node that a reference leads to; `location` is that of the schema that holds the reference."""
+
+    def inside(self, atom: int) -> AbstractContextManager[tuple[dict[str, Any], Location]]:
+        """Enter the subschema of an atom: new nodes are made in its scope. Gives its keywords and location."""
+
+    def shape(self, node: Node) -> Shape:
+        """Return the values of a node, one level deep."""
+
+    def union(self, nodes: Iterable[Node]) -> Shape:
+        """Return the values that are in any of some nodes."""
+
+    def both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
+        """Return the values that are in both of two shapes; `absorb` drops sets of objects that others include."""
+
+    def complement(self, shape: Shape) -> Shape:
+        """Return the values that are not in a shape."""
+
+    def all_but(self, make: Callable[[], Shape]) -> Shape:
+        """Return the values that are not in the shape that `make` returns; every value if that shape was widened."""
+
+    def spend(self, shape: Shape) -> Shape:
+        """Count the parts of a new shape against the limits, and return it."""
+
+    def are_disjoint(self, left: Node, right: Node) -> bool:
+        """Return whether two nodes surely have no value in common; False means unknown."""
+
+    def may_hold(self, node: Node) -> bool:
+        """Return whether a node may have a value; False is certain."""
