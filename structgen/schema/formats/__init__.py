@@ -13,7 +13,7 @@ These texts lie between the two regexes:
 - `date`, `date-time`: the year 0000. `time`, `date-time`: leap seconds (Python's checkers refuse them);
 - `hostname`, `idn-hostname`: A-labels (`xn--…`), which must be decoded first; long U-labels, which must be encoded;
 - `email`, `idn-email`: every text with an `@`, as `jsonschema` accepts all of them;
-- `regex`: syntax of only one of ECMA-262 and Python; groups nested deeper than `regexes.GROUP_DEPTH`;
+- `regex`: syntax of only one of ECMA-262 and Python; groups nested deeper than `regexes.MAX_GROUP_DEPTH`;
 - `uri-template`: reserved operators; `relative-json-pointer`: index manipulation of a later draft.
 
 by_name         the table of known formats

@@ -14,7 +14,7 @@ from fractions import Fraction
 from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.schema.algebra import NumberSet
 from structgen.schema.formats import dates, encodings, idn, mail, network, pointers, regexes, uris
-from structgen.schema.json_text.numbers import FRACTION_DIGITS, integer_range, number_range
+from structgen.schema.json_text.numbers import MAX_FRACTION_DIGITS, integer_range, number_range
 
 __all__ = ["outer_regex", "regex"]
 
@@ -113,7 +113,7 @@ def _decimals(digits: str, places: str, least: str, above: str, most: str, below
         most: the closed upper bound.
         below: the open upper bound.
     """
-    used = FRACTION_DIGITS if places == "-" else int(places)
+    used = MAX_FRACTION_DIGITS if places == "-" else int(places)
     found: NumberSet | None = NumberSet(_number(least), False, _number(most), False)
     others = [NumberSet(_number(above), above != "-", _number(below), below != "-")]
     if digits != "-":

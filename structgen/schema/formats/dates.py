@@ -30,9 +30,9 @@ __all__ = [
     "NAIVE_TIME", "TIME", "date_range", "duration", "leap_date_time", "leap_time", "timedelta",
 ]  # fmt: skip
 
-SECOND_DIGITS = 6
+MAX_SECOND_DIGITS = 6
 """Maximum digits of a second's fraction: Pydantic keeps as many."""
-DURATION_DIGITS = 4
+MAX_DURATION_DIGITS = 4
 """Maximum digits of a part of a timedelta, so that no part overflows."""
 
 # --- dates -----------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ _ZONE = choice(_Z, sequence(byte_set("+-"), _HOUR_MINUTE))
 TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _SECONDS, _ZONE)
 DATE_TIME = sequence(DATE, _T, TIME)
 
-_FRACTION = optional(sequence(DOT, Repeat(DIGIT, 1, SECOND_DIGITS)))
+_FRACTION = optional(sequence(DOT, Repeat(DIGIT, 1, MAX_SECOND_DIGITS)))
 NAIVE_TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _FRACTION)
 AWARE_TIME = sequence(NAIVE_TIME, _ZONE)
 NAIVE_DATE_TIME = sequence(DATE, _T, NAIVE_TIME)
@@ -196,7 +196,7 @@ def timedelta() -> Regex:
 
     Digits are bounded so that the sum of the units never has more days than a timedelta can hold.
     """
-    number = Repeat(DIGIT, 1, DURATION_DIGITS)
+    number = Repeat(DIGIT, 1, MAX_DURATION_DIGITS)
     second = sequence(number, _FRACTION, Literal(b"S"))
     minute = sequence(number, Literal(b"M"), optional(second))
     hour = sequence(number, Literal(b"H"), optional(choice(minute, second)))

@@ -84,9 +84,9 @@ def base64_of_ascii(*, url: bool) -> Regex:
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
-JSON_DEPTH = 4
+MAX_JSON_DEPTH = 4
 """Maximum nesting depth of arrays and objects in a `json-string`."""
-_DIGITS_OF_NUMBER = 15
+_MAX_NUMBER_DIGITS = 15
 _BLANK = Repeat(byte_set(" \n"), 0, 2)
 
 
@@ -96,7 +96,7 @@ LOOSE_JSON = sequence(byte_set(' \t\n\r"-[{tfnNI' + DIGITS), star(ANY_CHAR))
 
 @cache
 def json_text() -> Regex:
-    """Return JSON text (RFC 8259) with up to `JSON_DEPTH` levels of arrays and objects.
+    """Return JSON text (RFC 8259) with up to `MAX_JSON_DEPTH` levels of arrays and objects.
 
     Numbers have few enough digits that no reader rounds them.
     """
@@ -107,13 +107,13 @@ def json_text() -> Regex:
     escape = sequence(Literal(b"\\"), choice(byte_set('"\\/bfnrt'), sequence(Literal(b"u"), hexes)))
     plain = Chars(((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF)))
     string = sequence(Literal(b'"'), star(choice(plain, escape)), Literal(b'"'))
-    whole = choice(Literal(b"0"), sequence(digit(1, 9), Repeat(DIGIT, 0, _DIGITS_OF_NUMBER - 1)))
+    whole = choice(Literal(b"0"), sequence(digit(1, 9), Repeat(DIGIT, 0, _MAX_NUMBER_DIGITS - 1)))
     number = sequence(
-        optional(MINUS), whole, optional(sequence(Literal(b"."), Repeat(DIGIT, 1, _DIGITS_OF_NUMBER))),
+        optional(MINUS), whole, optional(sequence(Literal(b"."), Repeat(DIGIT, 1, _MAX_NUMBER_DIGITS))),
         optional(sequence(byte_set("eE"), optional(byte_set("+-")), digits(1))),
     )  # fmt: skip
     value = choice(words("null", "true", "false"), number, string)
-    for _depth in range(JSON_DEPTH):
+    for _depth in range(MAX_JSON_DEPTH):
         member = sequence(_BLANK, string, _BLANK, Literal(b":"), _BLANK)
         inner = Repeat(value, 1, 1)  # one shared term for all uses
         value = choice(inner, _list(b"[", _BLANK, inner, b"]"), _list(b"{", member, inner, b"}"))

@@ -67,12 +67,12 @@ _WINDOWS = (
     (0xE00, 0xEFF, 24),  # Thai, Lao
     (0xF00, 0x1FFF, 18),  # Tibetan to Khmer, Georgian, Ethiopic, Greek with accents
 )
-_WITH_JOINERS = 17  # the code points of the joiners are far from those of the letters that they join
+_MAX_WITH_JOINERS = 17  # the code points of the joiners are far from those of the letters that they join
 _KANA_AND_HAN = (0x3005, 0x9FFF, 15)
 _HANGUL = (0xAC00, 0xD7A3, 16)
 _ANYWHERE = (0x80, 0x3FFFF, 9)
-_LABELS = 3
-_SHORT_NAME = 50
+_MAX_LABELS = 3  # in a name of any labels
+_MAX_SHORT_NAME = 50  # characters of a name with more labels
 
 
 def _one(*codes: int) -> Chars:
@@ -164,7 +164,7 @@ def _within(window: tuple[int, int, int], label: Regex, ascii_part: Ranges = ((0
     low, high, most = window
     inside = union_of([*ascii_part, (low, high)])
     joined = union_of([*inside, (_NON_JOINER, _JOINER)])
-    short = choice(Repeat(Chars(inside), 1, most), Repeat(Chars(joined), 1, min(most, _WITH_JOINERS)))
+    short = choice(Repeat(Chars(inside), 1, most), Repeat(Chars(joined), 1, min(most, _MAX_WITH_JOINERS)))
     return intersection(label, short)
 
 
@@ -237,8 +237,8 @@ def _right_to_left() -> Regex:
 def _names(label: Regex) -> Regex:
     """Return labels separated by dots: at most three, or so short that the name takes at most 253 octets."""
     label = Repeat(label, 1, 1)  # one shared term for all uses
-    few = sequence(label, Repeat(sequence(_DOT, label), 0, _LABELS - 1))
-    short = intersection(sequence(label, star(sequence(_DOT, label))), Repeat(ANY_CHAR, 1, _SHORT_NAME))
+    few = sequence(label, Repeat(sequence(_DOT, label), 0, _MAX_LABELS - 1))
+    short = intersection(sequence(label, star(sequence(_DOT, label))), Repeat(ANY_CHAR, 1, _MAX_SHORT_NAME))
     return choice(few, short)
 
 

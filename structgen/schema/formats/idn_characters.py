@@ -17,7 +17,7 @@ __all__ = ["compositions", "label_characters", "members"]
 
 _LETTER_DIGITS = frozenset({"Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"})
 _PLANES_WITH_LETTERS = ((0x80, 0x1FFFF), (0x20000, 0x3FFFF))
-_LONG_RUN = 1000
+_MIN_LONG_RUN = 1000  # characters, from which a run is checked as a whole
 
 
 @cache
@@ -38,7 +38,7 @@ def label_characters() -> Ranges:
 
 def _stable(low: int, high: int) -> Iterable[tuple[int, int]]:
     """Return the characters of a run that case folding and compatibility normalization leave unchanged."""
-    if high - low > _LONG_RUN:
+    if high - low > _MIN_LONG_RUN:
         text = "".join(map(chr, range(low, high + 1)))
         if unicodedata.normalize("NFKC", text) == text == text.casefold():
             return [(low, high)]
@@ -83,7 +83,7 @@ def compositions() -> tuple[tuple[int, Ranges], ...]:
     decomposed = [
         code
         for low, high in allowed
-        if high - low < _LONG_RUN
+        if high - low < _MIN_LONG_RUN
         for code in range(low, high + 1)
         if unicodedata.decomposition(chr(code))
     ]

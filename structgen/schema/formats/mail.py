@@ -28,7 +28,7 @@ from structgen.schema.json_text.strings import byte_set
 __all__ = ["EMAIL", "WITH_AT", "idn_email", "name_email", "strict_email"]
 
 _AT = Literal(b"@")
-_LOCAL_OCTETS, _MAX_OCTETS = 64, 254  # RFC 5321, section 4.5.3.1; its 256 octets of a path include two brackets
+_MAX_LOCAL_OCTETS, _MAX_OCTETS = 64, 254  # RFC 5321, section 4.5.3.1; its 256 octets of a path include two brackets
 _ATOM_SIGNS = ALNUM + "!#$%&'*+-/=?^_`{|}~"
 _QUOTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _LITERAL = sequence(
@@ -50,14 +50,14 @@ def _local(beyond: tuple[Regex, ...] = ()) -> Regex:
 
 
 _DOT_ATOM = sequence(plus(byte_set(_ATOM_SIGNS)), star(sequence(DOT, plus(byte_set(_ATOM_SIGNS)))))
-_LOCAL = intersection(_local(), Repeat(ANY_CHAR, 1, _LOCAL_OCTETS))
+_LOCAL = intersection(_local(), Repeat(ANY_CHAR, 1, _MAX_LOCAL_OCTETS))
 EMAIL = intersection(sequence(_LOCAL, _AT, choice(HOSTNAME, _LITERAL)), Repeat(ANY_CHAR, 1, _MAX_OCTETS))
 """Addresses of RFC 5321, section 4.1.2, `Mailbox`."""
 
 
 def idn_email() -> Regex:
     """Return addresses of RFC 6531: characters beyond ASCII on both sides of the `@`."""
-    local = intersection(_local((_BEYOND_ASCII,)), _octets(_LOCAL_OCTETS))
+    local = intersection(_local((_BEYOND_ASCII,)), _octets(_MAX_LOCAL_OCTETS))
     return intersection(sequence(local, _AT, choice(HOSTNAME, _LITERAL, mail_domain())), _octets(_MAX_OCTETS))
 
 
@@ -76,7 +76,7 @@ def strict_email() -> Regex:
         DOT,
         choice(*map(any_case, ("arpa", "example", "invalid", "local", "localhost", "onion", "test"))),
     )
-    user = intersection(_DOT_ATOM, Repeat(ANY_CHAR, 1, _LOCAL_OCTETS))
+    user = intersection(_DOT_ATOM, Repeat(ANY_CHAR, 1, _MAX_LOCAL_OCTETS))
     address = sequence(user, _AT, intersection(PUBLIC_DOMAIN, Complement(special)))
     return intersection(address, Repeat(ANY_CHAR, 1, _MAX_OCTETS))
 

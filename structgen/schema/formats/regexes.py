@@ -3,7 +3,7 @@ r"""A regex of the format `regex`: texts that ECMA-262 and Python both read as r
 `jsonschema` checks this format with Python's `re`. Syntax that only one of the two reads is therefore neither in the
 format nor outside of it: named groups, back-references, `[]`, `\cA`, `\p{…}`, look-behind of variable width. The syntax
 is that of ECMA-262's `u` flag, which is the stricter one. An automaton cannot count nesting without bound, so groups
-nest at most `GROUP_DEPTH` deep. Bounds of quantifiers have up to three digits.
+nest at most `MAX_GROUP_DEPTH` deep. Bounds of quantifiers have up to three digits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["LOOSE_REGEX", "ecma_regex"]
 
-GROUP_DEPTH = 4
+MAX_GROUP_DEPTH = 4
 """Maximum nesting depth of groups and look-aheads."""
 
 _SYNTAX = "^$\\.*+?()[]{}|/"
@@ -95,7 +95,7 @@ def ecma_regex() -> Regex:
     quantified = optional(Repeat(quantifier, 1, 1))
     term = choice(edge, sequence(single, quantified))
     body = _alternatives(term)
-    for _depth in range(GROUP_DEPTH):
+    for _depth in range(MAX_GROUP_DEPTH):
         inner = Repeat(body, 1, 1)  # one shared term for all uses
         group = sequence(Literal(b"("), optional(Literal(b"?:")), inner, Literal(b")"), quantified)
         ahead = sequence(words("(?=", "(?!"), inner, Literal(b")"))

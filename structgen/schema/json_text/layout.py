@@ -15,13 +15,13 @@ from __future__ import annotations
 from structgen.engine.regex.tree import ByteSet, Literal, Regex, Repeat, Sequence
 from structgen.schema.json_text.strings import canonical
 
-__all__ = ["GAP", "LAYOUTS", "Layout"]
+__all__ = ["LAYOUTS", "MAX_GAP", "Layout"]
 
-GAP = 64
+MAX_GAP = 64
 """Maximum length of a gap, in characters."""
 
-_SPACE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D), 0, GAP)
-_SPACE_IN_LINE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09), 0, GAP)
+_SPACE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D), 0, MAX_GAP)
+_SPACE_IN_LINE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09), 0, MAX_GAP)
 
 
 class Layout:

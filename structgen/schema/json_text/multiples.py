@@ -10,8 +10,8 @@ does not end in 0, is a multiple of the step if
 So the digits and the exponent of a text can be checked separately. For example, 0.25 is 1 · 2^-2 · 5^0: its multiples
 are m · 10^t with t >= 0, with t = -1 and m a multiple of 5, or with t = -2 and m a multiple of 25.
 
-Integers in digits aside, texts have at most `SAFE_DIGITS` digits here: a reader of doubles gets exactly the number that
-is written.
+Integers in digits aside, texts have at most `MAX_SAFE_DIGITS` digits here: a reader of doubles gets exactly the number
+that is written.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ MAX_DIVISOR = 5000
 """The largest divisor, without zeros at its end and decimal point, that has an automaton: a state per remainder."""
 MAX_ODD_FACTOR = 64
 """The largest factor d of a step whose multiples are also written with an exponent."""
-MULTIPLE_DIGITS = 18
+MAX_MULTIPLE_DIGITS = 18
 """Maximum digits of an integer that is a multiple; 1.5 times the digits of the divisor if that is more."""
-SAFE_DIGITS = 15
+MAX_SAFE_DIGITS = 15
 """Maximum significant digits of a decimal number that survives the way through a double unchanged."""
 _EXPONENTS = (-307, 307)
 
@@ -90,7 +90,7 @@ def digits_of_multiples(low: Number | None, high: Number | None, step: Number, o
     if any(divisor % step_in_integers(other) == 0 for other in outside):
         return NOTHING
     if divisor > 1:
-        bound = 10 ** max(MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2) - 1
+        bound = 10 ** max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2) - 1
         low, high = (-bound if low is None else low), (bound if high is None else high)
     found = integer_range(None if low is None else ceil(low), None if high is None else floor(high))
     if divisor > 1:
@@ -129,20 +129,20 @@ def other_forms(
 
 
 def _safe(largest: int) -> Regex:
-    """Return numbers with a point or an exponent of at most `SAFE_DIGITS` digits, with exponents up to `largest`."""
+    """Return numbers with a point or an exponent, of at most `MAX_SAFE_DIGITS` digits and exponents up to `largest`."""
     plain: list[Regex] = []
-    for places in range(1, SAFE_DIGITS):
-        whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, SAFE_DIGITS - places - 1)))
+    for places in range(1, MAX_SAFE_DIGITS):
+        whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_SAFE_DIGITS - places - 1)))
         plain.append(sequence(whole, _POINT, repeat(_DIGIT, places, places)))
-    mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, SAFE_DIGITS - 1))))
+    mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_SAFE_DIGITS - 1))))
     scientific = sequence(mantissa, exponent_range(_EXPONENTS[0], largest))
     return sequence(_SIGN, choice(*plain, scientific, _ZERO_WITH_EXPONENT))
 
 
 _ZERO_WITH_EXPONENT = sequence(
-    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, SAFE_DIGITS - 1))), exponent_range(-99, 99)
+    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_SAFE_DIGITS - 1))), exponent_range(-99, 99)
 )
-_SAFE = _safe(SAFE_DIGITS - 1)
+_SAFE = _safe(MAX_SAFE_DIGITS - 1)
 _SAFE_FRACTIONS = _safe(_EXPONENTS[1])
 """Numbers with larger exponents too. All doubles above 2**53 are integers, so they are multiples of steps such as 0.01,
 however they are rounded.
@@ -181,7 +181,7 @@ def _plain_multiples(step: Fraction) -> Iterator[Regex]:
 
 def _scientific_multiples(odd: int, prime: int, least: int, spared: int) -> Iterator[Regex]:
     """Yield the multiples with an exponent: for each number of digits after the point, without zeros at the end."""
-    for used in range(SAFE_DIGITS):
+    for used in range(MAX_SAFE_DIGITS):
         digits: Regex = _NONZERO
         if used:
             digits = sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO)

@@ -31,10 +31,10 @@ from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Inexpressible, Numbe
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
 from structgen.schema.json_text.multiples import digits_of_multiples, is_large, other_forms
 from structgen.schema.json_text.numbers import (
-    EXACT_INTEGERS,
-    FRACTION_DIGITS,
-    INTEGER_DIGITS,
-    MANTISSA_DIGITS,
+    MAX_EXACT_INTEGER,
+    MAX_FRACTION_DIGITS,
+    MAX_INTEGER_DIGITS,
+    MAX_MANTISSA_DIGITS,
     decimal_text,
     exponent_range,
     integer_range,
@@ -50,13 +50,13 @@ NUMBER = number_range(None, False, None, False)
 
 MAX_LISTED = 1024
 """Maximum number of values listed for a divisor that is too large for automata: those nearest to 0."""
-_FEW = 64
-_LONGEST_TEXT = 64
-_SAFE_DIGITS = 15
+_MAX_FEW_MULTIPLES = 64  # fewer are listed
+_MAX_FRACTION_CHARACTERS = 64  # of a listed value in plain decimal form
+_MAX_SAFE_DIGITS = 15  # significant digits that survive the way through a double
 _ANY = ByteSet((1 << 256) - 1)
 _MINUS = Literal(b"-")
 _ZERO = Literal(b"0")
-_ZEROS = sequence(Literal(b"."), Repeat(_ZERO, 1, FRACTION_DIGITS))
+_ZEROS = sequence(Literal(b"."), Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))
 _NOT_DIGITS = sequence(Repeat(_ANY, 0, None), byte_set(".eE"), Repeat(_ANY, 0, None))
 
 
@@ -126,7 +126,7 @@ def _interval(numbers: NumberSet) -> Regex:
 
 
 def _is_small(value: Number | None) -> bool:
-    return value is None or -EXACT_INTEGERS <= value <= EXACT_INTEGERS
+    return value is None or -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER
 
 
 def _some_multiples(numbers: NumberSet) -> Regex:
@@ -149,7 +149,11 @@ def _some_multiples(numbers: NumberSet) -> Regex:
 
 def _is_listed(numbers: NumberSet, step: Number) -> bool:
     """Tell whether the multiples in a range are few, or their automaton too large."""
-    if numbers.low is not None and numbers.high is not None and (numbers.high - numbers.low) / step < _FEW:
+    if (
+        numbers.low is not None
+        and numbers.high is not None
+        and (numbers.high - numbers.low) / step < _MAX_FEW_MULTIPLES
+    ):
         return step != 1
     return is_large(step)
 
@@ -169,7 +173,7 @@ def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
 
 def _is_safe(value: Number, step: Number) -> bool:
     """Tell whether a reader of doubles sees a multiple: the value is an integer, or has few digits."""
-    return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _SAFE_DIGITS
+    return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _MAX_SAFE_DIGITS
 
 
 def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:
@@ -189,17 +193,17 @@ def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:
             text = decimal_text(_shortest(value))
             if "." not in text:
                 pointed.append(text.encode())
-            elif len(text) <= _LONGEST_TEXT:
+            elif len(text) <= _MAX_FRACTION_CHARACTERS:
                 fractions.append(text.encode())
             if value:
                 exponent, mantissa = _scientific(text)
                 decades.setdefault(exponent, []).append(mantissa)
     parts: list[Regex] = [_table(whole)] if whole else []
-    short = [text for text in pointed if len(text) <= INTEGER_DIGITS]
+    short = [text for text in pointed if len(text) <= MAX_INTEGER_DIGITS]
     if short:
         parts.append(sequence(_table(short), _ZEROS))
     if fractions:
-        parts.append(sequence(_table(fractions), Repeat(_ZERO, 0, FRACTION_DIGITS)))
+        parts.append(sequence(_table(fractions), Repeat(_ZERO, 0, MAX_FRACTION_DIGITS)))
     parts.extend(_in_decade(exponent, found) for exponent, found in sorted(decades.items()))
     if b"0" in pointed:
         zeros = sequence(optional(_MINUS), _ZERO, optional(_ZEROS), exponent_range(-99, 99))
@@ -213,7 +217,7 @@ def _table(texts: list[bytes]) -> Regex:
 
 def _is_read_back(value: Number) -> bool:
     """Tell whether a text with a point or an exponent is read as this number: large integers must be doubles."""
-    if not isinstance(value, int) or abs(value) <= EXACT_INTEGERS:
+    if not isinstance(value, int) or abs(value) <= MAX_EXACT_INTEGER:
         return True
     try:
         return int(float(value)) == value
@@ -223,7 +227,7 @@ def _is_read_back(value: Number) -> bool:
 
 def _shortest(value: Number) -> Number:
     """Return the number whose digits Python writes for a large double; other numbers unchanged."""
-    if max(value, -value) <= EXACT_INTEGERS:
+    if max(value, -value) <= MAX_EXACT_INTEGER:
         return value
     return _reduced(Fraction(Decimal(repr(float(value)))))
 
@@ -243,7 +247,7 @@ def _in_decade(exponent: int, mantissas: list[str]) -> Regex:
     single = [text.encode() for text in mantissas if "." not in text]
     several = [text.encode() for text in mantissas if "." in text]
     parts = [sequence(_table(single), optional(_ZEROS))] if single else []
-    parts += [sequence(_table(several), Repeat(_ZERO, 0, MANTISSA_DIGITS))] if several else []
+    parts += [sequence(_table(several), Repeat(_ZERO, 0, MAX_MANTISSA_DIGITS))] if several else []
     return sequence(choice(*parts), exponent_range(exponent, exponent))
 
 

@@ -3,11 +3,12 @@
 One value has many spellings. For 15, `integral_range` accepts 15, 15.0, 1.5e1, 1.5E+01, and more. The written forms,
 and their bounds (they keep a model from writing digits without end, and keep doubles finite):
 
-- integers in digits: at most `INTEGER_DIGITS` digits, more where a bound has more;
-- numbers without bounds: at most `INTEGER_DIGITS` digits before the point and `FRACTION_DIGITS` after it, with an
-  exponent of at most two digits;
+- integers in digits: at most `MAX_INTEGER_DIGITS` digits, more where a bound has more;
+- numbers without bounds: at most `MAX_INTEGER_DIGITS` digits before the point and `MAX_FRACTION_DIGITS` after it, with
+  an exponent of at most two digits;
 - all numbers: plain decimals, and scientific form: one digit before the point, which is 0 only for zero; at most
-  `MANTISSA_DIGITS` after it; exponents from -323 to 308, with 1.7e308 as the largest number, or two digits for zero.
+  `MAX_MANTISSA_DIGITS` after it; exponents from -323 to 308, with 1.7e308 as the largest number, or two digits for
+  zero.
 
 Readers round to doubles. Rounding is monotone, so it never crosses a closed bound that is itself a double. Every other
 bound becomes the nearest closed bound that is a double (`read_as_doubles`). Only 0 stays open: no number here is small
@@ -36,10 +37,10 @@ from structgen.engine.regex.tree import (
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
-    "EXACT_INTEGERS",
-    "FRACTION_DIGITS",
-    "INTEGER_DIGITS",
-    "MANTISSA_DIGITS",
+    "MAX_EXACT_INTEGER",
+    "MAX_FRACTION_DIGITS",
+    "MAX_INTEGER_DIGITS",
+    "MAX_MANTISSA_DIGITS",
     "Number",
     "decade",
     "decimal_text",
@@ -51,13 +52,13 @@ __all__ = [
     "read_as_doubles",
 ]
 
-INTEGER_DIGITS = 64  # before the point
-FRACTION_DIGITS = 20  # after the point of a plain decimal
-MANTISSA_DIGITS = 16  # after the point of a scientific form: a double's shortest form has at most 17 digits
-_LONGEST_FRACTION = 64  # after the point, where a bound has more than FRACTION_DIGITS
-EXACT_INTEGERS = 2**53  # every integer up to it is a double
-_SMALLEST_EXPONENT = -323
-_LARGEST_EXPONENT = 308
+MAX_INTEGER_DIGITS = 64  # before the point
+MAX_FRACTION_DIGITS = 20  # after the point of a plain decimal
+MAX_MANTISSA_DIGITS = 16  # after the point of a scientific form: a double's shortest form has at most 17 digits
+_MAX_LONG_FRACTION_DIGITS = 64  # after the point, where a bound has more than MAX_FRACTION_DIGITS
+MAX_EXACT_INTEGER = 2**53  # every integer up to it is a double
+_MIN_EXPONENT = -323
+_MAX_EXPONENT = 308
 
 Number = int | Fraction
 
@@ -86,7 +87,7 @@ def exact(value: Any) -> Number:
     if isinstance(value, int):
         return value
     if isinstance(value, float):
-        value = Decimal(value if abs(value) > EXACT_INTEGERS else repr(value))
+        value = Decimal(value if abs(value) > MAX_EXACT_INTEGER else repr(value))
     if isinstance(value, Decimal) and not value.is_finite():
         raise ValueError("not a finite number")
     fraction = Fraction(value)
@@ -142,7 +143,7 @@ def _beside(edge: str, end: str) -> list[Regex]:
 def _natural_range(low: int, high: int | None) -> Regex:
     """Return naturals without leading zeros from `low` to `high`.
 
-    Without `high`, they have at most `INTEGER_DIGITS` digits.
+    Without `high`, they have at most `MAX_INTEGER_DIGITS` digits.
     """
     if high is not None and low > high:
         return NOTHING
@@ -153,7 +154,7 @@ def _natural_range(low: int, high: int | None) -> Regex:
         if high == 0:
             return _ZERO
     first = len(str(low))
-    last = max(INTEGER_DIGITS, first) if high is None else len(str(high))
+    last = max(MAX_INTEGER_DIGITS, first) if high is None else len(str(high))
     whole_from, whole_to = first, last
     if high is not None and first == last:
         return choice(*parts, _digits_range(str(low), str(high)))
@@ -293,10 +294,10 @@ def decade(value: Number) -> int:
     return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
-_LARGEST_DECADE = sequence(
+_MAX_DECADE = sequence(
     Literal(b"1"),
-    optional(sequence(_POINT, byte_set("0123456"), Repeat(_DIGIT, 0, MANTISSA_DIGITS - 1))),
-    exponent_range(_LARGEST_EXPONENT, _LARGEST_EXPONENT),
+    optional(sequence(_POINT, byte_set("0123456"), Repeat(_DIGIT, 0, MAX_MANTISSA_DIGITS - 1))),
+    exponent_range(_MAX_EXPONENT, _MAX_EXPONENT),
 )
 
 
@@ -304,10 +305,10 @@ def _scientific(low: Number, low_open: bool, high: Number | None, high_open: boo
     """Return `d.ddde±x` between two bounds, with `low` >= 0; only integers if `whole`."""
     largest: list[Regex] = []
     if high is None:
-        high, high_open, largest = Fraction(10) ** _LARGEST_EXPONENT, True, [_LARGEST_DECADE]
+        high, high_open, largest = Fraction(10) ** _MAX_EXPONENT, True, [_MAX_DECADE]
     if high <= 0:
         return NOTHING
-    first, first_whole = (0 if whole else _SMALLEST_EXPONENT), True
+    first, first_whole = (0 if whole else _MIN_EXPONENT), True
     if low > 0:
         first = decade(low)
         first_whole = not low_open and low == Fraction(10) ** first
@@ -318,7 +319,7 @@ def _scientific(low: Number, low_open: bool, high: Number | None, high_open: boo
             unit = Fraction(10) ** exponent
             least, least_open = (low / unit, low_open) if exponent == first and low else (Fraction(1), False)
             most, most_open = (high / unit, high_open) if exponent == last else (Fraction(10), True)
-            count = min(exponent, MANTISSA_DIGITS) if whole else MANTISSA_DIGITS
+            count = min(exponent, MAX_MANTISSA_DIGITS) if whole else MAX_MANTISSA_DIGITS
             parts.append(
                 sequence(_plain(least, least_open, most, most_open, count), exponent_range(exponent, exponent))
             )
@@ -332,11 +333,11 @@ def _decades(first: int, last: int, whole: bool) -> Regex:
         return NOTHING
     if not whole:
         return sequence(
-            _NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MANTISSA_DIGITS))), exponent_range(first, last)
+            _NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_MANTISSA_DIGITS))), exponent_range(first, last)
         )
-    parts = [sequence(optional(sequence(_POINT, Repeat(_ZERO, 1, MANTISSA_DIGITS))), exponent_range(first, last))]
-    for used in range(1, min(last, MANTISSA_DIGITS) + 1):  # digits after the point: no more than the exponent
-        digits = sequence(repeat(_DIGIT, used - 1, used - 1), _NONZERO, repeat(_ZERO, 0, MANTISSA_DIGITS - used))
+    parts = [sequence(optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_MANTISSA_DIGITS))), exponent_range(first, last))]
+    for used in range(1, min(last, MAX_MANTISSA_DIGITS) + 1):  # digits after the point: no more than the exponent
+        digits = sequence(repeat(_DIGIT, used - 1, used - 1), _NONZERO, repeat(_ZERO, 0, MAX_MANTISSA_DIGITS - used))
         parts.append(sequence(_POINT, digits, exponent_range(max(first, used), last)))
     return sequence(_NONZERO, choice(*parts))
 
@@ -348,7 +349,7 @@ def _magnitudes(low: Number, low_open: bool, high: Number | None, high_open: boo
     if places is not None:
         return _plain(low, low_open, high, high_open, places)
     digits = [len(_decimal_digits(Fraction(bound) % 1)) for bound in (low, high) if bound is not None]
-    count = min(max(FRACTION_DIGITS, *digits), _LONGEST_FRACTION)
+    count = min(max(MAX_FRACTION_DIGITS, *digits), _MAX_LONG_FRACTION_DIGITS)
     return choice(_plain(low, low_open, high, high_open, count), _scientific(low, low_open, high, high_open))
 
 
@@ -357,10 +358,10 @@ def _double_from(bound: Number, is_open: bool) -> Number | None:
     try:
         value = float(bound)
     except OverflowError:
-        return None if bound > 0 else -_LARGEST
+        return None if bound > 0 else -_MAX_DOUBLE_AS_INTEGER
     if not is_open and bound == int(value):
         return bound
-    value = max(math.nextafter(value, -math.inf), -_LARGEST_DOUBLE)
+    value = max(math.nextafter(value, -math.inf), -_MAX_DOUBLE)
     while value < math.inf:
         number = exact(value)
         if number > bound or (number == bound and not is_open):
@@ -369,8 +370,8 @@ def _double_from(bound: Number, is_open: bool) -> Number | None:
     return None
 
 
-_LARGEST_DOUBLE = math.nextafter(math.inf, 0)
-_LARGEST = int(_LARGEST_DOUBLE)
+_MAX_DOUBLE = math.nextafter(math.inf, 0)
+_MAX_DOUBLE_AS_INTEGER = int(_MAX_DOUBLE)
 
 
 def read_as_doubles(
@@ -398,18 +399,20 @@ def read_as_doubles(
 
 def _shortest(value: Number) -> Number:
     """Return the number whose digits Python writes for a large double, which is read as the same double."""
-    return value if -EXACT_INTEGERS <= value <= EXACT_INTEGERS else int(Decimal(repr(float(value))))
+    return value if -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER else int(Decimal(repr(float(value))))
 
 
 _ZERO_EXPONENT = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 2))
-_ZERO_FORMS = sequence(_ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS))), optional(_ZERO_EXPONENT))
+_ZERO_FORMS = sequence(
+    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))), optional(_ZERO_EXPONENT)
+)
 
 
 def _free() -> Regex:
     """Return numbers without bounds, of the documented sizes."""
-    fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, FRACTION_DIGITS)))
+    fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_FRACTION_DIGITS)))
     plain = sequence(
-        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1))), fraction, optional(_ZERO_EXPONENT)
+        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1))), fraction, optional(_ZERO_EXPONENT)
     )
     return sequence(optional(_MINUS), choice(plain, _scientific(0, True, None, False)))
 
@@ -468,7 +471,7 @@ def integral_range(low: int | None, high: int | None) -> Regex:
     least, most = bounds[0], bounds[2]  # integers, as the given bounds are
     if least is None and most is None:
         return _free_integers()
-    zeros = sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS))
+    zeros = sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))
     if (least, most) == (low, high):
         parts[0] = sequence(parts[0], optional(zeros))
     else:
@@ -484,8 +487,8 @@ def integral_range(low: int | None, high: int | None) -> Regex:
 
 def _free_integers() -> Regex:
     """Return integers without bounds, in any form."""
-    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS)))
-    more = sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1), zeros)
+    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)))
+    more = sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1), zeros)
     short = choice(_ZERO_FORMS, sequence(more, optional(exponent_range(0, 99))))
     return sequence(optional(_MINUS), choice(short, _scientific(1, False, None, False, whole=True)))
 
@@ -500,8 +503,8 @@ def _whole_scientific(low: Number, high: Number | None) -> Regex:
     found = _scientific(low, False, high, False, whole=True)
     if low > 1 or high is not None:
         return found
-    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS)))
-    return choice(sequence(_NONZERO, Repeat(_DIGIT, 1, INTEGER_DIGITS - 1), zeros, exponent_range(0, 99)), found)
+    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)))
+    return choice(sequence(_NONZERO, Repeat(_DIGIT, 1, MAX_INTEGER_DIGITS - 1), zeros, exponent_range(0, 99)), found)
 
 
 def decimal_text(value: Number) -> str:

@@ -50,7 +50,7 @@ __all__ = [
     "escaped",
     "key_outside",
     "quoted",
-    "rest_of_spelling",
+    "remaining_spelling",
     "spelling",
     "texts_regex",
 ]
@@ -269,7 +269,7 @@ def _forms(character: str) -> tuple[bytes, ...]:
     return (*forms, *escapes)
 
 
-def rest_of_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
+def remaining_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
     """Return the ways to complete a string after some bytes; None where it cannot begin so, or is complete.
 
     Args:
@@ -342,7 +342,7 @@ def _leaf(regex: Regex, every: bool) -> Regex:
         return _escaped_runs(regex)
     if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
         return _ascii(regex.mask, every)
-    raise ValueError(f"{type(regex).__name__} is about bytes, not characters")
+    raise ValueError(f"{type(regex).__name__} describes bytes, not characters")
 
 
 def _escaped_runs(runs: Runs) -> Regex:

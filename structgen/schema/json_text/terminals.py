@@ -32,7 +32,7 @@ from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.strings import StringSet
 from structgen.schema.json_text.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
-from structgen.schema.json_text.numbers import EXACT_INTEGERS
+from structgen.schema.json_text.numbers import MAX_EXACT_INTEGER
 from structgen.schema.json_text.strings import (
     JSON_STRING,
     any_string,
@@ -166,7 +166,7 @@ def _is_wide(numbers: NumberSet) -> bool:
     if numbers.multiple not in (None, 1) or numbers.outside or numbers.values is not None:
         return False
     low, high = numbers.low, numbers.high
-    if any(bound and not -EXACT_INTEGERS <= bound <= EXACT_INTEGERS for bound in (low, high)):
+    if any(bound and not -MAX_EXACT_INTEGER <= bound <= MAX_EXACT_INTEGER for bound in (low, high)):
         return False
     return low is None or high is None or high - low >= 2
 

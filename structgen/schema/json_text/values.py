@@ -48,10 +48,10 @@ def not_too_deep() -> Iterator[None]:
     try:
         yield
     except RecursionError as error:
-        message = "an item that is compared with others nests too deep for Python's recursion"
+        message = "a value to compare nests too deep for Python's recursion"
         limit = sys.getrecursionlimit()
         raise LimitExceededError(
-            "schema_depth", limit, message=message, hint="such items cannot be compared"
+            "schema_depth", limit, message=message, hint="uniqueItems and enum compare values; make them less deep"
         ) from error
 
 

@@ -41,7 +41,7 @@ def test_values_are_not_tracked(value):
     assert not gc.is_tracked(value)
 
 
-@pytest.mark.parametrize("make", [ObjectState, lambda place: ArrayState(place, ())], ids=["object", "array"])
+@pytest.mark.parametrize("make", [ObjectState, lambda count: ArrayState(count, ())], ids=["object", "array"])
 def test_equal_states_name_one_rule(make):
     assert make(1) == make(1) and hash(make(1)) == hash(make(1))
     assert make(1) != make(2)
