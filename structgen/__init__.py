@@ -3,174 +3,94 @@
     model = structgen.load("smollm2")
     person = structgen.generate(model, "Alice Smith is a 34 year old nurse from Lyon.", Person)
 
-Everything public is named here; the modules behind the names are imported when a name is first used.
+The imports below are the one list of public names, in the form in which type checkers take them for exports. Those
+under `TYPE_CHECKING` run when a name is first used: their modules are read from the source of this file.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from structgen.errors import (
-    FunctionDefinitionError,
-    GenerationError,
-    GrammarError,
-    IncompleteOutputError,
-    LimitExceededError,
-    ModelError,
-    SchemaError,
-    StructgenError,
-    TokenRejectedError,
-    UnsatisfiableSchemaError,
-    UnsupportedSchemaError,
-    ValidationFailedError,
-    VocabularyError,
-)
-from structgen.limits import Limits
+from structgen.errors import FunctionDefinitionError as FunctionDefinitionError
+from structgen.errors import GenerationError as GenerationError
+from structgen.errors import GrammarError as GrammarError
+from structgen.errors import IncompleteOutputError as IncompleteOutputError
+from structgen.errors import LimitExceededError as LimitExceededError
+from structgen.errors import ModelError as ModelError
+from structgen.errors import SchemaError as SchemaError
+from structgen.errors import StructgenError as StructgenError
+from structgen.errors import TokenRejectedError as TokenRejectedError
+from structgen.errors import UnsatisfiableSchemaError as UnsatisfiableSchemaError
+from structgen.errors import UnsupportedSchemaError as UnsupportedSchemaError
+from structgen.errors import ValidationFailedError as ValidationFailedError
+from structgen.errors import VocabularyError as VocabularyError
+from structgen.limits import Limits as Limits
 
 if TYPE_CHECKING:
-    from structgen.compilation.compiler import clear_cache, compile
-    from structgen.compilation.constraint import Constraint
-    from structgen.diagnostics.check import CheckResult, Problem, check
-    from structgen.diagnostics.trace import Trace, trace
-    from structgen.engine.matching.expectations import Expected
-    from structgen.engine.matching.explaining import Explanation
-    from structgen.engine.matching.matcher import Matcher, fill_next_token_bitmask
-    from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
-    from structgen.engine.vocabulary.vocabulary import Vocabulary
-    from structgen.generation.api import abatch, agenerate, astream, batch, generate, stream
-    from structgen.generation.functions import TypedFunction, fn
-    from structgen.generation.generator import Generator
-    from structgen.generation.runs import Result, Usage
-    from structgen.generation.settings import Reasoning
-    from structgen.generation.streams import AsyncStream, Stream
-    from structgen.generation.tool_calls import ToolCall, acall, call
-    from structgen.integrations.export import export
-    from structgen.models.gguf import from_llama_cpp
-    from structgen.models.loading import load, set_default_model
-    from structgen.models.logits import from_logits
-    from structgen.models.openai import from_openai
-    from structgen.models.transformers import from_transformers
-    from structgen.output_types.grammar import Grammar
-    from structgen.output_types.json_lines import JsonLines, json_lines
-    from structgen.output_types.substring import SubstringOf
-    from structgen.output_types.template import Template, template
+    from structgen.compilation.compiler import clear_cache as clear_cache
+    from structgen.compilation.compiler import compile as compile
+    from structgen.compilation.constraint import Constraint as Constraint
+    from structgen.diagnostics.check import CheckResult as CheckResult
+    from structgen.diagnostics.check import Problem as Problem
+    from structgen.diagnostics.check import check as check
+    from structgen.diagnostics.trace import Trace as Trace
+    from structgen.diagnostics.trace import trace as trace
+    from structgen.engine.matching.expectations import Expected as Expected
+    from structgen.engine.matching.explaining import Explanation as Explanation
+    from structgen.engine.matching.matcher import Matcher as Matcher
+    from structgen.engine.matching.matcher import fill_next_token_bitmask as fill_next_token_bitmask
+    from structgen.engine.vocabulary.bitmask import allocate_token_bitmask as allocate_token_bitmask
+    from structgen.engine.vocabulary.bitmask import apply_token_bitmask as apply_token_bitmask
+    from structgen.engine.vocabulary.vocabulary import Vocabulary as Vocabulary
+    from structgen.generation.api import abatch as abatch
+    from structgen.generation.api import agenerate as agenerate
+    from structgen.generation.api import astream as astream
+    from structgen.generation.api import batch as batch
+    from structgen.generation.api import generate as generate
+    from structgen.generation.api import stream as stream
+    from structgen.generation.functions import TypedFunction as TypedFunction
+    from structgen.generation.functions import fn as fn
+    from structgen.generation.generator import Generator as Generator
+    from structgen.generation.runs import Result as Result
+    from structgen.generation.runs import Usage as Usage
+    from structgen.generation.settings import Reasoning as Reasoning
+    from structgen.generation.streams import AsyncStream as AsyncStream
+    from structgen.generation.streams import Stream as Stream
+    from structgen.generation.tool_calls import ToolCall as ToolCall
+    from structgen.generation.tool_calls import acall as acall
+    from structgen.generation.tool_calls import call as call
+    from structgen.integrations.export import export as export
+    from structgen.models.gguf import from_llama_cpp as from_llama_cpp
+    from structgen.models.loading import load as load
+    from structgen.models.loading import set_default_model as set_default_model
+    from structgen.models.logits import from_logits as from_logits
+    from structgen.models.openai import from_openai as from_openai
+    from structgen.models.transformers import from_transformers as from_transformers
+    from structgen.output_types.grammar import Grammar as Grammar
+    from structgen.output_types.json_lines import JsonLines as JsonLines
+    from structgen.output_types.json_lines import json_lines as json_lines
+    from structgen.output_types.substring import SubstringOf as SubstringOf
+    from structgen.output_types.template import Template as Template
+    from structgen.output_types.template import template as template
 
-__all__ = [
-    "AsyncStream",
-    "CheckResult",
-    "Constraint",
-    "Expected",
-    "Explanation",
-    "FunctionDefinitionError",
-    "GenerationError",
-    "Generator",
-    "Grammar",
-    "GrammarError",
-    "IncompleteOutputError",
-    "JsonLines",
-    "LimitExceededError",
-    "Limits",
-    "Matcher",
-    "ModelError",
-    "Problem",
-    "Reasoning",
-    "Result",
-    "SchemaError",
-    "Stream",
-    "StructgenError",
-    "SubstringOf",
-    "Template",
-    "TokenRejectedError",
-    "ToolCall",
-    "Trace",
-    "TypedFunction",
-    "UnsatisfiableSchemaError",
-    "UnsupportedSchemaError",
-    "Usage",
-    "ValidationFailedError",
-    "Vocabulary",
-    "VocabularyError",
-    "abatch",
-    "acall",
-    "agenerate",
-    "allocate_token_bitmask",
-    "apply_token_bitmask",
-    "astream",
-    "batch",
-    "call",
-    "check",
-    "clear_cache",
-    "compile",
-    "export",
-    "fill_next_token_bitmask",
-    "fn",
-    "from_llama_cpp",
-    "from_logits",
-    "from_openai",
-    "from_transformers",
-    "generate",
-    "json_lines",
-    "load",
-    "set_default_model",
-    "stream",
-    "template",
-    "trace",
-]
 
-_HOME = {
-    "AsyncStream": "generation.streams",
-    "CheckResult": "diagnostics.check",
-    "Constraint": "compilation.constraint",
-    "Expected": "engine.matching.expectations",
-    "Explanation": "engine.matching.explaining",
-    "Generator": "generation.generator",
-    "Grammar": "output_types.grammar",
-    "JsonLines": "output_types.json_lines",
-    "Matcher": "engine.matching.matcher",
-    "Problem": "diagnostics.check",
-    "Reasoning": "generation.settings",
-    "Result": "generation.runs",
-    "Stream": "generation.streams",
-    "SubstringOf": "output_types.substring",
-    "Template": "output_types.template",
-    "ToolCall": "generation.tool_calls",
-    "Trace": "diagnostics.trace",
-    "TypedFunction": "generation.functions",
-    "Usage": "generation.runs",
-    "Vocabulary": "engine.vocabulary.vocabulary",
-    "abatch": "generation.api",
-    "acall": "generation.tool_calls",
-    "agenerate": "generation.api",
-    "allocate_token_bitmask": "engine.vocabulary.bitmask",
-    "apply_token_bitmask": "engine.vocabulary.bitmask",
-    "astream": "generation.api",
-    "batch": "generation.api",
-    "call": "generation.tool_calls",
-    "check": "diagnostics.check",
-    "clear_cache": "compilation.compiler",
-    "compile": "compilation.compiler",
-    "export": "integrations.export",
-    "fill_next_token_bitmask": "engine.matching.matcher",
-    "fn": "generation.functions",
-    "from_llama_cpp": "models.gguf",
-    "from_logits": "models.logits",
-    "from_openai": "models.openai",
-    "from_transformers": "models.transformers",
-    "generate": "generation.api",
-    "json_lines": "output_types.json_lines",
-    "load": "models.loading",
-    "set_default_model": "models.loading",
-    "stream": "generation.api",
-    "template": "output_types.template",
-    "trace": "diagnostics.trace",
-}
+def _read_homes() -> dict[str, str]:
+    """Return the module of each public name."""
+    source = __spec__.loader.get_source(__name__)  # type: ignore[union-attr]
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    return {name.name: node.module for node in imports for name in node.names if name.asname and node.module}
+
+
+_HOMES = _read_homes()
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _HOMES:
         raise AttributeError(f"module 'structgen' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"structgen.{_HOME[name]}"), name)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

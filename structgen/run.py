@@ -1,4 +1,4 @@
-"""The documented path of `Run` and `Result`. The code is in `structgen.generation.runs`."""
+"""The documented path of `Run` and `Result`; the code is in `structgen.generation.runs`."""
 
 from __future__ import annotations
 

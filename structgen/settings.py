@@ -1,4 +1,4 @@
-"""The documented path of the option types. The code is in `structgen.generation.settings`."""
+"""The documented path of the option types; the code is in `structgen.generation.settings`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documented path of the vLLM adapter. The code is in `structgen.integrations.vllm`."""
+"""The documented path of the vLLM adapter; the code is in `structgen.integrations.vllm`."""
 
 from __future__ import annotations
 

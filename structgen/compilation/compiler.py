@@ -1,39 +1,46 @@
-"""`compile`: from a schema, a type or a grammar to a `Constraint`. Compiled grammars are cached by content."""
+"""`compile`: from a schema, a type or a grammar to a `Constraint`. Compiled grammars are cached by content.
+
+    compile(Person, vocabulary)
+      1. compile_input      Person -> CompileInput: a key, a function that makes the rules, a reader of texts
+      2. CompileCache.get   key, vocabulary, limits -> CompiledGrammar, made only once
+      3. Constraint         the compiled grammar with its input
+
+With `tokenization="proper"` the grammar is narrowed to the texts that the tokenizer can spell, before step 2.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from structgen.compilation.cache import CompileCache, T, estimated_bytes, estimated_tables_bytes
+from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
-from structgen.compilation.inputs import CompileInput, prepare
+from structgen.compilation.inputs import CompileInput, from_grammar, from_json_lines, from_source
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
-from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
-from structgen.schema import begins_with_bracket
+from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.template import Template
+from structgen.schema import begins_with_bracket, resolve
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
     from structgen.tokenization.matching.proper_tokenization import ProperTokenization
     from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 
-__all__ = ["clear_cache", "compile", "compile_prepared"]
+__all__ = ["clear_cache", "compile", "compile_input"]
 
+T = TypeVar("T")
 
-_cache = CompileCache(estimated_bytes, estimated_tables_bytes)
-
-
+_cache = CompileCache(estimated_bytes)
 _DEFAULT_OPTIONS = SchemaOptions()
-
-
 _DEFAULT_LIMITS = Limits()
 
 
 def clear_cache() -> None:
-    """Forgets every compiled grammar; those in use stay usable."""
+    """Drop every compiled grammar from the cache; those in use stay usable."""
     _cache.clear()
 
 
@@ -67,25 +74,25 @@ def compile(
     limits: Limits | None = None,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]:
-    """Compiles a schema, a type or a grammar for a vocabulary; the same content is compiled once.
+    """Compile a schema, a type or a grammar for a vocabulary; the same content is compiled once.
 
     Args:
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
+        schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
             `json_lines(…)` or `template(…)`.
         vocabulary: the tokens of the model.
-        tokenization: "proper" allows only the tokens that the tokenizer would make of the text itself, as the model has
-            learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
+        tokenization: "proper" allows only the tokens into which the tokenizer itself would split the text, as the model
+            has learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
             `Vocabulary.from_huggingface`.
         limits: bounds on size and time.
         options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
-            `lenient`, `registry`. Grammars are not touched by them.
+            `lenient`, `registry`. Grammars ignore them.
 
     Raises:
-        SchemaError: the schema cannot be used; with its JSON pointer.
-        GrammarError: the grammar makes no sense.
-        LimitExceededError: it is larger, or takes longer, than `limits` allow.
-        VocabularyError: proper tokenization is not supported for the tokenizer; with what it is that is not.
-        ValueError, TypeError: an option has a value that it cannot have.
+        SchemaError: the schema cannot be used; with the JSON pointer of the location.
+        GrammarError: the grammar is not valid.
+        LimitExceededError: a bound of `limits` was passed.
+        VocabularyError: proper tokenization does not support the tokenizer; the message names the part.
+        ValueError, TypeError: an option has a value out of its range or type.
 
     Example:
         >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"1", 1: b"2", 2: b""}, eos_token_ids=[2])
@@ -99,7 +106,7 @@ def compile(
     proper = _proper(tokenization, vocabulary)
     spellable = None if proper is None else proper.spelling.spellable
     narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
-    prepared = prepare(narrowed, checked, limits)
+    prepared = compile_input(narrowed, checked, limits)
     if proper is not None:
         from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
 
@@ -108,19 +115,47 @@ def compile(
             proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
         proper.spelling.check_texts(named_texts(schema, source))
         proper.spelling.check_languages(named_patterns(source, limits), limits)
-    return Constraint(compile_prepared(prepared, vocabulary, limits, spellable), prepared, proper=proper)
+    return Constraint(_compiled(prepared, vocabulary, limits, spellable), prepared, proper=proper)
 
 
-def compile_prepared(
+def compile_input(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """Return the compile input of anything that `compile` accepts; nothing is translated yet.
+
+    Args:
+        given: a `Grammar`, `json_lines(…)`, `template(…)`, or anything that `structgen.schema.resolve` accepts.
+        options: how schemas are read.
+        limits: bounds; named in errors.
+
+    Raises:
+        SchemaError, LimitExceededError: see `structgen.schema.resolve`.
+    """
+    if isinstance(given, Grammar):
+        return from_grammar(given)
+    if isinstance(given, JsonLines):
+        return from_json_lines(given, options, limits)
+    if isinstance(given, Template):
+        from structgen.compilation.template_rules import from_template  # only templates need it
+
+        return from_template(
+            given,
+            options,
+            limits,
+            make_input=lambda part: compile_input(part, options, limits),
+            compile_part=lambda part: _compiled(part, byte_vocabulary(), limits),
+        )
+    return from_source(resolve(given, limits=limits, options=options), limits)
+
+
+def _compiled(
     prepared: CompileInput, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
 ) -> CompiledGrammar:
-    """What `compile` made ready, compiled for a vocabulary; from the cache if it is there.
+    """Return the compiled grammar of an input, from the cache if it is there.
 
     Args:
         prepared: a schema, a grammar or another format.
         vocabulary: the tokens.
         limits: bounds.
-        spellable: takes texts out that a tokenizer does not spell.
+        spellable: removes the texts that a tokenizer cannot spell.
     """
 
     def make() -> CompiledGrammar:
@@ -131,7 +166,7 @@ def compile_prepared(
         except UnsatisfiableSchemaError as error:
             if narrowed is None:
                 raise
-            prepared.tables(limits, limits.deadline(), is_empty, None)  # raises it again, if it is not the tokenizer
+            prepared.tables(limits, limits.deadline(), is_empty, None)  # raises again, unless the tokenizer is to blame
             raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is not None and not (written.accepts_empty or has_text(written)):
@@ -148,7 +183,7 @@ def compile_prepared(
 
 def _cannot_spell(what: str) -> VocabularyError:
     return VocabularyError(
-        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it by what tokens there are"
+        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it with any tokens of the vocabulary"
     )
 
 
@@ -157,6 +192,6 @@ def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokeniz
         raise ValueError(f'tokenization must be "any" or "proper", not {tokenization!r}')
     if tokenization == "any":
         return None
-    from structgen.tokenization.matching.proper_tokenization import ProperTokenization  # others do without
+    from structgen.tokenization.matching.proper_tokenization import ProperTokenization  # only "proper" needs it
 
     return ProperTokenization.of(vocabulary)

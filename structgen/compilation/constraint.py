@@ -1,4 +1,4 @@
-"""What `structgen.compile` gives: a grammar compiled for a vocabulary, and how to read the texts made under it."""
+"""The result of `structgen.compile`: a grammar compiled for a vocabulary, and the reader of its texts."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["Constraint", "Tokenization"]
 
 Tokenization: TypeAlias = Literal["any", "proper"]
-"""Which sequences of tokens may spell a text: any, or only the one that the tokenizer makes of it."""
+"""The token sequences that may spell a text: "any" of them, or only the "proper" one, which the tokenizer makes."""
 
 T = TypeVar("T")
 
 
 class Constraint(Generic[T]):
-    """A schema or grammar compiled for one vocabulary. Shared freely: between requests, threads and models.
+    """A schema or grammar compiled for one vocabulary. Requests, threads and models may share it.
 
     Attributes:
         grammar: the compiled grammar, with the masks found so far.
         is_json: whether its texts are JSON.
-        source: the schema that it was made of; None for a grammar.
-        line: of JSON Lines, the schema of each; else None.
-        prepared: what it was compiled of; reads and writes its texts.
+        source: the schema; None for a grammar.
+        line: for JSON Lines, the schema of each line; else None.
+        prepared: the compile input; it reads and writes the texts.
     """
 
     __slots__ = ("_proper", "grammar", "is_json", "line", "prepared", "source")
@@ -48,20 +48,20 @@ class Constraint(Generic[T]):
 
     @property
     def tokenization(self) -> Tokenization:
-        """Which sequences of tokens are allowed for a text."""
+        """The token sequences that are allowed for a text: "any" or "proper"."""
         return "any" if self._proper is None else "proper"
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary that it was compiled for."""
+        """The vocabulary that the grammar was compiled for."""
         return self.grammar.vocabulary
 
     def matcher(self, prompt_ids: Sequence[int] = ()) -> Matcher:
-        """A new matcher at the start of a text: the state of one sequence.
+        """Return a new matcher at the start of a text: the state of one sequence.
 
         Args:
-            prompt_ids: the tokens before the text. With `tokenization="proper"` what may follow depends on the last
-                ones: they might have been joined with the first one of the text.
+            prompt_ids: the tokens before the text. With `tokenization="proper"` the allowed tokens depend on the last
+                ones, because the tokenizer might have merged them with the first token of the text.
         """
         if self._proper is None:
             return Matcher(self.grammar)
@@ -70,14 +70,18 @@ class Constraint(Generic[T]):
         return ProperMatcher(self.grammar, self._proper, prompt_ids)
 
     def healed(self, prompt_ids: Sequence[int]) -> tuple[list[int], bytes, Matcher]:
-        """A prompt, and a matcher behind it whose text goes on as the tokenizer would.
+        """Return a prompt that the tokenizer can continue, and a matcher after it.
 
-        With `tokenization="proper"`, a prompt's last tokens are taken back where the tokenizer might join them with the
-        text: behind "The answer: " it would write " yes", and neither " " nor "yes".
+        With `tokenization="proper"`, the last tokens of the prompt are removed where the tokenizer might merge them
+        with the text. After the prompt "The answer: " the tokenizer would write " yes" as one token, not " " and "yes":
+        so the token " " is removed, and the matcher begins with a space.
+
+        Args:
+            prompt_ids: the tokens of the prompt.
 
         Returns:
-            the tokens that stay; the bytes of those that do not, or of the space that the tokenizer puts behind the
-            prompt, which are written first; a matcher for both.
+            The tokens that stay; the bytes to write first, those of the removed tokens or the space that the tokenizer
+            puts after the prompt; and a matcher for these bytes and the text.
         """
         if self._proper is None:
             return list(prompt_ids), b"", Matcher(self.grammar)
@@ -87,28 +91,29 @@ class Constraint(Generic[T]):
         return kept, prefix, ProperMatcher(self.grammar, self._proper, kept, prefix)
 
     def parse(self, text: str, *, context: Any = None) -> T:
-        """The value that a whole text stands for, validated: an instance for a type, JSON data for a JSON Schema,
-        the text itself for most grammars.
+        """Return the validated value of a whole text.
+
+        The value is an instance for a type, JSON data for a JSON Schema, and the text itself for most grammars.
 
         Args:
             text: the text.
-            context: what Pydantic's validators find as `info.context`.
+            context: passed to Pydantic's validators as `info.context`.
 
         Raises:
-            pydantic.ValidationError, jsonschema.ValidationError: the text is not valid. For texts made under this
-                constraint only a validator written in Python can say so.
-            ValueError: the text of a choice or a template is none of them, or no JSON.
+            pydantic.ValidationError, jsonschema.ValidationError: the text is not valid. A text that was generated under
+                this constraint can only be refused by a validator written in Python.
+            ValueError: the text is none of a choice, does not fit a template, or is not JSON.
         """
         value: T = self.prepared.parse(text, context)
         return value
 
     def logits_processor(self) -> GrammarLogitsProcessor:
-        """A processor for `hf_model.generate(..., logits_processor=[processor])`, and for the calls of llama-cpp-python
-        that take a `LogitsProcessorList`.
+        """Return a logits processor for transformers' `generate` or for llama-cpp-python.
 
-        It works for batches and beams, and for one call after another. The grammar begins behind the prompt of each
-        call. In llama-cpp-python's loop it does not go together with `logit_bias`, with which that drops the
-        processors, nor with a `draft_model`, with which that shows them tokens that were not taken.
+        Pass it as `hf_model.generate(..., logits_processor=[processor])`, or in a `LogitsProcessorList` to the calls of
+        llama-cpp-python that accept one. It works for batches and beams, and for one call after another. The grammar
+        begins after the prompt of each call. In llama-cpp-python, do not combine it with `logit_bias`, which drops the
+        processors, nor with a `draft_model`, which shows them tokens that were not accepted.
 
         Example:
             >>> processor = structgen.compile(Person, model.vocabulary).logits_processor()    # doctest: +SKIP
@@ -116,9 +121,10 @@ class Constraint(Generic[T]):
             >>> processors = llama_cpp.LogitsProcessorList([processor])                       # doctest: +SKIP
             >>> llama.create_chat_completion(messages, logits_processor=processors)           # doctest: +SKIP
         """
-        from structgen.compilation.logits_processor import make_processor
+        from structgen.compilation.logits_processor import processor_class
 
-        return make_processor(self)
+        is_proper = self._proper is not None
+        return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper)
 
     def __repr__(self) -> str:
         return f"Constraint({self.grammar!r}, tokenization={self.tokenization!r})"

@@ -1,4 +1,8 @@
-"""What `compile` takes, as one thing: what makes its rules, what tells it from others, and how its texts are read."""
+"""The common form of everything that `compile` accepts.
+
+A `CompileInput` has a key for the cache, a function that makes the rules, and functions that read and write the texts.
+This module makes one of a grammar, a schema or JSON Lines; `template_rules.py` makes one of a template.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +20,26 @@ from structgen.errors import LimitExceededError, SchemaError
 from structgen.limits import Deadline, Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
-from structgen.output_types.template import Template
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["CompileInput", "IsEmpty", "JsonValue", "prepare", "prepared_schema"]
+__all__ = ["CompileInput", "IsEmpty", "JsonValue", "from_grammar", "from_json_lines", "from_source"]
 
 IsEmpty = Callable[[Regex], bool]
-"""Whether a regex matches nothing."""
+"""Returns whether a regex matches nothing."""
 
 MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None], GrammarTables]
-"""See `CompileInput.tables`."""
+"""The type of `CompileInput.tables`."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonValue:
-    """A value that stands in a text.
+    """A value in a text.
 
     Attributes:
         value: the value.
-        is_bare: whether a string stands there as it is; everything else, and by default strings too, are JSON.
+        is_bare: whether a string is written without quotes; everything else, and by default strings too, are JSON.
     """
 
     value: Any
@@ -45,20 +48,20 @@ class JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class CompileInput:
-    """A schema, a grammar or another format.
+    """A schema, a grammar or another format, ready to be compiled.
 
     Attributes:
-        key: equal for those that have the same rules, and for no others; but for limits.
-        tables: makes the rules. Gets limits, a clock, what tells whether a regex matches nothing, and what can be
-            written of the texts of a regex: None for all of them.
-        parse: from a whole text, and what validators find as `info.context`, to its value.
-        pieces: the reverse: what the text of a value is made of, texts and values, in order. Formats that are no JSON
-            take their text, too. Raises ValueError for what is no value of theirs.
+        key: equal for inputs that have the same rules, apart from limits, and only for these.
+        tables: makes the rules. Its arguments are limits, a deadline, a function that finds whether a regex matches
+            nothing, and one that narrows a regex to the texts that can be spelled (None for all of them).
+        parse: returns the value of a whole text; its second argument is the context of validators (`info.context`).
+        pieces: the reverse: returns the pieces of a value's text, texts and values, in order. Formats other than JSON
+            accept their text, too. Raises ValueError for a value that does not fit.
         eager: whether a text ends at the first token after which it can.
         is_json: whether the texts are JSON.
-        source: the schema, if it is one.
-        line: of JSON Lines, the schema of each.
-        origin: of KBNF text: the rules that each regex stands in.
+        source: the schema; None for other formats.
+        line: for JSON Lines, the schema of each line.
+        origin: for KBNF text, a function that returns the rules in which each regex occurs.
     """
 
     key: Hashable
@@ -72,33 +75,13 @@ class CompileInput:
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
 
 
-def prepare(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
-    """Whatever a caller gives, ready to be compiled; nothing is translated yet.
+def from_grammar(grammar: Grammar) -> CompileInput:
+    """Return the compile input of a grammar."""
 
-    Args:
-        given: a `Grammar`, `json_lines(…)`, `template(…)`, or what `structgen.schema.resolve` takes.
-        options: how schemas are read.
-        limits: bounds; named in errors.
-
-    Raises:
-        SchemaError, LimitExceededError: see `structgen.schema.resolve`.
-    """
-    if isinstance(given, Grammar):
-        return _grammar(given)
-    if isinstance(given, JsonLines):
-        return _json_lines(given, options, limits)
-    if isinstance(given, Template):
-        from structgen.compilation.template_rules import prepared_template  # others do without
-
-        return prepared_template(given, options, limits)
-    return prepared_schema(resolve(given, limits=limits, options=options), limits)
-
-
-def _grammar(grammar: Grammar) -> CompileInput:
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
-        from structgen.kbnf.normal_form.passes import normalize  # schemas do without
+        from structgen.kbnf.normal_form.passes import normalize  # only grammars need it
 
-        # Rules that never end are part of KBNF's meaning; nothing else wants a text that cannot be finished.
+        # KBNF allows rules that never end; in all other formats a text can always be finished.
         return normalize(grammar.tree, keep_endless=grammar.eager, limits=limits, deadline=deadline, is_empty=is_empty)
 
     def parse(text: str, context: Any = None) -> Any:
@@ -110,13 +93,22 @@ def _grammar(grammar: Grammar) -> CompileInput:
 
 
 def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
-    from structgen.kbnf.normal_form.origins import rules_of_terminals  # for messages only
+    from structgen.kbnf.normal_form.origins import rules_of_terminals  # only messages need it
 
     return rules_of_terminals(source)
 
 
-def prepared_schema(source: Source, limits: Limits) -> CompileInput:
-    """A schema, ready to be compiled; see `prepare`."""
+def from_source(source: Source, limits: Limits) -> CompileInput:
+    """Return the compile input of a schema.
+
+    Args:
+        source: the schema.
+        limits: bounds; named in errors.
+
+    Raises:
+        SchemaError: the schema is not JSON data.
+        LimitExceededError: the schema is nested too deeply.
+    """
 
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         return json_schema_to_rules(
@@ -127,10 +119,17 @@ def prepared_schema(source: Source, limits: Limits) -> CompileInput:
     return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
 
 
-def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
+def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """Return the compile input of JSON Lines.
+
+    Args:
+        lines: the schema of a line, and the number of lines.
+        options: how the schema is read.
+        limits: bounds; named in errors.
+    """
     if options.whitespace == "any":
         options = replace(options, whitespace="line")
-    item = prepared_schema(resolve(lines.item, limits=limits, options=options), limits)
+    item = from_source(resolve(lines.item, limits=limits, options=options), limits)
 
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         return repetition(item.tables(limits, deadline, is_empty, narrowed), b"\n", lines.min_items, lines.max_items)
@@ -142,7 +141,7 @@ def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Com
         if isinstance(value, str):
             return [value]
         if not isinstance(value, Iterable):
-            raise ValueError(f"JSON Lines are of a list, or their text, not of {value!r}")
+            raise ValueError(f"JSON Lines are written for a list, or given as text, not for {value!r}")
         found: list[str | JsonValue] = []
         for number, one in enumerate(value):
             found += ["\n"] if number else []
@@ -154,8 +153,9 @@ def _json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> Com
 
 
 def _content(source: Source, limits: Limits) -> str:
-    """The schema, and what it may reach in the registry, as text. The order of keys is part of it: the order in which
-    they are generated.
+    """Return the schema, and all that it may reach in the registry, as text.
+
+    The order of keys matters: properties are generated in this order.
     """
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
@@ -168,10 +168,10 @@ def _content(source: Source, limits: Limits) -> str:
 
 
 def _exact_number(value: Any) -> list[str]:
-    """Pydantic's bounds of decimals stay decimals in its schema."""
+    """Encode a decimal exactly: Pydantic's bounds of decimals stay decimals in its schema."""
     if isinstance(value, Decimal):
         return ["\0decimal", str(value)]
-    raise TypeError(f"a {type(value).__name__} is in it")
+    raise TypeError(f"it contains a {type(value).__name__}")
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

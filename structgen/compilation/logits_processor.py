@@ -1,61 +1,72 @@
-"""Masks for the loops of others: transformers' `hf_model.generate(…, logits_processor=[…])`, and llama-cpp-python's."""
+"""Masks for other generation loops: transformers' `generate(…, logits_processor=[…])` and llama-cpp-python's."""
 
 from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.compilation.constraint import Constraint
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
 
-__all__ = ["GrammarLogitsProcessor", "make_processor"]
+__all__ = ["GrammarLogitsProcessor", "processor_class"]
 
 
 class GrammarLogitsProcessor:
-    """Forbids, in every row of scores, the tokens that the grammar does not allow next.
+    """A logits processor that forbids, in every row of scores, the tokens that the grammar does not allow next.
 
-    It is called with torch's tensors by transformers, and with one row of numpy's by llama-cpp-python.
-    The grammar applies to what follows the prompt: to the columns that were not yet there when the generation began.
-    A row's state depends on nothing but these tokens, and with `tokenization="proper"` its prompt: so rows may be
+    transformers calls it with torch tensors, llama-cpp-python with one row of numpy. The grammar applies after the
+    prompt: to the columns that were not there yet when the generation began.
+
+    A row's state depends only on these tokens, and with `tokenization="proper"` on its prompt. So rows may be
     reordered, repeated and dropped between steps, as beam search does, and prompts may be padded on the left. A new
-    call of `generate` is recognized by its input not continuing the last step's. The one case that looks alike, a
-    prompt that is exactly the unfinished output of the call before, is taken as what it says: the text goes on.
-    `reset` says otherwise.
+    call of `generate` is recognized because its input does not continue the last step's. One case looks the same: a
+    prompt that is exactly the unfinished output of the last call. It is read as a continuation; call `reset` before it
+    to start a new text.
 
-    Not for several calls of `generate` at the same time; make one for each, they share the compiled grammar.
+    Do not share one processor between calls of `generate` that run at the same time. Make one for each call; they share
+    the compiled grammar.
+
+    Args:
+        vocabulary: the tokens.
+        new_matcher: returns a matcher at the start of a text, for the token ids of the prompt before it.
+        depends_on_prompt: whether matchers of different prompts differ.
     """
 
-    def __init__(self, constraint: Constraint[Any]) -> None:
-        self._constraint = constraint
-        self._vocabulary = constraint.vocabulary
-        self._ends = set(constraint.vocabulary.eos_token_ids)
-        self._mask = allocate_token_bitmask(1, constraint.vocabulary.size)
+    def __init__(
+        self, vocabulary: Vocabulary, new_matcher: Callable[[Sequence[int]], Matcher], *, depends_on_prompt: bool
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._new_matcher = new_matcher
+        self._depends_on_prompt = depends_on_prompt
+        self._ends = set(vocabulary.eos_token_ids)
+        self._mask = allocate_token_bitmask(1, vocabulary.size)
         self.reset()
 
     def reset(self) -> None:
-        """The next call begins a new generation."""
+        """Forget the last call: the next call begins a new generation."""
         self._prompt_width = -1
         self._rows: NDArray[np.int64] = np.empty((0, 0), np.int64)
-        # By prompt and generated tokens of a row, as bytes: the matcher that has read them, or None for a row that has
-        # left the grammar: a beam that was chosen with a score of -inf for want of better ones. The prompt counts only
-        # where tokenizations have to be proper.
+        # The matcher after the prompt and generated tokens of a row (as bytes), or None for a row that has left the
+        # grammar: a beam that was chosen with a score of -inf because there were no better ones. The prompt is b""
+        # where matchers do not depend on it.
         self._matchers: dict[tuple[bytes, bytes], Matcher | None] = {}
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Masks the scores of one step.
+        """Mask the scores of one step.
 
         Args:
-            input_ids: int64[rows, width], torch, or int32[width], numpy: prompts and the tokens generated so far.
-            scores: float[rows, V], torch, or float32[V], numpy; left as they are.
+            input_ids: int64[rows, width] in torch, or int32[width] in numpy: prompts and the tokens generated so far.
+            scores: float[rows, V] in torch, or float32[V] in numpy; not changed.
 
         Returns:
-            As the scores: a copy with -inf for every token that is not allowed.
+            A copy of the scores, with -inf for every token that is not allowed.
 
         Raises:
             VocabularyError: the scores are narrower than the vocabulary.
@@ -65,18 +76,18 @@ class GrammarLogitsProcessor:
         try:
             return self._masked(input_ids.astype(np.int64)[np.newaxis], np.array(scores, np.float32)[np.newaxis])[0]
         except BaseException:
-            # llama.cpp calls from C: the error is printed there, and the loop goes on with the scores as they are.
-            # Nothing but an end is left of them, so that no text comes out unmasked.
+            # llama.cpp calls from C: the error is printed there, and the loop continues with the scores as they are.
+            # Allow only end tokens, so that no text is generated unmasked.
             scores[:] = float("-inf")
             scores[[token_id for token_id in self._ends if token_id < len(scores)]] = 0
             raise
 
     def _masked(self, rows: NDArray[np.int64], scores: Any) -> Any:
-        """The scores of one step, masked in place."""
+        """Mask the scores of one step in place, and return them."""
         size = self._vocabulary.size
         if scores.shape[-1] < size:
             raise VocabularyError(
-                f"the model gives {scores.shape[-1]} scores a row, and the vocabulary has {size} tokens",
+                f"the model returns {scores.shape[-1]} scores a row, but the vocabulary has {size} tokens",
                 hint="make the vocabulary with vocab_size=<width of the logits>",
             )
         matchers = self._advance(rows)
@@ -90,7 +101,7 @@ class GrammarLogitsProcessor:
         return scores
 
     def _advance(self, rows: NDArray[np.int64]) -> list[Matcher | None]:
-        """The matchers of all rows, after the rows' last tokens."""
+        """Return the matchers of all rows, after the rows' last tokens."""
         if not (self._continues(rows) or self._rewinds(rows)) or self._all_ended(rows):
             self.reset()
             self._prompt_width = rows.shape[1]
@@ -99,22 +110,25 @@ class GrammarLogitsProcessor:
         return [self._matchers[key] for key in keys]
 
     def _prompt(self, row: NDArray[np.int64]) -> bytes:
-        """The part of a row that its matcher begins behind."""
-        return b"" if self._constraint.tokenization == "any" else row[: self._prompt_width].tobytes()
+        """Return the part of a row before its matcher's text, as bytes; b"" where it does not matter."""
+        return row[: self._prompt_width].tobytes() if self._depends_on_prompt else b""
 
     def _all_ended(self, rows: NDArray[np.int64]) -> bool:
-        """Whether every row has an end token. Nobody asks for scores then: a finished output became a prompt."""
+        """Return whether every row has an end token.
+
+        No loop asks for scores of finished rows: a finished output became a prompt.
+        """
         return bool(np.isin(rows[:, self._prompt_width :], list(self._ends)).any(axis=1).all())
 
     def _continues(self, rows: NDArray[np.int64]) -> bool:
-        """Whether every row is a row of the last step and one token more."""
+        """Return whether every row is a row of the last step plus one token."""
         if rows.shape[1] != self._rows.shape[1] + 1 or not len(self._rows):
             return False
         before = {row.tobytes() for row in self._rows}
         return all(row[:-1].tobytes() in before for row in rows)
 
     def _rewinds(self, rows: NDArray[np.int64]) -> bool:
-        """Whether the rows go back on the last step's, as assisted decoding does: same prompts, tokens that fit."""
+        """Return whether the rows go back, as in assisted decoding: the same prompts, and tokens that fit."""
         if not 0 <= self._prompt_width < rows.shape[1] <= self._rows.shape[1]:
             return False
         prompts = {row[: self._prompt_width].tobytes() for row in self._rows}
@@ -123,7 +137,7 @@ class GrammarLogitsProcessor:
         return all(self._replay(self._prompt(row), row[self._prompt_width :]) is not None for row in rows)
 
     def _read(self, keys: list[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], Matcher | None]:
-        """The matchers after these tokens, each one made of its parent of the last step where there is one."""
+        """Return the matchers after these tokens, each one made from its parent of the last step where there is one."""
         matchers: dict[tuple[bytes, bytes], Matcher | None] = {}
         for prompt, generated in keys:
             if (prompt, generated) in matchers:
@@ -138,7 +152,7 @@ class GrammarLogitsProcessor:
 
     def _child(self, parent: Matcher | None, token_id: int) -> Matcher | None:
         if parent is None or parent.is_terminated:
-            return parent  # what follows is an end token and padding
+            return parent  # only an end token and padding follow
         matcher = parent.fork()
         try:
             matcher.accept_token(token_id)
@@ -147,27 +161,27 @@ class GrammarLogitsProcessor:
         return matcher
 
     def _replay(self, prompt: bytes, tokens: NDArray[np.int64]) -> Matcher | None:
-        matcher: Matcher | None = self._constraint.matcher(np.frombuffer(prompt, np.int64).tolist())
+        matcher: Matcher | None = self._new_matcher(np.frombuffer(prompt, np.int64).tolist())
         for token_id in tokens.tolist():
             matcher = self._child(matcher, token_id)
         return matcher
 
     def _fill(self, matcher: Matcher | None, mask: NDArray[np.uint32], index: int) -> None:
-        # A row of nothing but -inf would end in NaN. One that has left the grammar has a score of -inf already.
+        # A row of only -inf would become NaN. A row that has left the grammar has a score of -inf already.
         if matcher is None or (matcher.is_terminated and not self._ends):
             mask[index] = 0xFFFFFFFF
         else:
             matcher.fill_next_token_bitmask(mask, index)
 
 
-def make_processor(constraint: Constraint[Any]) -> GrammarLogitsProcessor:
-    """A processor that is also a `transformers.LogitsProcessor`, for those who have imported transformers."""
-    return (_processor_class() if "transformers" in sys.modules else GrammarLogitsProcessor)(constraint)
+def processor_class() -> type[GrammarLogitsProcessor]:
+    """Return the class of processors; once transformers is imported, it is also a `transformers.LogitsProcessor`."""
+    return _transformers_class() if "transformers" in sys.modules else GrammarLogitsProcessor
 
 
 @functools.cache
-def _processor_class() -> type[GrammarLogitsProcessor]:
-    """Made when it is first wanted: neither structgen nor llama.cpp's loop needs transformers."""
+def _transformers_class() -> type[GrammarLogitsProcessor]:
+    """Return the class with transformers' base, made at its first use: structgen works without transformers."""
     from transformers import LogitsProcessor
 
     return type(

@@ -1,19 +1,23 @@
-"""The rules of a template, and the reading of its texts."""
+"""The rules of a template, and the reader of its texts.
+
+The rules of "Name: {name}, age {age}" are a sequence: the text "Name: ", the rules of the first hole, and so on. A
+finished text is split by the compiled grammars of the holes, and each piece is read by its hole's schema.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
-from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, prepare, prepared_schema
+from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, from_source
 from structgen.engine.grammar.composition import concatenation, has_text
 from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.splitting import split
 from structgen.engine.regex import tree as rx
-from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import GrammarError
 from structgen.limits import Deadline, Limits
 from structgen.output_types.grammar import Grammar
@@ -24,16 +28,26 @@ from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["prepared_template"]
+__all__ = ["CompilePart", "MakeInput", "from_template"]
+
+MakeInput: TypeAlias = Callable[[Any], CompileInput]
+"""Turns a schema, grammar or other format into a compile input."""
+
+CompilePart: TypeAlias = Callable[[CompileInput], CompiledGrammar]
+"""Compiles the input of one hole over the bytes of a text."""
 
 
-def prepared_template(template: Template, options: SchemaOptions, limits: Limits) -> CompileInput:
-    """A template, ready to be compiled.
+def from_template(
+    template: Template, options: SchemaOptions, limits: Limits, make_input: MakeInput, compile_part: CompilePart
+) -> CompileInput:
+    """Return the compile input of a template.
 
     Args:
         template: the template.
         options: how the schemas of holes are read.
         limits: bounds on what they may cost.
+        make_input: makes the compile input of a hole that has no schema.
+        compile_part: compiles a hole, to split a finished text.
     """
     parts: list[bytes | CompileInput] = []
     names: list[str] = []
@@ -43,9 +57,9 @@ def prepared_template(template: Template, options: SchemaOptions, limits: Limits
             continue
         names.append(part.name)
         after = template.parts[number + 1] if number + 1 < len(template.parts) else None
-        parts.append(_prepared_hole(part, after if isinstance(after, str) else "", options, limits))
+        parts.append(_hole_input(part, after if isinstance(after, str) else "", options, limits, make_input))
     key = ("template", *(part if isinstance(part, bytes) else part.key for part in parts))
-    reader = _Reader(names, parts, limits)
+    reader = _Reader(names, parts, compile_part)
     return CompileInput(key, lambda *made: _tables(names, parts, *made), reader.read, reader.pieces)
 
 
@@ -72,32 +86,30 @@ def _tables(
 
 
 class _Reader:
-    """Reads the texts of a template, and says what they are made of.
+    """Reader and writer of a template's texts.
 
     Args:
-        names: of the holes.
-        parts: what is between them, and they.
-        limits: bounds on what tells them apart.
+        names: the names of the holes.
+        parts: the texts and the holes, in order.
+        compile_part: compiles a hole, to find where its text ends.
     """
 
-    def __init__(self, names: list[str], parts: list[bytes | CompileInput], limits: Limits) -> None:
+    def __init__(self, names: list[str], parts: list[bytes | CompileInput], compile_part: CompilePart) -> None:
         self._names = names
         self._parts = parts
-        self._limits = limits
+        self._compile_part = compile_part
 
     def read(self, text: str, context: Any = None) -> dict[str, Any]:
-        """The values of the holes; `context` is for validators.
+        """Return the values of the holes.
+
+        Args:
+            text: a whole text.
+            context: for validators.
 
         Raises:
             ValueError: the text does not fit the template.
         """
-        from structgen.compilation.compiler import compile_prepared
-
-        vocabulary = byte_vocabulary()
-        parts = [
-            part if isinstance(part, bytes) else compile_prepared(part, vocabulary, self._limits)
-            for part in self._parts
-        ]
+        parts = [part if isinstance(part, bytes) else self._compile_part(part) for part in self._parts]
         pieces = split(text.encode(), parts)
         if pieces is None:
             raise ValueError("the text does not fit the template")
@@ -109,10 +121,13 @@ class _Reader:
         return dict(zip(self._names, holes, strict=True))
 
     def pieces(self, value: Any) -> list[str | JsonValue]:
-        """See `CompileInput`; the values of the holes are the items of a mapping, or attributes.
+        """Return the pieces of a text; see `CompileInput`.
+
+        Args:
+            value: a mapping or an object whose items or attributes are the values of the holes; or the text.
 
         Raises:
-            ValueError: a hole has no value, or a value no hole.
+            ValueError: a hole has no value, or a value has no hole.
         """
         if isinstance(value, str):
             return [value]
@@ -127,32 +142,40 @@ class _Reader:
 
 
 def _value_of(values: Any, name: str) -> Any:
-    """What is to stand in a hole."""
+    """Return the value of a hole."""
     try:
         return values[name] if isinstance(values, Mapping) else getattr(values, name)
     except (KeyError, AttributeError) as error:
-        raise ValueError(f"nothing is said of the hole {name!r} by {values!r}") from error
+        raise ValueError(f"no value for the hole {name!r} in {values!r}") from error
 
 
-def _prepared_hole(hole: Hole, after: str, options: SchemaOptions, limits: Limits) -> CompileInput:
-    """What may stand in a hole, before some text."""
+def _hole_input(hole: Hole, after: str, options: SchemaOptions, limits: Limits, make_input: MakeInput) -> CompileInput:
+    """Return the compile input of a hole.
+
+    Args:
+        hole: the hole.
+        after: the text right after it; "" where there is none.
+        options: how its schema is read.
+        limits: bounds on what it may cost.
+        make_input: makes the compile input of a hole that has no schema.
+    """
     given = hole.schema
     if isinstance(given, Grammar):
-        given = replace(given, eager=False)  # it ends where what is behind it begins
+        given = replace(given, eager=False)  # its text ends where the text after the hole begins
     if isinstance(given, (Grammar, JsonLines, Template)):
-        return prepare(given, options, limits)
+        return make_input(given)
     source = resolve(given, limits=limits, options=options)
-    written = _Written(source, after, limits)
-    key = ("hole", after, prepared_schema(source, limits).key)
-    return CompileInput(key, written.tables, written.read, written.pieces)
+    values = _HoleValues(source, after, limits)
+    key = ("hole", after, from_source(source, limits).key)
+    return CompileInput(key, values.tables, values.read, values.pieces)
 
 
-class _Written:
-    """How the values of a schema stand in a hole: strings as they are, everything else as JSON.
+class _HoleValues:
+    """The values of a hole with a schema: strings are written without quotes, everything else as JSON.
 
     Args:
         source: the schema.
-        after: the text behind the hole; "" where none is at once.
+        after: the text right after the hole; "" where there is none.
         limits: bounds on what it costs to read the schema.
     """
 
@@ -163,11 +186,11 @@ class _Written:
 
     @cached_property
     def _strings(self) -> tuple[StringSet, ...]:
-        """The schema's values, where all of them are strings; else none."""
+        """The values of the schema where all of them are strings; empty otherwise."""
         return strings_of_schema(self._source.json_schema, self._source.options, limits=self._limits)
 
     def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
-        """See `CompileInput`."""
+        """Return the rules; see `CompileInput`."""
         if not self._strings:
             return json_schema_to_rules(
                 self._source.json_schema, self._source.options, limits=limits, deadline=deadline, narrowed=narrowed
@@ -179,21 +202,25 @@ class _Written:
         return normalize(ast.Grammar.of_regex(regex), limits=limits, deadline=deadline, is_empty=is_empty)
 
     def read(self, text: str, context: Any = None) -> Any:
-        """See `CompileInput`."""
+        """Return the value of a text; see `CompileInput`."""
         return self._source.parse(json.dumps(text) if self._strings else text, context)
 
     def pieces(self, value: Any) -> list[JsonValue]:
-        """See `CompileInput`."""
+        """Return the pieces of a value's text; see `CompileInput`."""
         return [JsonValue(value, is_bare=bool(self._strings))]
 
 
 def _bare(strings: StringSet, after: bytes) -> rx.Regex:
-    """Strings as they are; of those that may be any text, the ones that end where what comes after them first comes."""
+    """Return a regex of strings without quotes; free text must not contain the text after the hole.
+
+    With the text ", " after the hole, free text ends where ", " first occurs.
+    """
     regex = strings.regex()
     if not after or strings.texts is not None or strings.within:
         return regex
     any_bytes = rx.ANY_BYTES
-    # Nor may it end with the beginning of what comes after, if both then spell that earlier: with "ab" before "aba".
+    # Free text may not end so that the text after it occurs too early, either: with "aba" after the hole, "xab" would
+    # give "xababa", in which "aba" is found after "x".
     begun = [after[:size] for size in range(1, len(after)) if after.startswith(after[size:])]
     refused = [rx.sequence(any_bytes, rx.Literal(after), any_bytes)]
     if begun:

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from collections.abc import Iterable
+from typing import Any, TypeVar, Unpack, overload
 
 from structgen.compilation.constraint import Constraint
-from structgen.generation.batches import Beginning, run_batch, with_progress
-from structgen.generation.generator import Generator, T
-from structgen.generation.runs import Result, in_thread
-from structgen.generation.settings import (
-    BATCH_SIZE,
-    GenerationOptions,
-    GeneratorOptions,
-)
+from structgen.generation.batches import BatchSettings, answer_rows, prompt_list
+from structgen.generation.generator import Generator, begin_rows
+from structgen.generation.runs import in_thread
+from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
 from structgen.generation.streams import AsyncStream, Stream
 from structgen.limits import Limits
 from structgen.models.base import AnyModel, Prompt
 
-if TYPE_CHECKING:
-    from structgen.models.base import AnyModel, Prompt
-
-
 __all__ = ["abatch", "agenerate", "astream", "batch", "generate", "stream"]
+
+T = TypeVar("T")
 
 
 @overload
@@ -57,17 +51,18 @@ def generate(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> Any:
-    """Runs a model on a prompt and returns a validated value of the schema.
+    """Run a model on a prompt, and return a validated value of the schema.
 
     Args:
-        model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
+        model: from `structgen.load(…)`, `structgen.from_transformers(…)` or the like; any
+            `structgen.models.base.Model`.
         prompt: a text (one user message, where the model has a chat template) or chat messages.
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave.
+        schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)`, `template(…)`, or a result of `structgen.compile`.
         limits: bounds on what the schema may cost.
         options: see `structgen.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
             `stop`, `raw`, `system`, `examples`, `describe_schema`, `reasoning`, `max_retries`, `validate`, `context`;
-            and `ConstraintOptions`: `tokenization`, and `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
+            and `ConstraintOptions`: `tokenization`, `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
             `registry`.
 
     Returns:
@@ -75,8 +70,8 @@ def generate(
 
     Raises:
         SchemaError, GrammarError: the schema cannot be used.
-        IncompleteOutputError: the budget ended before the text did; with what was complete.
-        ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
+        IncompleteOutputError: the token budget ended before the text did; with the values that were complete.
+        ValidationFailedError: every attempt fits the schema, but a validator written in Python refused it.
         LimitExceededError: a bound of `limits` was passed.
 
     Example:
@@ -96,7 +91,9 @@ async def agenerate(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> Any:
-    """`generate`, in a thread; awaited. Several may run at once on one model.
+    """Run `generate` in a thread, and await it. Several calls may run at once on one model.
+
+    The arguments and errors are those of `structgen.generate`.
 
     Example:
         >>> names = await asyncio.gather(*(agenerate(model, text, Name) for text in texts))   # doctest: +SKIP
@@ -116,35 +113,36 @@ def batch(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> list[Any]:
-    """Answers many prompts, in batched passes of the model.
+    """Answer many prompts, in batched passes of the model.
 
     Args:
         model: see `structgen.generate`. Models without batched passes, among them those with sliding windows or
             recurrent states, answer one prompt after the other.
         prompts: texts or lists of messages.
-        schema: one for all prompts; or a list of schemas, one for each.
-        batch_size: rows that the model reads together at most. When one is done the next prompt takes its place.
-        return_exceptions: give an error as the result of its row, as `asyncio.gather` does; by default the first one
+        schema: one schema for all prompts, or a list with one for each.
+        batch_size: the number of rows that the model reads together at most. When a row is done, the next prompt takes
+            its place.
+        return_exceptions: return an error as the result of its row, as `asyncio.gather` does; by default the first one
             is raised.
         progress: show a bar on stderr; needs tqdm.
         limits: bounds on what the schemas may cost.
-        options: as of `structgen.generate`. With a `seed` each row has its own: seed + index.
+        options: see `structgen.generate`. With a `seed` each row has its own: seed + index.
 
     Returns:
         The values, in the order of the prompts.
 
     Raises:
-        TypeError: one prompt is no list of prompts.
-        ValueError: as many schemas as prompts are wanted, and there are not.
+        TypeError: a single prompt was given.
+        ValueError: the list of schemas is not as long as the list of prompts, or `batch_size` is less than 1.
         SchemaError, GrammarError: a schema cannot be used.
-        IncompleteOutputError, ValidationFailedError, GenerationError: of the first row that fails.
+        IncompleteOutputError, ValidationFailedError, GenerationError: the first row that fails, by its error.
 
     Example:
         >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
         ['good', 'bad']
     """
-    shows = _Shows(return_exceptions, progress)
-    return _values(model, prompts, schema, threading.Event(), batch_size, shows, limits, options)
+    settings = BatchSettings(batch_size, return_exceptions, progress)
+    return _answer(model, prompts, schema, settings, limits, options)
 
 
 async def abatch(
@@ -158,44 +156,34 @@ async def abatch(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> list[Any]:
-    """`batch`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way.
+    """Run `batch` in a thread, and await it. If it is cancelled, the model stops after the pass under way.
+
+    The arguments and errors are those of `structgen.batch`.
 
     Example:
         >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
     """
-    shows = _Shows(return_exceptions, progress)
-    return await in_thread(
-        lambda cancelled: _values(model, prompts, schema, cancelled, batch_size, shows, limits, options)
-    )
-
-
-def _generators(
-    model: AnyModel, schema: Any, count: int, limits: Limits | None, options: GeneratorOptions
-) -> list[Generator[Any]]:
-    if not isinstance(schema, list):
-        return [Generator(model, schema, limits=limits, **options)] * count
-    if len(schema) != count:
-        raise ValueError(f"{len(schema)} schemas for {count} prompts")
-    return [Generator(model, one, limits=limits, **options) for one in schema]
+    settings = BatchSettings(batch_size, return_exceptions, progress)
+    return await in_thread(lambda cancelled: _answer(model, prompts, schema, settings, limits, options, cancelled))
 
 
 def stream(
     model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
 ) -> Stream[Any]:
-    """Runs a model on a prompt, and shows the value while it grows.
+    """Run a model on a prompt, and show the value while it grows.
 
     Args:
         model: see `structgen.generate`.
         prompt: a text or messages.
-        schema: of the answer.
+        schema: the schema of the answer.
         limits: bounds on what the schema may cost.
-        options: as of `structgen.generate`.
+        options: see `structgen.generate`.
 
     Returns:
         A context manager; see `Stream`.
 
     Raises:
-        SchemaError, GrammarError: the schema cannot be used. What comes later is raised where it is iterated.
+        SchemaError, GrammarError: the schema cannot be used. Later errors are raised by the iteration.
 
     Example:
         >>> with structgen.stream(model, "Alice Smith is a 34 year old nurse.", Person) as s:   # doctest: +SKIP
@@ -214,7 +202,9 @@ def stream(
 def astream(
     model: AnyModel, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
 ) -> AsyncStream[Any]:
-    """`stream` for asyncio: `async with structgen.astream(…) as s: async for part in s: …`.
+    """Run a model as `stream` does, for asyncio: `async with structgen.astream(…) as s: async for part in s: …`.
+
+    The arguments are those of `structgen.stream`.
 
     Example:
         >>> async with structgen.astream(model, text, Person) as s:                           # doctest: +SKIP
@@ -224,39 +214,26 @@ def astream(
     return AsyncStream(lambda: stream(model, prompt, schema, limits=limits, **options))
 
 
-class _Shows(NamedTuple):
-    """What a batch shows of its rows."""
-
-    exceptions: bool
-    progress: bool
-
-
-def _values(
+def _answer(
     model: AnyModel,
     prompts: Iterable[Prompt],
     schema: Any,
-    cancelled: threading.Event,
-    batch_size: int,
-    shows: _Shows,
+    settings: BatchSettings,
     limits: Limits | None,
     options: GeneratorOptions,
+    cancelled: threading.Event | None = None,
 ) -> list[Any]:
-    """See `batch`; what is there when it is cancelled."""
-    if isinstance(prompts, (str, bytes, Mapping)):
-        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
-    rows = list(prompts)
-    generators = _generators(model, schema, len(rows), limits, options)
-    seed = options.get("seed")
+    rows = prompt_list(prompts)
+    begin_row = begin_rows(_generators(model, schema, len(rows), limits, options), rows, options.get("seed"))
+    return answer_rows(model, begin_row, len(rows), settings, cancelled=cancelled)
 
-    def beginning(index: int) -> Beginning:
-        own: GenerationOptions = {} if seed is None else {"seed": seed + index}
-        return lambda new_session: generators[index].begin(rows[index], new_session=new_session, **own)
 
-    found: list[Any] = [None] * len(rows)
-    jobs = ((index, beginning(index)) for index in range(len(rows)))
-    outcomes = run_batch(model, jobs, batch_size=batch_size, cancelled=cancelled)
-    for index, outcome in with_progress(outcomes, len(rows)) if shows.progress else outcomes:
-        if isinstance(outcome, Exception) and not shows.exceptions:
-            raise outcome
-        found[index] = outcome.value if isinstance(outcome, Result) else outcome
-    return found
+def _generators(
+    model: AnyModel, schema: Any, count: int, limits: Limits | None, options: GeneratorOptions
+) -> list[Generator[Any]]:
+    """Return the generator of each row."""
+    if not isinstance(schema, list):
+        return [Generator(model, schema, limits=limits, **options)] * count
+    if len(schema) != count:
+        raise ValueError(f"got {len(schema)} schemas for {count} prompts")
+    return [Generator(model, one, limits=limits, **options) for one in schema]

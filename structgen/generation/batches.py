@@ -1,28 +1,98 @@
-"""`batch`: prompts that the model reads together; when an answer is done its row leaves, and the next prompt joins."""
+"""Batches: prompts whose answers the model reads together.
+
+When an answer is complete its row leaves, and the next prompt joins. Models without batched passes read one sequence
+after the other; servers are asked from threads.
+"""
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from structgen.generation.runs import Result, Run
-from structgen.models.base import Server
+from structgen.models.base import AnyModel, Model, Prompt, Server, Session, SessionBatch
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-    from structgen.models.base import AnyModel, Model, Session, SessionBatch
-
-__all__ = ["run_batch", "with_progress"]
+__all__ = ["BatchSettings", "BeginRow", "Beginning", "answer_rows", "prompt_list", "run_batch", "with_progress"]
 
 T = TypeVar("T")
 
-Beginning: TypeAlias = "Callable[[Callable[[], Session] | None], Run[Any]]"
-"""Begins a run, with what makes it sessions; None for those of a server, which have their own."""
+NewSession: TypeAlias = "Callable[[], Session] | None"
+"""Makes a session for a run; None for the runs of a server, which have their own."""
+
+Beginning: TypeAlias = Callable[[NewSession], Run[Any]]
+"""Begins a run."""
+
+BeginRow: TypeAlias = Callable[[int, NewSession], Run[Any]]
+"""Begins the run of a row, by its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """Settings of a batch.
+
+    Attributes:
+        batch_size: the number of rows that the model reads together at most.
+        return_exceptions: return an error as the result of its row, instead of raising it.
+        progress: show a bar on stderr.
+    """
+
+    batch_size: int
+    return_exceptions: bool
+    progress: bool
+
+
+def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:
+    """Return the prompts as a list.
+
+    Args:
+        prompts: texts or lists of messages.
+
+    Raises:
+        TypeError: a single prompt was given.
+    """
+    if isinstance(prompts, (str, bytes, Mapping)):
+        raise TypeError("batch takes a list of prompts, not one; for one there is generate")
+    return list(prompts)
+
+
+def answer_rows(
+    model: AnyModel,
+    begin_row: BeginRow,
+    count: int,
+    settings: BatchSettings,
+    *,
+    cancelled: threading.Event | None = None,
+) -> list[Any]:
+    """Run all rows of a batch, and return their values in order.
+
+    Args:
+        model: reads for all rows.
+        begin_row: begins the run of a row, by its number.
+        count: the number of rows.
+        settings: how they are answered.
+        cancelled: when set, the batch stops after the pass under way; rows without a value are None then.
+
+    Raises:
+        ValueError: `batch_size` is less than 1.
+        Exception: the error of the first row that fails, unless `return_exceptions`.
+    """
+    found: list[Any] = [None] * count
+    beginnings = ((index, partial(begin_row, index)) for index in range(count))
+    outcomes = run_batch(model, beginnings, batch_size=settings.batch_size, cancelled=cancelled)
+    for index, outcome in with_progress(outcomes, count) if settings.progress else outcomes:
+        if isinstance(outcome, Exception) and not settings.return_exceptions:
+            raise outcome
+        found[index] = outcome.value if isinstance(outcome, Result) else outcome
+    return found
 
 
 def run_batch(
@@ -32,20 +102,20 @@ def run_batch(
     batch_size: int,
     cancelled: threading.Event | None = None,
 ) -> Iterator[tuple[int, Result[Any] | Exception]]:
-    """Runs of one model, side by side.
+    """Run the rows of a batch side by side on one model.
 
     Args:
-        model: reads for all of them.
-        beginnings: for each row its number, and what begins its run with sessions of the batch; taken when there is
-            room.
-        batch_size: rows at a time.
-        cancelled: tells that nobody waits for them any more: the passes under way are the last.
+        model: reads for all rows.
+        beginnings: for each row its number, and a function that begins its run with sessions of the batch. The next one
+            is taken when there is room.
+        batch_size: the number of rows at a time.
+        cancelled: when set, the batch stops after the pass under way.
 
     Yields:
-        The rows' numbers with what became of them, as they finish.
+        The rows' numbers with their results or errors, as they finish.
 
     Raises:
-        ValueError: no room for any row.
+        ValueError: `batch_size` is less than 1.
     """
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
@@ -69,7 +139,7 @@ def run_batch(
 
 
 def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[int, Result[Any] | Exception]]:
-    """One pass of the model over all rows; those that are done leave."""
+    """Run one pass of the model over all rows; remove those that are done."""
     requests = {}
     for index, run in list(rows.items()):
         try:
@@ -88,7 +158,7 @@ def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[i
     given: Sequence[NDArray[float32] | Exception]
     try:
         given = sessions.forward(list(requests.values()))
-    except Exception as error:  # of the whole pass: nobody knows what each sequence holds now
+    except Exception as error:  # the whole pass failed: the state of each sequence is unknown now
         given = [error] * len(requests)
     for index, logits in zip(requests, given):
         try:
@@ -101,7 +171,7 @@ def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[i
 
 
 class _OneByOne:
-    """The batch of a model that reads one sequence at a time."""
+    """A `SessionBatch` for a model that reads one sequence at a time."""
 
     def __init__(self, model: Model) -> None:
         self.session = model.session
@@ -120,7 +190,7 @@ def _logits_or_error(session: Session, token_ids: Sequence[int], keep: int) -> N
 def _in_threads(
     beginnings: Iterator[tuple[int, Beginning]], batch_size: int, cancelled: threading.Event
 ) -> Iterator[tuple[int, Result[Any] | Exception]]:
-    """Runs that a server answers, each in a thread."""
+    """Run the rows on a server, each in a thread."""
     under_way: dict[Future[Result[Any] | Exception], int] = {}
 
     def outcome(begin: Beginning) -> Result[Any] | Exception:
@@ -143,14 +213,20 @@ def _in_threads(
 
 
 def _sessions(model: AnyModel) -> SessionBatch:
-    """Where the rows of a batch are read."""
+    """Return the sessions of a batch: the model's own batch, or one sequence after the other."""
     make = getattr(model, "session_batch", None)
     made: SessionBatch | None = make() if make is not None else None
-    return made or _OneByOne(cast("Model", model))
+    return made or _OneByOne(cast(Model, model))
 
 
 def with_progress(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:
-    """The same, with a progress bar on stderr; so many of all are done already."""
+    """Yield the outcomes, and show a progress bar on stderr.
+
+    Args:
+        outcomes: one for each row.
+        count: the number of all rows.
+        done: the number of rows done before.
+    """
     try:
         from tqdm import tqdm
     except ImportError as error:

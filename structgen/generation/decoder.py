@@ -1,15 +1,22 @@
-"""The decoding loop: mask, sample, accept; and what the grammar forces is not asked of the model.
+"""The decoding loop: mask, sample, accept; tokens that the grammar forces cost no pass of the model.
 
-Where the grammar leaves one continuation only (`{"name": "` at the start of an object), its bytes are tokenized as
-the tokenizer would, and the model reads these tokens in the same pass as the token before them. One question stays:
-which tokens? The model might have written `{` and `"` where the tokenizer has `{"`, or joined the last one with what
-follows, as `"` and `$` to `"$`; what it says later depends on that. So the tokens are *held*: the pass gives logits
-before each of them too, the model's choice there is sampled like any other, and where it is another token than the held
-one, that one and those after it are taken back from matcher and cache. That is speculative decoding with the grammar as
-the draft model: exact, the answer is the one that was given token by token, and it costs no pass of its own.
+Where the grammar leaves only one continuation (`{"name": "` at the start of an object), its bytes are tokenized as the
+tokenizer would, and the model reads these tokens in the same pass as the token before them. But the model might have
+split the bytes differently. It might have written `{` and `"` where the tokenizer has `{"`, or merged the last byte
+with the next character, as `"` and `$` to `"$`; and its later choices depend on the split.
 
-The loop is turned inside out: `request` says what the model has to read next, `take` brings its logits. So one loop
-drives one sequence, another a batch of them, each of them at its own place.
+So the forced tokens are *held*. The pass returns the logits before each of them too, and the model's choice there is
+sampled like any other. Where it differs from the held token, this token and those after it are rolled back in the
+matcher and in the key-value cache:
+
+    held        {"   name   ":   "        four tokens, read in one pass
+    sampled     {"   name   ":   "$       the last one differs: it is rolled back, and "$ is accepted
+
+This is speculative decoding with the grammar as the draft model. It is exact: the answer is the one of decoding token
+by token. And the check costs no pass of its own.
+
+The loop is inverted: `request` returns the tokens that the model has to read next, and `take` accepts the logits. So
+one caller can drive a single sequence, and another a batch of sequences, each at its own position.
 """
 
 from __future__ import annotations
@@ -30,15 +37,18 @@ from structgen.models.base import Request
 if TYPE_CHECKING:
     from structgen.models.base import Model, Session
 
-__all__ = ["Decoder", "FinishReason", "Observer"]
+__all__ = ["Answer", "Decoder", "FinishReason", "Observer"]
 
 FinishReason = Literal["stop", "length"]
 
-MAX_HELD = 32  # tokens of forced text that are held; in a longer text those before them are taken as they are
+MAX_HELD = 32  # tokens of forced text that are held; in a longer text only the last ones, the others are accepted
 
 
 class Observer(Protocol):
-    """Is told of each step of a run, in the order of the text: for traces. The arrays are reused: copy what is kept."""
+    """A receiver of the steps of a run, in the order of the text, for traces.
+
+    The arrays are reused by later steps: copy what you keep.
+    """
 
     def accepted(
         self,
@@ -48,39 +58,70 @@ class Observer(Protocol):
         *,
         forced: bool,
     ) -> None:
-        """A token was taken for good.
+        """Receive a token that was accepted for good.
 
         Args:
             token_id: the token; an end token too.
             logits: float32[V] before it; None where the model was not asked.
             mask: uint32[ceil(V/32)] before it; None where it was not needed.
-            forced: the grammar left no choice about its text.
+            forced: whether the grammar left no choice about its text.
         """
 
     def rolled_back(self, token_ids: Sequence[int]) -> None:
-        """Held tokens, of which the first stands where the model's choice comes next, were taken back."""
+        """Receive held tokens that were rolled back; the model's choice replaces the first of them next."""
+
+
+class TextFollower(Protocol):
+    """The state of an answer's text, such as a `Matcher`."""
+
+    def allows_bytes(self, data: bytes) -> bool:
+        """Return whether these bytes may follow."""
+
+
+class Answer(Protocol):
+    """The answer of a run so far; a `Decoder` of a local model, or the text of a server."""
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """The reason why the answer ended; None while it continues."""
+
+    @property
+    def token_ids(self) -> Sequence[int]:
+        """The tokens so far; empty where they are unknown."""
+
+    @property
+    def text_bytes(self) -> bytes:
+        """The text so far, in UTF-8."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the text so far is a whole text of the constraint."""
+
+    @property
+    def matcher(self) -> TextFollower:
+        """The state of the text."""
 
 
 class Decoder:
-    """One sequence under a constraint.
+    """A sequence under a constraint.
 
     Args:
-        model: encodes what is forced.
-        constraint: what the text has to be.
+        model: tokenizes forced text.
+        constraint: the constraint.
         prompt_ids: the tokens before the text.
-        session: what the model has read of them; tokens may be taken back from it.
-        seen_tokens: how many of them that are.
+        session: has read the first `seen_tokens` of them; tokens may be removed from it.
+        seen_tokens: the number of prompt tokens that it has read.
         sampler: picks among the allowed tokens.
-        max_new_tokens: budget, forced tokens included.
-        stop: texts after which it ends, where the grammar allows an end there.
-        observer: is told of every token that is taken.
+        max_new_tokens: the budget in tokens, forced ones included.
+        stop: texts that end the answer, where the grammar allows an end there.
+        observer: receives every token that is accepted.
 
     Attributes:
         token_ids: the answer so far, without an end token.
         forced_tokens: how many of them were forced, and cost no pass of their own.
-        matcher: the state of the text. Between `request` and `take` it is behind the held tokens, too.
-        model_calls: passes of the model so far.
-        finish_reason: "stop" where the text ended, "length" where the budget did; None while it goes on.
+        matcher: the state of the text. Between `request` and `take` it has accepted the held tokens, too.
+        model_calls: the number of passes of the model so far.
+        finish_reason: "stop" where the text ended, "length" where the budget did; None while the text continues.
     """
 
     def __init__(
@@ -105,12 +146,12 @@ class Decoder:
         self._ends = frozenset(self._vocabulary.eos_token_ids)
         kept_ids, prefix, self.matcher = constraint.healed(prompt_ids)
         if len(kept_ids) <= seen_tokens:
-            if session.can_crop:  # back to before the last of those that stay: its logits are wanted
+            if session.can_crop:  # remove the last token that stays too, to read it again: its logits are needed
                 session.crop(seen_tokens - len(kept_ids) + 1)
                 seen_tokens = len(kept_ids) - 1
             else:
                 kept_ids, prefix, self.matcher = list(prompt_ids), b"", constraint.matcher(prompt_ids)
-        self._prefix_bytes = len(prefix)  # of the prompt, written again
+        self._prefix_bytes = len(prefix)  # bytes of removed prompt tokens, written again
         self._is_proper = constraint.tokenization == "proper"
         self._session = session
         self._sampler = sampler
@@ -119,7 +160,7 @@ class Decoder:
         self._unseen = kept_ids[seen_tokens:]  # tokens that the model has not read yet
         self._held: list[int] = []
         self._observer = observer
-        # Row i: what may come before held token i; the row after the last held one: what may come then.
+        # Row i: the tokens allowed in the position of held token i; the next row: those allowed after all held tokens.
         self._mask = allocate_token_bitmask(MAX_HELD + 1, self._vocabulary.size)
         self._text = bytearray()
 
@@ -130,14 +171,14 @@ class Decoder:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the text so far is a whole text of the grammar."""
+        """True if the text so far is a whole text of the grammar."""
         return self.matcher.is_accepting
 
     def request(self) -> Request | None:
-        """Takes what is forced, and says what the model has to read before the next choice.
+        """Accept forced tokens, and return the tokens to read before the next choice.
 
         Returns:
-            None when the text has ended; `finish_reason` says how.
+            The request, or None when the text has ended; `finish_reason` says why.
 
         Raises:
             GenerationError: no token of the vocabulary can continue the text.
@@ -153,21 +194,21 @@ class Decoder:
                 only = _only_token(row) if not self._held else None
                 if only is not None:
                     self.forced_tokens += only not in self._ends
-                    self._tell(only, None, row, forced=True)
+                    self._notify(only, None, row, forced=True)
                     self._accept(only)
                 elif row.any():
                     return Request(self._unseen, len(self._held) + 1)
                 elif self.matcher.is_accepting:
-                    self._end("stop")  # complete, and the vocabulary has no token to say so
+                    self._end("stop")  # the text is complete, and the vocabulary has no end token
                 else:
                     raise GenerationError(f"no token of the vocabulary can continue the text {self._shown()}")
         return None
 
     def take(self, logits: NDArray[np.float32]) -> None:
-        """Checks the held tokens, and samples the next one.
+        """Check the held tokens against the model's choices, and sample the next token.
 
         Args:
-            logits: float32[keep, V], what the request asked for.
+            logits: float32[keep, V], as requested.
         """
         self.model_calls += 1
         self._unseen = []
@@ -175,39 +216,39 @@ class Decoder:
         for index, expected in enumerate(held):
             token_id = self._sampler.sample(logits[index], self._mask[index])
             if token_id != expected:
-                self._take_back(held[index:])
-                self._tell(token_id, logits[index], self._mask[index], forced=False)
+                self._roll_back(held[index:])
+                self._notify(token_id, logits[index], self._mask[index], forced=False)
                 self._accept(token_id)
                 return
             self.forced_tokens += 1
-            self._tell(token_id, logits[index], self._mask[index], forced=True)
+            self._notify(token_id, logits[index], self._mask[index], forced=True)
         token_id = self._sampler.sample(logits[len(held)], self._mask[len(held)])
-        self._tell(token_id, logits[len(held)], self._mask[len(held)], forced=False)
+        self._notify(token_id, logits[len(held)], self._mask[len(held)], forced=False)
         self._accept(token_id)
 
     def _end(self, reason: FinishReason) -> None:
-        self._tell_held(self._held)
+        self._notify_held(self._held)
         self.finish_reason = reason
 
-    def _tell_held(self, held: list[int]) -> None:
-        """Held tokens stay as they are, for the model is not asked any more."""
+    def _notify_held(self, held: list[int]) -> None:
+        """Notify the observer of held tokens that stay, because the model is not asked any more."""
         for index, token_id in enumerate(held):
-            self._tell(token_id, None, self._mask[index], forced=True)
+            self._notify(token_id, None, self._mask[index], forced=True)
 
-    def _tell(self, token_id: int, logits: Any, mask: Any, *, forced: bool) -> None:
+    def _notify(self, token_id: int, logits: Any, mask: Any, *, forced: bool) -> None:
         if self._observer is not None:
             self._observer.accepted(token_id, logits, mask, forced=forced)
 
     def _append_forced(self) -> list[int]:
-        """Appends the tokens that the grammar forces; fills the mask's rows.
+        """Append the tokens that the grammar forces, and fill the rows of the mask.
 
         Returns:
-            Those that the model is asked about, where another token of it can be taken instead: they are appended as
-            well, and row i of the mask is for the place before the i-th of them, the next row for the place after them
-            all.
+            The held tokens: those that are checked against the model's choices. They are appended as well. Row i of the
+                mask
+            is for the position of held token i, the next row for the position after all of them.
         """
         matcher, mask = self.matcher, self._mask
-        if self._is_proper:  # where a token is forced, it is the only one in the mask: others are not proper there
+        if self._is_proper:  # a forced token is the only one in the mask: no other split of its bytes is proper
             if not matcher.is_terminated:
                 matcher.fill_next_token_bitmask(mask, 0)
             return []
@@ -219,16 +260,16 @@ class Decoder:
                 if self._session.can_crop:
                     held.append(token_id)
                 elif _may_merge(self._vocabulary, tokens[index:], mask[0]):
-                    return []  # asked as any other token; row 0 is filled
+                    return []  # the model chooses here, as for any other token; row 0 is filled
             matcher.accept_token(token_id)
             self._append(token_id)
             self.forced_tokens += not held
             if not held:
-                self._tell(token_id, None, None, forced=True)
+                self._notify(token_id, None, None, forced=True)
         if matcher.is_terminated:
             self.forced_tokens += len(held)
-            self._tell_held(held)
-            return []  # nothing follows that could depend on the tokens
+            self._notify_held(held)
+            return []  # no later choice could depend on the split
         matcher.fill_next_token_bitmask(mask, len(held))
         return held
 
@@ -249,7 +290,7 @@ class Decoder:
         self._unseen.append(token_id)
         self._text += self._vocabulary.token_bytes(token_id) or b""
 
-    def _take_back(self, token_ids: list[int]) -> None:
+    def _roll_back(self, token_ids: list[int]) -> None:
         if self._observer is not None:
             self._observer.rolled_back(token_ids)
         count = len(token_ids)
@@ -259,9 +300,13 @@ class Decoder:
         del self._text[-sum(len(self._vocabulary.token_bytes(token) or b"") for token in token_ids) :]
 
     def _stop_within(self, before: int) -> int | None:
-        """Where the text ends if a stop text ends within its last token, and the grammar allows an end there."""
+        """Return where the text ends if a stop text ends within its last token, and the grammar allows an end there.
+
+        Args:
+            before: the length of the text before its last token, in bytes.
+        """
         if self._is_proper:
-            return None  # the token would not be the tokenizer's any more: only a text's last token ends it
+            return None  # a cut within a token would make the tokens improper: only a whole token ends the text
         cuts = set()
         for stop in self._stop:
             at = self._text.find(stop, max(0, before - len(stop) + 1))
@@ -280,7 +325,10 @@ class Decoder:
         return any(self.text_bytes.endswith(stop) for stop in self._stop) and self.matcher.is_accepting
 
     def _tokenize(self, forced: bytes) -> list[int]:
-        """The tokens of forced text, or none where the tokenizer cannot say: then the model chooses the split."""
+        """Return the tokens of forced text.
+
+        Return none where the tokenizer does not spell the text exactly: then the model chooses the split.
+        """
         text = _whole_characters(forced)
         if not text:
             return []
@@ -294,16 +342,16 @@ class Decoder:
 
 
 def _whole_characters(data: bytes) -> str:
-    """The text of the bytes, as far as they are whole characters."""
+    """Return the text of the bytes up to the last whole character."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        # In the middle of a character the tokenizer has nothing to say; before one that is cut off it has.
+        # The tokenizer reads whole characters only: leave out one that is cut off.
         return data[: error.start].decode()
 
 
 def _only_token(row: NDArray[np.uint32]) -> int | None:
-    """The token, if the mask allows exactly one."""
+    """Return the token if the mask allows exactly one."""
     words = np.flatnonzero(row)
     if words.shape[0] != 1:
         return None
@@ -312,9 +360,10 @@ def _only_token(row: NDArray[np.uint32]) -> int | None:
 
 
 def _may_merge(vocabulary: Vocabulary, tokens: list[int], row: NDArray[np.uint32]) -> bool:
-    """Whether an allowed token begins with all these tokens' bytes and goes on: then the last word is not spoken.
+    """Return whether an allowed token begins with the bytes of all these tokens, and is longer.
 
-    Cost: a walk of the trie down the bytes, and a look at the tokens below.
+    Then the model might have written that token instead. Cost: a walk of the trie down the bytes, and a look at the
+    tokens below.
     """
     trie = vocabulary.trie
     node, end = -1, trie.node_count

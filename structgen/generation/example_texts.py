@@ -1,8 +1,8 @@
-"""The text that a model under a grammar would have to write for a value: so examples are shown.
+"""The text that a model under a grammar would have to write for a value: the form of examples in a prompt.
 
-A value is taken apart as Pydantic would have read it: fields under the names that validation knows, without computed
-ones; secrets are told; no serializer is asked. The grammar itself says in which order the keys of an object come, under
-which of its names a field stands, and whether a decimal is a number or a string.
+A value is taken apart in the form from which Pydantic would have read it: fields under the names that validation
+accepts, without computed fields; secrets in clear text; no serializer is called. The grammar itself decides the order
+of an object's keys, the name of a field that has several, and whether a decimal is a number or a string.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _ENCODINGS = (pydantic.EncodedBytes, pydantic.EncodedStr, pydantic.Json)
 _ARRAYS = (list, tuple, set, frozenset, deque)
 
 Object: TypeAlias = dict[tuple[str, ...], Any]
-"""The members of an object by their keys: of each, the names that it may have, the likeliest first."""
+"""The members of an object; the key of a member is the tuple of names that it may have, the likeliest first."""
 
-Place: TypeAlias = tuple[str | int, ...]
-"""The keys and indices that lead to a value."""
+Location: TypeAlias = tuple[str | int, ...]
+"""The location of a value: the keys and indices that lead to it."""
 
 
 def text_of(pieces: Sequence[str | JsonValue], grammar: CompiledGrammar) -> str:
-    """The text of a value, which is one of the grammar's language.
+    """Return the text of a value, in the language of a grammar.
 
     Args:
-        pieces: what stands in it, in order; see `structgen.compilation.inputs.CompileInput.pieces`.
-        grammar: says how it is written.
+        pieces: the pieces of the text, in order; see `structgen.compilation.inputs.CompileInput.pieces`.
+        grammar: the grammar.
 
     Raises:
-        ValueError: there is no such text; with the place, and what could have stood there.
+        ValueError: there is no such text; the message has the location, and what the grammar expected there.
     """
     misfits: list[_MisfitError] = []
-    # Most values have their keys in order; to find it takes the square of their number.
+    # Most values have their keys in the grammar's order. Finding another order takes the square of their number.
     for reorders in (False, True):
         for comma, colon in _PUNCTUATION:
             try:
@@ -60,41 +60,41 @@ def text_of(pieces: Sequence[str | JsonValue], grammar: CompiledGrammar) -> str:
             except _MisfitError as misfit:
                 misfits.append(misfit)
     furthest = max(misfits, key=lambda misfit: len(misfit.before))
-    raise ValueError(_told(furthest, grammar)) from None
+    raise ValueError(_misfit_message(furthest, grammar)) from None
 
 
 class _MisfitError(Exception):
-    """What cannot be written where it stands.
+    """A text or value that does not fit the grammar where it is written.
 
     Attributes:
-        found: it, or what is amiss.
+        found: the text, or a description.
         before: the text before it.
-        place: the value that it is of.
+        location: the location of the value that it belongs to.
     """
 
-    def __init__(self, found: str, before: bytes, place: Place) -> None:
+    def __init__(self, found: str, before: bytes, location: Location) -> None:
         super().__init__(found)
         self.found = found
         self.before = before
-        self.place = place
+        self.location = location
 
 
-def _told(misfit: _MisfitError, grammar: CompiledGrammar) -> str:
+def _misfit_message(misfit: _MisfitError, grammar: CompiledGrammar) -> str:
     matcher = Matcher(grammar)
     matcher.accept_bytes(misfit.before)
     expected = [*map(str, matcher.expected())]
-    told = "; ".join([*expected[:_MAX_EXPECTED], *(["…"] if len(expected) > _MAX_EXPECTED else [])])
-    where = f"at byte {len(misfit.before)}" + (f", in {pointer_of(misfit.place)}" if misfit.place else "")
-    return f"{misfit.found} does not fit {where}; expected: {told}"
+    listed = "; ".join([*expected[:_MAX_EXPECTED], *(["…"] if len(expected) > _MAX_EXPECTED else [])])
+    where = f"at byte {len(misfit.before)}" + (f", in {pointer_of(misfit.location)}" if misfit.location else "")
+    return f"{misfit.found} does not fit {where}; expected: {listed}"
 
 
 class _Writer:
-    """Writes values as far as a grammar allows.
+    """Writer of values, as far as a grammar allows.
 
     Args:
         grammar: the grammar.
-        comma, colon: with the white space behind them.
-        reorders: whether the keys of objects may come in another order than they have.
+        comma, colon: the punctuation, with the white space after it.
+        reorders: whether the keys of objects may be written in another order than they have.
     """
 
     def __init__(self, grammar: CompiledGrammar, comma: str, colon: str, *, reorders: bool) -> None:
@@ -102,13 +102,13 @@ class _Writer:
         self._reorders = reorders
         self._comma = comma
         self._colon = colon
-        self._written: list[bytes] = []  # one for each step of the matcher
+        self._written: list[bytes] = []  # the texts of the matcher's steps
 
     def text(self, pieces: Sequence[str | JsonValue]) -> str:
-        """Writes all, to the end of the text.
+        """Write all pieces, and return the whole text.
 
         Raises:
-            _MisfitError: at the first place where the grammar does not allow it.
+            _MisfitError: the first part that the grammar does not allow.
         """
         for piece in pieces:
             if isinstance(piece, str):
@@ -123,61 +123,61 @@ class _Writer:
             raise _MisfitError("the end", b"".join(self._written), ())
         return b"".join(self._written).decode()
 
-    def _value(self, value: Any, place: Place) -> None:
+    def _value(self, value: Any, location: Location) -> None:
         if isinstance(value, dict):
-            self._object(value, place)
+            self._object(value, location)
         elif isinstance(value, list):
-            self._array(value, place)
+            self._array(value, location)
         else:
             *others, last = _spellings(value)
-            self._put(next(filter(self._allows, others), last), place)
+            self._put(next(filter(self._allows, others), last), location)
 
-    def _array(self, items: list[Any], place: Place) -> None:
-        self._put("[", place)
+    def _array(self, items: list[Any], location: Location) -> None:
+        self._put("[", location)
         for index, item in enumerate(items):
             if index:
-                self._put(self._comma, place)
-            self._value(item, (*place, index))
-        self._put("]", place)
+                self._put(self._comma, location)
+            self._value(item, (*location, index))
+        self._put("]", location)
 
-    def _object(self, members: Object, place: Place) -> None:
+    def _object(self, members: Object, location: Location) -> None:
         left = dict(members)
-        self._put("{", place)
+        self._put("{", location)
         while left:
-            del left[self._member(left, place, self._comma if len(left) < len(members) else "")]
-        self._put("}", place)
+            del left[self._member(left, location, self._comma if len(left) < len(members) else "")]
+        self._put("}", location)
 
-    def _member(self, left: Object, place: Place, lead: str) -> tuple[str, ...]:
-        """Writes one of the members, before which no other that is left has to come; else any that can be written."""
+    def _member(self, left: Object, location: Location, lead: str) -> tuple[str, ...]:
+        """Write a member that no other remaining member has to precede; else any member that can be written."""
         names = self._names(left if self._reorders else [next(iter(left))], lead)
         if len(names) < 2:
-            keys = next(iter(names or left))  # where none may come, it tells what could stand there
-            self._put_member(names.get(keys, keys[0]), left[keys], place, lead)
+            keys = next(iter(names or left))  # where none is allowed, the error names what is expected
+            self._put_member(names.get(keys, keys[0]), left[keys], location, lead)
             return keys
         mark = len(self._written)
         possible: list[tuple[str, ...]] = []
         misfits: list[_MisfitError] = []
         for keys, name in names.items():
             try:
-                self._put_member(name, left[keys], place, lead)
+                self._put_member(name, left[keys], location, lead)
             except _MisfitError as misfit:
                 misfits.append(misfit)
             else:
                 if all(other == keys or self._names([other], self._comma) for other in names):
                     return keys
                 possible.append(keys)
-            self._take_back(mark)
+            self._roll_back(mark)
         if not possible:
             raise max(misfits, key=lambda misfit: len(misfit.before))
-        self._put_member(names[possible[0]], left[possible[0]], place, lead)
+        self._put_member(names[possible[0]], left[possible[0]], location, lead)
         return possible[0]
 
-    def _put_member(self, name: str, value: Any, place: Place, lead: str) -> None:
-        self._put(self._beginning(name, lead), place)
-        self._value(value, (*place, name))
+    def _put_member(self, name: str, value: Any, location: Location, lead: str) -> None:
+        self._put(self._beginning(name, lead), location)
+        self._value(value, (*location, name))
 
     def _names(self, members: Iterable[tuple[str, ...]], lead: str) -> dict[tuple[str, ...], str]:
-        """Those members whose key may come next, with the name that it has there."""
+        """Return the members whose key is allowed next, with the name that is allowed."""
         found: dict[tuple[str, ...], str] = {}
         for keys in members:
             for name in keys:
@@ -192,35 +192,38 @@ class _Writer:
     def _allows(self, text: str) -> bool:
         return self._matcher.allows_bytes(text.encode(errors="surrogatepass"))
 
-    def _put(self, text: str, place: Place) -> None:
+    def _put(self, text: str, location: Location) -> None:
         data = text.encode(errors="surrogatepass")  # no grammar allows half of a surrogate pair
         try:
             self._matcher.accept_bytes(data)
         except TokenRejectedError as error:
             before = b"".join(self._written) + data[: error.position]
-            # Of what is long, where it goes wrong.
+            # Show a long text from the error on.
             shown = text if len(text) <= _SHOWN else data[error.position :].decode(errors="replace")[:_SHOWN] + "…"
-            raise _MisfitError(repr(shown), before, place) from None
+            raise _MisfitError(repr(shown), before, location) from None
         self._written.append(data)
 
-    def _take_back(self, mark: int) -> None:
-        """Goes back to where so many steps were written."""
+    def _roll_back(self, mark: int) -> None:
+        """Remove the steps after the first `mark` ones."""
         self._matcher.rollback(len(self._written) - mark)
         del self._written[mark:]
 
 
 def _spellings(value: Any) -> list[str]:
-    """How a string, number or literal may be written, the likeliest first."""
+    """Return the ways in which a string, number or literal may be written, the likeliest first."""
     if isinstance(value, Decimal):
-        return [f'"{value}"', str(value)]  # which number is a multiple of another is asked of numbers only
+        return [f'"{value}"', str(value)]  # only numbers are written under `multipleOf`
     return [json.dumps(value, ensure_ascii=False)]
 
 
 def plain(value: Any) -> Any:
-    """The JSON data that a value would be read from: scalars (a `Decimal` among them), lists, and `Object`s.
+    """Return the JSON data from which a value would be read: scalars (a `Decimal` among them), lists, and `Object`s.
+
+    Args:
+        value: the value.
 
     Raises:
-        ValueError: a type that no JSON is known for.
+        ValueError: a value of a type without a JSON form.
     """
     if value is None or isinstance(value, (bool, Decimal)):
         return value
@@ -244,7 +247,7 @@ def plain(value: Any) -> Any:
 
 
 def _members(value: Any, fields: list[tuple[str, list[str], Any]]) -> Object:
-    """The fields of an instance of a model or dataclass, and what it has besides."""
+    """Return the fields of an instance of a model or dataclass, and its extra attributes."""
     own = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     unread = {field.name for field in own if not field.init}
     found: Object = {}
@@ -258,7 +261,7 @@ def _members(value: Any, fields: list[tuple[str, list[str], Any]]) -> Object:
 
 
 def _is_encoded(annotation: Any) -> bool:
-    """Whether values of a type are read from what they do not look like: `Base64Bytes`, `Json`."""
+    """Return whether values of a type differ from their JSON form, as those of `Base64Bytes` and `Json` do."""
     is_one = isinstance(annotation, _ENCODINGS) or annotation is pydantic.Json
     return is_one or any(map(_is_encoded, get_args(annotation)))
 
@@ -268,6 +271,6 @@ def _encoded(value: Any, annotation: Any) -> Any:
 
 
 def _key(key: Any) -> str:
-    """A key of a map, as JSON has it."""
+    """Return a key of a mapping in its JSON form."""
     name: str = next(iter(pydantic_core.to_jsonable_python({key: None})))
     return name

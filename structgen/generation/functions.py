@@ -32,9 +32,9 @@ class FunctionOptions(GenerationOptions, ConstraintOptions, total=False):
     """Keyword arguments of `@fn` and `TypedFunction.with_options`: those of `Generator`, and the model.
 
     Attributes:
-        model: the model; by default that of `structgen.set_default_model`, or else SmolLM2.
+        model: the model; by default that of `structgen.set_default_model`, or SmolLM2.
         schema: the schema, where it is not a type: a `Grammar`, `json_lines(…)`, `template(…)`, a JSON Schema. By
-            default the return annotation is it.
+            default the return annotation is the schema.
         limits: see `Generator`.
     """
 
@@ -50,18 +50,19 @@ def fn(**options: Unpack[FunctionOptions]) -> Callable[[Callable[P, R]], TypedFu
 def fn(
     function: Callable[P, R] | None = None, /, **options: Unpack[FunctionOptions]
 ) -> TypedFunction[P, R] | Callable[[Callable[P, R]], TypedFunction[P, R]]:
-    '''Makes a function that a language model answers; its body is never run.
+    '''Make a function that a language model answers; its body is never run.
 
-    The docstring is the prompt, with the arguments in braces: `{text}`, or `{price:.2f}` as in `str.format`; a brace
-    of the prompt itself is doubled. Texts stand as they are, models, lists and dicts as JSON. The return annotation is
-    the schema of the answer, unless `schema=` is. A function with `async def` is awaited, and runs in a thread.
+    The docstring is the prompt, with the arguments in braces: `{text}`, or `{price:.2f}` as in `str.format`. Double the
+    braces of the prompt itself. Texts are inserted as they are; models, lists and dicts as JSON. The return annotation
+    is the schema of the answer, unless `schema=` is given. A function with `async def` is awaited, and runs in a
+    thread.
 
     Args:
         function: the function, when the decorator is used bare.
         options: see `FunctionOptions`.
 
     Raises:
-        FunctionDefinitionError: no docstring, no return annotation, or a name in braces that is no parameter.
+        FunctionDefinitionError: no docstring, no return annotation, or a name in braces that is not a parameter.
 
     Example:
         >>> @structgen.fn
@@ -72,14 +73,14 @@ def fn(
         >>> sentiment("I want my money back.")                                                # doctest: +SKIP
         'bad'
     '''
-    namespace = sys._getframe(1).f_locals  # where annotations written as text find the names of an enclosing function
+    namespace = sys._getframe(1).f_locals  # the names of an enclosing function, for annotations written as text
     if function is not None:
         return TypedFunction(function, options, namespace)
     return lambda decorated: TypedFunction(decorated, options, namespace)
 
 
 class TypedFunction(Generic[P, R]):
-    """A function made by `@fn`. Call it with the function's own arguments."""
+    """A function made by `@fn`; call it with the function's own arguments."""
 
     def __init__(
         self, function: Callable[P, R], options: FunctionOptions, namespace: Mapping[str, Any] | None = None
@@ -94,24 +95,28 @@ class TypedFunction(Generic[P, R]):
             inspect.markcoroutinefunction(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Asks the model; see `Generator.run` for what it raises."""
+        """Ask the model; see `Generator.run` for the errors."""
         prompt = self.prompt(*args, **kwargs)
         if self._is_async:
             return cast(R, self._arun(prompt))
         return self._generator()(prompt)
 
     def __get__(self, owner: object, kind: type | None = None) -> Any:
-        """A method of `owner`, where the function was written in a class."""
+        """Return a method of `owner`, where the function was defined in a class."""
         return self if owner is None else functools.partial(self, owner)  # type: ignore[arg-type]
 
     def prompt(self, *args: P.args, **kwargs: P.kwargs) -> str:
-        """The prompt for these arguments, without asking the model."""
+        """Return the prompt for these arguments, without asking the model."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return _PromptFormatter().vformat(self._template, (), bound.arguments)
 
     def with_options(self, **options: Unpack[FunctionOptions]) -> TypedFunction[P, R]:
-        """The same function with other options; those not named stay."""
+        """Return the same function with other options; those that are not named stay.
+
+        Args:
+            options: see `FunctionOptions`.
+        """
         twin = TypedFunction.__new__(TypedFunction)
         twin.__dict__.update(self.__dict__)
         twin._options = cast(FunctionOptions, {**self._options, **_checked(options)})
@@ -135,7 +140,7 @@ def _checked(options: FunctionOptions) -> FunctionOptions:
 
 
 class _PromptFormatter(string.Formatter):
-    """`str.format`, with data written as JSON."""
+    """A formatter like `str.format` that writes data as JSON."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec or isinstance(value, str):
@@ -146,7 +151,7 @@ class _PromptFormatter(string.Formatter):
 
 
 def _template(function: Callable[..., Any], signature: inspect.Signature) -> str:
-    """The function's docstring, once every name in its braces is known to be a parameter."""
+    """Return the function's docstring, after a check that every name in its braces is a parameter."""
     name = getattr(function, "__qualname__", repr(function))
     template = inspect.getdoc(function)
     if not template or not template.strip():
@@ -157,13 +162,13 @@ def _template(function: Callable[..., Any], signature: inspect.Signature) -> str
         fields = [field for _, field, _, _ in string.Formatter().parse(template) if field is not None]
     except ValueError as error:
         raise FunctionDefinitionError(
-            f"the docstring of {name} is no prompt: {error}", hint="write {{ and }} for braces of the prompt itself"
+            f"the docstring of {name} is not a prompt: {error}", hint="write {{ and }} for braces of the prompt itself"
         ) from error
     for field in fields:
         parameter = field.split(".")[0].split("[")[0]
         if parameter not in signature.parameters:
             raise FunctionDefinitionError(
-                f"the docstring of {name} names {{{field}}}, and its parameters are "
+                f"the docstring of {name} names {{{field}}}, but its parameters are "
                 f"({', '.join(signature.parameters)})",
                 hint="write {{ and }} for braces of the prompt itself",
             )
@@ -173,7 +178,7 @@ def _template(function: Callable[..., Any], signature: inspect.Signature) -> str
 def _return_type(function: Callable[..., Any], namespace: Mapping[str, Any]) -> Any:
     name = getattr(function, "__qualname__", repr(function))
     annotation = getattr(function, "__annotations__", {}).get("return")
-    # The return annotation alone: those of the parameters need not be readable at run time.
+    # Read the return annotation alone: the parameters' annotations may be unreadable at run time.
     holder = types.SimpleNamespace(__annotations__={"return": annotation})
     try:
         hints = get_type_hints(

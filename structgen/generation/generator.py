@@ -1,16 +1,23 @@
-"""`generate` and `Generator`: from a prompt and a schema to a validated value."""
+"""`Generator`: a model and a schema, ready to turn prompts into validated values.
+
+It decides what kind of run a prompt gets: a `LocalRun`, whose answer is masked, or a `ServerRun`, whose answer is
+validated. `structgen.generation.api` has the functions above it.
+"""
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.compiler import compile
 from structgen.compilation.constraint import Constraint
+from structgen.generation.batches import BatchSettings, BeginRow, answer_rows, prompt_list
 from structgen.generation.decoder import Observer
 from structgen.generation.runs import LocalRun, Result, Run, in_thread
+from structgen.generation.server_run import ServerRun
 from structgen.generation.settings import (
     BATCH_SIZE,
     ConstraintOptions,
@@ -27,18 +34,19 @@ from structgen.schema.options import SchemaArguments
 if TYPE_CHECKING:
     from structgen.generation.streams import AsyncStream, Stream
 
-__all__ = ["Generator", "constraint_for"]
+__all__ = ["Generator", "begin_rows"]
 
 T = TypeVar("T")
 
 
 class Generator(Generic[T]):
-    """A model and a schema, ready to be run on many prompts. Safe for threads.
+    """A model and a schema, ready for many prompts. Safe to use from several threads.
 
     Args:
-        model: `structgen.from_transformers(…)`, `structgen.load(…)`, or any `structgen.models.base.Model`.
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)`, `template(…)`, or what `structgen.compile` gave for the model's vocabulary.
+        model: from `structgen.load(…)`, `structgen.from_transformers(…)` or the like; any
+            `structgen.models.base.Model`.
+        schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
+            `json_lines(…)`, `template(…)`, or a result of `structgen.compile` for the model's vocabulary.
         limits: bounds on what the schema may cost.
         options: see `structgen.settings.GenerationOptions`, which each run may override, and `ConstraintOptions`.
 
@@ -48,7 +56,7 @@ class Generator(Generic[T]):
 
     Raises:
         SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
-        TypeError, ValueError: an unknown option, or one out of its range.
+        TypeError, ValueError: an unknown option, or a value out of its range.
 
     Example:
         >>> extract = structgen.Generator(model, Person, max_new_tokens=200)                  # doctest: +SKIP
@@ -85,13 +93,13 @@ class Generator(Generic[T]):
         running, reading = split_options(cast(dict[str, Any], options))
         self._settings = Settings(**running)
         self.model = model
-        self.constraint: Constraint[T] = constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
+        self.constraint: Constraint[T] = _constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
 
     def __repr__(self) -> str:
         return f"Generator({self.model!r}, {self.constraint!r})"
 
     def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
-        """The value alone; see `run`."""
+        """Run the model on one prompt, and return the value alone; see `run`."""
         return self.run(prompt, **options).value
 
     def run(
@@ -101,7 +109,7 @@ class Generator(Generic[T]):
         observe: Callable[[list[int]], Observer] | None = None,
         **options: Unpack[GenerationOptions],
     ) -> Result[T]:
-        """Runs the model on one prompt.
+        """Run the model on one prompt.
 
         Args:
             prompt: a text (one user message, where the model has a chat template) or chat messages.
@@ -109,25 +117,25 @@ class Generator(Generic[T]):
             options: override those of the generator.
 
         Raises:
-            IncompleteOutputError: the budget ended before the text did; with what was complete.
-            ValidationFailedError: every attempt fits the schema, and a validator written in Python refused it.
+            IncompleteOutputError: the token budget ended before the text did; with the values that were complete.
+            ValidationFailedError: every attempt fits the schema, but a validator written in Python refused it.
             GenerationError: the prompt does not fit the model.
             LimitExceededError: a bound of `limits` was passed on the way.
         """
         return self.begin(prompt, observe=observe, **options).to_end(threading.Event())
 
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
-        """`run`, in a thread; awaited. If that is cancelled, the model stops after the pass that is under way."""
+        """Run the model in a thread, and await it. If it is cancelled, the model stops after the pass under way."""
         return await in_thread(lambda cancelled: self.begin(prompt, **options).to_end(cancelled))
 
     def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
-        """The value while it grows; see `structgen.stream`."""
+        """Return the value while it grows; see `structgen.stream`."""
         from structgen.generation.streams import Stream
 
         return Stream(self.begin(prompt, streams=True, **options), self.constraint)
 
     def astream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> AsyncStream[T]:
-        """The value while it grows; see `structgen.astream`."""
+        """Return the value while it grows; see `structgen.astream`."""
         from structgen.generation.streams import AsyncStream
 
         return AsyncStream(lambda: self.stream(prompt, **options))
@@ -141,18 +149,9 @@ class Generator(Generic[T]):
         progress: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
-        """The values of many prompts, in batched passes of the model; see `structgen.batch`."""
-        from structgen.generation.api import batch
-
-        return batch(
-            self.model,
-            prompts,
-            self.constraint,
-            batch_size=batch_size,
-            return_exceptions=return_exceptions,
-            progress=progress,
-            **self._with(options),
-        )
+        """Return the values of many prompts, in batched passes of the model; see `structgen.batch`."""
+        settings = BatchSettings(batch_size, return_exceptions, progress)
+        return self._batch(prompts, settings, options, threading.Event())
 
     async def abatch(
         self,
@@ -163,24 +162,27 @@ class Generator(Generic[T]):
         progress: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
-        """`batch`, in a thread; awaited. See `structgen.abatch`."""
-        from structgen.generation.api import abatch
+        """Run `batch` in a thread, and await it; see `structgen.abatch`."""
+        settings = BatchSettings(batch_size, return_exceptions, progress)
+        return await in_thread(lambda cancelled: self._batch(prompts, settings, options, cancelled))
 
-        return await abatch(
-            self.model,
-            prompts,
-            self.constraint,
-            batch_size=batch_size,
-            return_exceptions=return_exceptions,
-            progress=progress,
-            **self._with(options),
-        )
+    def _batch(
+        self,
+        prompts: Iterable[Prompt],
+        settings: BatchSettings,
+        options: GenerationOptions,
+        cancelled: threading.Event,
+    ) -> list[Any]:
+        generator = copy.copy(self)
+        generator._settings = self._merged(options)
+        rows = prompt_list(prompts)
+        begin_row = begin_rows([generator] * len(rows), rows, generator._settings.seed)
+        return answer_rows(self.model, begin_row, len(rows), settings, cancelled=cancelled)
 
-    def _with(self, options: GenerationOptions) -> GenerationOptions:
-        """The generator's options, but for those that are given."""
+    def _merged(self, options: GenerationOptions) -> Settings:
+        """Return the generator's settings with a call's options."""
         check_names(cast(dict[str, Any], options))
-        own = {one.name: getattr(self._settings, one.name) for one in fields(self._settings)}
-        return cast(GenerationOptions, {**own, **options})
+        return replace(self._settings, **options) if options else self._settings
 
     def begin(
         self,
@@ -191,28 +193,30 @@ class Generator(Generic[T]):
         streams: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> Run[T]:
-        """A run at its beginning, for a loop of your own; see `structgen.generation.runs.Run`.
+        """Begin a run, for a loop of your own; see `structgen.generation.runs.Run`.
 
         Args:
             prompt: a text or messages.
-            new_session: where a local model reads; by default in sessions of its own.
-            observe: gives who is told of an attempt's tokens, of the tokens before them; of local models only.
-            streams: whether a server shall send its answer in pieces.
+            new_session: makes the sessions in which a local model reads; by default `model.session`.
+            observe: called with the prompt's token ids at each attempt; returns the `Observer` to notify. Only local
+                models notify it.
+            streams: whether a server sends its answer in pieces.
             options: override those of the generator.
         """
-        check_names(cast(dict[str, Any], options))
-        settings = replace(self._settings, **options) if options else self._settings
+        settings = self._merged(options)
         if isinstance(self.model, Server):
-            return self.model.begin(self.constraint, prompt, settings, streams=streams)
+            return ServerRun(self.model, self.constraint, prompt, settings, streams=streams)
         return LocalRun(self.model, self.constraint, prompt, settings, new_session=new_session, observe=observe)
 
 
-def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
-    """The schema compiled for a model that writes it: a local one with single spaces, where nothing else is asked for.
+def _constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
+    """Return the schema compiled for a model.
+
+    By default a local model writes JSON with single spaces, and a server as it chooses.
 
     Raises:
-        TypeError: no model.
-        ValueError: what was compiled already is for another vocabulary or tokenization.
+        TypeError: the object is not a model.
+        ValueError: the schema was compiled already, for another vocabulary or tokenization.
     """
     check_model(model)
     if not isinstance(schema, Constraint):
@@ -224,3 +228,19 @@ def constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options:
     if options.get("tokenization", schema.tokenization) != schema.tokenization:
         raise ValueError(f"the schema was compiled with tokenization={schema.tokenization!r}")
     return schema
+
+
+def begin_rows(generators: Sequence[Generator[Any]], prompts: Sequence[Prompt], seed: int | None) -> BeginRow:
+    """Return a function that begins the run of a row.
+
+    Args:
+        generators: one for each row.
+        prompts: one for each row.
+        seed: row i samples with seed + i; None without a seed.
+    """
+
+    def begin_row(index: int, new_session: Callable[[], Session] | None) -> Run[Any]:
+        own: GenerationOptions = {} if seed is None else {"seed": seed + index}
+        return generators[index].begin(prompts[index], new_session=new_session, **own)
+
+    return begin_row

@@ -1,7 +1,13 @@
-"""JSON while it is being written: a tree of what is there, in which only the last way down is still open.
+"""JSON while it is being written: a tree of the values so far, in which only the last path is still open.
 
-The text is known to be JSON so far, since a grammar made it. What the text alone does not tell, whether a number at its
-end might go on and whether a string may be shown before it ends, is told by who feeds it.
+    {"name": "Alice", "tags": ["a", "b        object (open)
+                                                name: string (complete)
+                                                tags: array (open)
+                                                        "a": string (complete)
+                                                        "b": string (open)
+
+The text is known to be a prefix of JSON, since a grammar made it. Two facts do not follow from the text alone: whether
+a number at its end might continue, and whether a string may be shown before it ends. The caller tells them.
 """
 
 from __future__ import annotations
@@ -12,10 +18,11 @@ from typing import Any
 
 import pydantic_core
 
-__all__ = ["Node", "PartialReader"]
+__all__ = ["Node", "PartialReader", "partial_value"]
 
 _STRING_PART = re.compile(rb'["\\]')
 _SCALAR = re.compile(rb"[-+.0-9eE]+|[a-z]+")
+_NUMBER_AT_END = re.compile(r"(?<![-+.0-9eE])-?[0-9][-+.0-9eE]*\Z")
 _LITERALS = (b"true", b"false", b"null")
 
 
@@ -24,11 +31,11 @@ class Node:
 
     Attributes:
         kind: "object", "array", "string", or "scalar" for numbers and literals.
-        start: where its text begins, in bytes.
-        end: where it ends; -1 while it is open.
-        members: of an object: the values by key.
-        items: of an array.
-        shown: of an open string or scalar: what is there to see, or None.
+        start: the position of its first byte.
+        end: the position after its last byte; -1 while it is open.
+        members: the values of an object, by key.
+        items: the items of an array.
+        shown: the visible part of an open string; None while there is none.
     """
 
     __slots__ = ("cache", "end", "items", "kind", "members", "shown", "start")
@@ -40,20 +47,20 @@ class Node:
         self.members: dict[str, Node] = {}
         self.items: list[Node] = []
         self.shown: str | None = None
-        self.cache: tuple[Any, Any] | None = None  # a type, and the value of that type; of complete values only
+        self.cache: tuple[Any, Any] | None = None  # for complete values: a type, and the value read as this type
 
     @property
     def is_complete(self) -> bool:
-        """Whether the value has ended."""
+        """True if the value has ended."""
         return self.end >= 0
 
 
 class PartialReader:
-    """Reads a JSON text that comes in pieces.
+    """Reader of a JSON text that comes in pieces.
 
     Attributes:
         root: the value; None before it begins.
-        changes: counts what has become visible: containers that open, values that end, strings that grow.
+        changes: counts visible changes: containers that open, values that end, strings that grow.
     """
 
     def __init__(self) -> None:
@@ -62,13 +69,13 @@ class PartialReader:
         self._text = bytearray()
         self._position = 0
         self._open: list[Node] = []  # containers, and a string or scalar at the end
-        self._key: str | None = None  # of the value that comes next
-        self._key_start = -1  # of a key that is being written
+        self._key: str | None = None  # the key of the next value
+        self._key_start = -1  # the position of a key that is being written
         self._wants_key = False
 
     @property
     def tail(self) -> str:
-        """What the text ends in: "string" or "number", open, or "" for anything else."""
+        """The kind of an open value at the end of the text: "string", "number", or "" for anything else."""
         if not self._open or self._key_start >= 0:
             return ""
         last = self._open[-1]
@@ -78,15 +85,15 @@ class PartialReader:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the string at the end of the text has been shown."""
+        """True if the string at the end of the text has been shown."""
         return self._open[-1].shown is not None
 
     def source(self, node: Node) -> bytes:
-        """The text of a complete value."""
+        """Return the text of a complete value."""
         return bytes(self._text[node.start : node.end])
 
     def feed(self, data: bytes) -> None:
-        """Goes on with the text."""
+        """Read more of the text."""
         self._text += data
         text, size = self._text, len(self._text)
         while self._position < size:
@@ -99,7 +106,7 @@ class PartialReader:
                 self._read_mark(text[self._position])
 
     def show_string(self) -> None:
-        """Makes the string at the end of the text visible, as far as it goes."""
+        """Make the string at the end of the text visible, as far as it goes."""
         node = self._open[-1]
         raw = self._text[node.start :].decode(errors="ignore")
         shown = pydantic_core.from_json(raw, allow_partial="trailing-strings")
@@ -108,11 +115,11 @@ class PartialReader:
             self.changes += 1
 
     def end_scalar(self) -> None:
-        """Makes the number at the end of the text complete."""
+        """Complete the number at the end of the text."""
         self._close(self._position)
 
     def _read_mark(self, byte: int) -> None:
-        """One character between values, or the first of a value."""
+        """Read a character between values, or the first one of a value."""
         character = chr(byte)
         start = self._position
         self._position += 1
@@ -134,7 +141,7 @@ class PartialReader:
             self._position = start
 
     def _read_string(self) -> bool:
-        """Goes on in a string; False at the end of the text."""
+        """Read on in a string; return False at the end of the text."""
         found = _STRING_PART.search(self._text, self._position)
         if found is None:
             self._position = len(self._text)
@@ -144,7 +151,7 @@ class PartialReader:
         elif found.end() < len(self._text):
             self._position = found.end() + 1
         else:
-            self._position = found.start()  # a backslash, and nothing yet behind it
+            self._position = found.start()  # a backslash, and nothing after it yet
             return False
         return True
 
@@ -157,7 +164,7 @@ class PartialReader:
         self._wants_key = False
 
     def _read_scalar(self) -> None:
-        """Goes on in a number or literal. One at the end of the text is open, unless it is a whole literal."""
+        """Read on in a number or literal. At the end of the text it stays open, unless it is a whole literal."""
         node = self._open[-1]
         found = _SCALAR.match(self._text, node.start)
         self._position = found.end() if found else self._position
@@ -176,3 +183,21 @@ class PartialReader:
     def _close(self, end: int) -> None:
         self._open.pop().end = end
         self.changes += 1
+
+
+def partial_value(text: str) -> Any:
+    """Return the JSON value of an incomplete text, with the values that are complete in it; None when there are none.
+
+    An incomplete string, literal or number is omitted, with its key. So is a number at the very end, which might
+    continue.
+
+    Example:
+        >>> partial_value('{"name": "Alice", "tags": ["a", "b')
+        {'name': 'Alice', 'tags': ['a']}
+        >>> partial_value('{"name": "Alice", "age": 3')
+        {'name': 'Alice'}
+    """
+    try:
+        return pydantic_core.from_json(_NUMBER_AT_END.sub("", text), allow_partial=True)
+    except ValueError:
+        return None

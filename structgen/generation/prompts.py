@@ -1,4 +1,14 @@
-"""What a model is asked: messages of a prompt, a system text, examples, a description of the schema, and errors."""
+"""The prompt of a run: messages, a system text, examples, a description of the schema, and errors of earlier attempts.
+
+The messages in order:
+
+    system             `system`, the schema with `describe_schema`, the prompt's own system message
+    user, assistant    each pair of `examples`
+    user …             the prompt
+    assistant, user    in a retry: the refused answer, and its errors
+
+Raw prompts and models without a chat template get text instead.
+"""
 
 from __future__ import annotations
 
@@ -20,30 +30,30 @@ if TYPE_CHECKING:
 __all__ = ["conversation", "encode", "render", "with_errors"]
 
 _DESCRIPTION = "Answer with one JSON value that fits this JSON Schema:\n{schema}"
-_READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # of a content's parts; templates write both
+_READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # the two ways in which templates read parts of a content
 _ERRORS = "This answer is not accepted:\n{errors}\nAnswer again, with all of it corrected."
 
 
 def conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings, *, describe: bool) -> Prompt:
-    """The prompt with what the settings put before it: as it is where they put nothing.
+    """Return the prompt with the messages that the settings add; unchanged where they add none.
 
     Args:
         prompt: a text or messages.
-        constraint: of the answer; examples are written as it wants them.
+        constraint: the constraint of the answer; the answers of examples are written in its form.
         settings: `system` and `examples`.
-        describe: whether to tell the schema in the system message.
+        describe: whether to describe the schema in the system message.
 
     Raises:
-        TypeError: the prompt is something else; messages with `raw`.
-        ValueError: a message has no role or nothing to say, or half of a surrogate pair in it; an example's answer does
-            not fit the schema.
+        TypeError: the prompt is neither a text nor messages, or messages with `raw`.
+        ValueError: a message has no role or no content, or contains half of a surrogate pair; or an example's answer
+            does not fit the schema.
     """
     _check(prompt)
     if settings.raw and not isinstance(prompt, str):
         raise TypeError("with raw=True the prompt is a text, not a list of messages")
-    asked = _conversation(prompt, constraint, settings, describe=describe)
-    _check_characters(asked)
-    return asked
+    whole = _conversation(prompt, constraint, settings, describe=describe)
+    _check_characters(whole)
+    return whole
 
 
 def _conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings, *, describe: bool) -> Prompt:
@@ -69,7 +79,7 @@ def _check(prompt: Any) -> None:
         shown = type(prompt).__name__ if not isinstance(prompt, Sequence) else repr(prompt)[:80]
         raise TypeError(f"a prompt is a text, or a list of messages with role and content, not {shown}")
     if not prompt:
-        raise ValueError("a prompt of no messages")
+        raise ValueError("the prompt has no messages")
     for index, message in enumerate(prompt):
         if not isinstance(message.get("role"), str):
             raise ValueError(f"message {index} has no role: {repr(message)[:80]}")
@@ -77,18 +87,18 @@ def _check(prompt: Any) -> None:
             raise ValueError(f"message {index} has no content: {repr(message)[:80]}")
 
 
-def _check_characters(asked: Prompt) -> None:
-    for message in as_messages(asked):
+def _check_characters(whole: Prompt) -> None:
+    for message in as_messages(whole):
         for _, text in _parts(message.get("content")):
             try:
                 (text or "").encode()
             except UnicodeEncodeError as error:
                 found = f"{error.object[error.start]!r} at character {error.start}"
-                raise ValueError(f"a prompt with half of a surrogate pair, which is no text: {found}") from error
+                raise ValueError(f"the prompt contains half of a surrogate pair: {found}") from error
 
 
 def _parts(content: Any) -> list[tuple[str, str | None]]:
-    """The parts of a message's content: their types, and their texts if they are texts."""
+    """Return the parts of a message's content: their types, and their texts or None."""
     if not isinstance(content, list | tuple):
         return [("text", content)] if isinstance(content, str) else []
     found: list[tuple[str, str | None]] = []
@@ -100,10 +110,10 @@ def _parts(content: Any) -> list[tuple[str, str | None]]:
 
 
 def _as_texts(messages: Prompt, template: str | None) -> Prompt:
-    """Messages for a local model, which reads text alone; parts are joined for a template that knows of none.
+    """Return messages for a local model, which reads only text; join the parts where the template does not read parts.
 
     Raises:
-        ModelError: a part is something else.
+        ModelError: a part is not text.
     """
     if isinstance(messages, str):
         return messages
@@ -116,7 +126,7 @@ def _as_text(message: Mapping[str, Any], *, is_joined: bool) -> Mapping[str, Any
     for kind, text in _parts(message.get("content")):
         if text is None:
             raise ModelError(
-                f"a message has a part of type {kind!r}, and the model reads text only",
+                f"a message has a part of type {kind!r}, but the model reads only text",
                 hint="a server may read it: structgen.from_openai",
             )
         texts.append(text)
@@ -124,20 +134,20 @@ def _as_text(message: Mapping[str, Any], *, is_joined: bool) -> Mapping[str, Any
 
 
 def _joined(system: list[str], own: Any) -> Any:
-    """A system message behind the texts of the settings; its content may be parts."""
+    """Return a system message's content after the texts of the settings; the content may be parts."""
     if isinstance(own, str):
         return "\n\n".join([*system, own])
     return [*({"type": "text", "text": text} for text in system), *own]
 
 
 def with_errors(prompt: Prompt, answer: str, error: Exception, *, as_text: bool) -> Prompt:
-    """The prompt, the answer that was refused, and why: what a retry is asked.
+    """Return the prompt of a retry: the prompt, the refused answer, and the errors.
 
     Args:
-        prompt: what was asked, as `encode` gave it.
+        prompt: the prompt of the attempt, as `encode` returned it.
         answer: the answer's text.
-        error: what is wrong with it.
-        as_text: for a model that reads no messages.
+        error: the error of its validation.
+        as_text: whether the model reads no messages.
     """
     errors = _ERRORS.format(errors=_described(error))
     if as_text and isinstance(prompt, str):
@@ -146,20 +156,26 @@ def with_errors(prompt: Prompt, answer: str, error: Exception, *, as_text: bool)
 
 
 def render(value: Any) -> str:
-    """A value as JSON: aliases as keys, characters as they are."""
+    """Return a value as JSON: aliases as keys, no characters escaped."""
     return json.dumps(pydantic_core.to_jsonable_python(value, by_alias=True), ensure_ascii=False)
 
 
 def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: Settings) -> tuple[Prompt, list[int]]:
-    """The messages of a run, and their tokens.
+    """Return the messages of a run, and their tokens.
 
-    A text for a model without a chat template goes as it is, and what comes before it in lines of its own.
+    For a model without a chat template a text stays as it is; the texts before it are paragraphs of their own.
+
+    Args:
+        model: the model.
+        prompt: a text or messages.
+        constraint: the constraint of the answer.
+        settings: the settings of the run.
     """
     template = None if settings.raw else model.chat_template
     if template is None and isinstance(prompt, str):
-        asked = conversation(prompt, constraint, settings, describe=settings.describe_schema)
-        asked = _as_texts(asked, None)
-        text = asked if isinstance(asked, str) else "\n\n".join(message["content"] for message in asked)
+        whole = conversation(prompt, constraint, settings, describe=settings.describe_schema)
+        whole = _as_texts(whole, None)
+        text = whole if isinstance(whole, str) else "\n\n".join(message["content"] for message in whole)
         return text, model.encode_prompt(text, raw=True)
     if settings.describe_schema and template and "json_schema" in template and constraint.source is not None:
         messages = _as_texts(conversation(prompt, constraint, settings, describe=False), template)
@@ -169,14 +185,14 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
 
 
 def _question(question: Any) -> list[dict[str, Any]]:
-    """An example's input as messages; data as JSON."""
+    """Return an example's input as messages; data is written as JSON."""
     is_messages = isinstance(question, Sequence) and all(isinstance(message, Mapping) for message in question)
     return as_messages(question if isinstance(question, str) or is_messages else render(question))
 
 
 def _example(answer: Any, constraint: Constraint[Any], index: int) -> str:
-    """An example's answer as a text of the constraint."""
-    from structgen.generation.example_texts import text_of  # with Pydantic; a prompt alone does without
+    """Return an example's answer as a text of the constraint."""
+    from structgen.generation.example_texts import text_of  # imports Pydantic, which only examples need
 
     try:
         return text_of(constraint.prepared.pieces(answer), constraint.grammar)
@@ -185,12 +201,12 @@ def _example(answer: Any, constraint: Constraint[Any], index: int) -> str:
 
 
 def _described(error: Exception) -> str:
-    """What was wrong, for the model: places and messages, without links and inputs."""
+    """Return an error's description for the model: locations and messages, without links and inputs."""
     errors = getattr(error, "errors", None)
     if not callable(errors):
         return str(getattr(error, "message", error)) or type(error).__name__
     lines = []
     for one in errors(include_url=False, include_context=False, include_input=False):
-        place = ".".join(map(str, one["loc"]))
-        lines.append(f"- {place}: {one['msg']}" if place else f"- {one['msg']}")
+        location = ".".join(map(str, one["loc"]))
+        lines.append(f"- {location}: {one['msg']}" if location else f"- {one['msg']}")
     return "\n".join(lines)

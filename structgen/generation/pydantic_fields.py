@@ -1,4 +1,4 @@
-"""Types of the fields, items and lists of a Pydantic model, dataclass, TypedDict or plain annotation."""
+"""The types of fields, items and lists in a Pydantic model, dataclass, TypedDict or plain annotation."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ import typing_extensions
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
-__all__ = ["bare", "fields_of", "item_type", "lists_at"]
+__all__ = ["MAPPINGS", "UNORDERED", "bare", "bare_origin", "field_type", "fields_of", "item_type", "lists_at"]
 
-
-_ORDERED = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
-
-
-_UNORDERED = (set, frozenset, collections.abc.Set)
-
-
-_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+ORDERED = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+UNORDERED = (set, frozenset, collections.abc.Set)
+MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
 def item_type(annotation: Any, index: int) -> Any:
-    """The type of an array's item; None where the type is not that of arrays, or has no such item."""
+    """Return the type of an array's item; None where the type is not an array, or has no such item.
+
+    Args:
+        annotation: the type of the array.
+        index: the position of the item.
+    """
     kind = bare(annotation)
     if kind in (Any, object):
         return Any
@@ -36,17 +36,22 @@ def item_type(annotation: Any, index: int) -> Any:
         hints = typing.get_type_hints(kind, include_extras=True)
         return hints.get(kind._fields[index], Any) if index < len(kind._fields) else None
     if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
-        return item_type(_field_type(kind.model_fields["root"]), index)
-    origin, arguments = _origin(kind), get_args(kind)
+        return item_type(field_type(kind.model_fields["root"]), index)
+    origin, arguments = bare_origin(kind), get_args(kind)
     if origin is tuple and arguments and arguments[-1] is not Ellipsis:
         return arguments[index] if index < len(arguments) else None
-    if origin in _ORDERED or origin in _UNORDERED or origin in (tuple, collections.deque):
+    if origin in ORDERED or origin in UNORDERED or origin in (tuple, collections.deque):
         return arguments[0] if arguments else Any
     return None
 
 
 def lists_at(annotation: Any, path: Sequence[str]) -> list[Any]:
-    """The types of arrays that a path of keys may lead to, in a value of a type."""
+    """Return the types of arrays at a path of keys, in a value of a type.
+
+    Args:
+        annotation: the type.
+        path: the keys.
+    """
     found = [annotation]
     for key in path:
         found = [value for one in found for kind in _alternatives(one) for value in _value_types(kind, key)]
@@ -54,49 +59,49 @@ def lists_at(annotation: Any, path: Sequence[str]) -> list[Any]:
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """The bare types of a union; that of a root model's root; of any other type, itself."""
+    """Yield the bare types of a union or of a root model's root; any other bare type itself."""
     kind = bare(annotation)
     if get_origin(kind) in (Union, types.UnionType):
         for member in get_args(kind):
             yield from _alternatives(member)
     elif isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
-        yield from _alternatives(_field_type(kind.model_fields["root"]))
+        yield from _alternatives(field_type(kind.model_fields["root"]))
     else:
         yield kind
 
 
 def _value_types(kind: Any, key: str) -> list[Any]:
-    """The types that an object of a bare type may have at a key."""
+    """Return the types that a key of an object may have, for an object of a bare type."""
     if kind in (Any, object):
         return [Any]
-    if _origin(kind) in _MAPPINGS:
+    if bare_origin(kind) in MAPPINGS:
         return [get_args(kind)[1] if get_args(kind) else Any]
     found = [annotation for _, keys, annotation in fields_of(kind) or () if key in keys]
     return found or [Any] * (getattr(kind, "model_config", {}).get("extra") == "allow")
 
 
 def fields_of(kind: Any) -> list[tuple[str, list[str], Any]] | None:
-    """The fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
+    """Return the fields of a model, dataclass or TypedDict: name, keys in JSON, type. None for other types."""
     try:
-        return _kept_fields(bare(kind))
+        return _cached_fields(bare(kind))
     except TypeError:  # not hashable
         return None
 
 
 @functools.lru_cache(maxsize=256)
-def _kept_fields(kind: Any) -> list[tuple[str, list[str], Any]] | None:
+def _cached_fields(kind: Any) -> list[tuple[str, list[str], Any]] | None:
     cls = get_origin(kind) or kind
     if not isinstance(cls, type):
         return None
     if issubclass(cls, BaseModel) and not issubclass(cls, pydantic.RootModel):
-        return [(name, _keys(name, field), _field_type(field)) for name, field in cls.model_fields.items()]
+        return [(name, _keys(name, field), field_type(field)) for name, field in cls.model_fields.items()]
     if typing_extensions.is_typeddict(cls):
         hints = typing_extensions.get_type_hints(cls, include_extras=True)
         return [(name, [name], _bare_of_typeddict(hint)) for name, hint in hints.items()]
     if dataclasses.is_dataclass(cls):
         own = getattr(cls, "__pydantic_fields__", None)
         if own is not None:
-            return [(name, _keys(name, field), _field_type(field)) for name, field in own.items()]
+            return [(name, _keys(name, field), field_type(field)) for name, field in own.items()]
         hints = typing.get_type_hints(cls, include_extras=True)
         return [(field.name, [field.name], hints[field.name]) for field in dataclasses.fields(cls)]
     return None
@@ -109,7 +114,8 @@ def _keys(name: str, field: FieldInfo) -> list[str]:
     return [alias, name] if isinstance(alias, str) else [name]
 
 
-def _field_type(field: FieldInfo) -> Any:
+def field_type(field: FieldInfo) -> Any:
+    """Return a field's type, with its constraints."""
     annotation = field.annotation
     return Annotated[(annotation, *field.metadata)] if field.metadata else annotation
 
@@ -121,7 +127,7 @@ def _bare_of_typeddict(hint: Any) -> Any:
 
 
 def bare(annotation: Any) -> Any:
-    """A type without what surrounds it: annotations, names for types."""
+    """Return a type without its wrappers: annotations, and names of types."""
     while True:
         if isinstance(annotation, TypeAdapter):
             annotation = annotation._type
@@ -137,5 +143,6 @@ def bare(annotation: Any) -> Any:
             return annotation
 
 
-def _origin(kind: Any) -> Any:
+def bare_origin(kind: Any) -> Any:
+    """Return the class of a generic type, such as list of list[int]; any other type as it is."""
     return get_origin(kind) or kind

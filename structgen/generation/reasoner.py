@@ -1,4 +1,11 @@
-"""Free text before the answer: a model thinks first, up to a mark, and then speaks under the grammar."""
+r"""Free text before the answer: the model reasons up to an end mark, and then answers under the grammar.
+
+    prompt  <think>\n  free text …  </think>  \n\n  answer
+            start                   end       after
+
+Free text is masked too: only tokens of text, those of the end mark, and end tokens are allowed. Where the model ends
+its turn or the budget is used up, the end mark is written for it.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +27,19 @@ __all__ = ["Reasoner"]
 
 
 class Reasoner:
-    """One sequence in free text, up to the end mark.
+    """A sequence in free text, up to the end mark.
+
+    Args:
+        model: tokenizes the marks.
+        prompt_ids: the tokens of the prompt.
+        reasoning: the marks and the budget.
+        sampler: picks the tokens.
 
     Attributes:
-        prompt_ids: all tokens so far: the prompt, the reasoning with its marks.
+        prompt_ids: all tokens so far: the prompt, and the reasoning with its marks.
         seen_tokens: how many of them the model has read.
-        token_count: tokens of the reasoning, the marks not included.
-        model_calls: passes of the model so far.
+        token_count: the number of tokens of the reasoning, without the marks.
+        model_calls: the number of passes of the model so far.
     """
 
     def __init__(self, model: Model, prompt_ids: Sequence[int], reasoning: Reasoning, sampler: Sampler) -> None:
@@ -45,7 +58,7 @@ class Reasoner:
         self._begin = len(self.prompt_ids)
         self._text = bytearray()
         self._is_done = False
-        self._most = reasoning.max_tokens
+        self._max_tokens = reasoning.max_tokens
         self._mask = self._free_tokens()
         if not reasoning.max_tokens:
             self._close()
@@ -56,28 +69,32 @@ class Reasoner:
         return self._text.decode(errors="ignore").strip()
 
     def leave_room(self, left: int) -> None:
-        """Ends the reasoning early enough for an answer behind it.
+        """Lower the budget so that the model's context has room for an answer.
 
         Args:
-            left: how many tokens the model's context has left.
+            left: the number of tokens left in the model's context.
 
         Raises:
             GenerationError: there is no room for the marks.
         """
         after = self._model.encode_text(self._reasoning.after) if self._reasoning.after else []
-        most = left - len(self._end_ids) - len(after) - 1
-        if most < 0 and not self._is_done:
+        room = left - len(self._end_ids) - len(after) - 1
+        if room < 0 and not self._is_done:
             raise GenerationError("the model's context has no room for reasoning", hint="shorten the prompt")
-        self._most = min(self._most, most)
-        if not self._most and not self._is_done:
+        self._max_tokens = min(self._max_tokens, room)
+        if not self._max_tokens and not self._is_done:
             self._close()
 
     def request(self) -> Request | None:
-        """What the model has to read next; None when the end mark is there."""
+        """Return the tokens that the model has to read next; None when the end mark is there."""
         return None if self._is_done else Request(self.prompt_ids[self.seen_tokens :], 1)
 
     def take(self, logits: NDArray[np.float32]) -> None:
-        """Samples the next token; logits: float32[1, V]."""
+        """Sample the next token.
+
+        Args:
+            logits: float32[1, V].
+        """
         self.model_calls += 1
         self.seen_tokens = len(self.prompt_ids)
         token_id = self._sampler.sample(logits[0], self._mask)
@@ -90,16 +107,16 @@ class Reasoner:
         self._text += self._model.vocabulary.token_bytes(token_id) or b""
         at = self._text.find(self._end_bytes, max(0, before - len(self._end_bytes) + 1))
         if self.prompt_ids[self._begin :][-len(self._end_ids) :] == self._end_ids:
-            # Its tokens may stand for no text.
+            # The mark may be special tokens, which spell no text.
             self.token_count -= len(self._end_ids)
             self._end_at(at if at >= 0 else len(self._text))
         elif at >= 0:
             self._cut(before, at)
-        elif self.token_count >= self._most:
+        elif self.token_count >= self._max_tokens:
             self._close()
 
     def _has_begun(self) -> bool:
-        """Whether the prompt's last tokens are the start mark; white space may follow."""
+        """Return whether the prompt ends with the start mark; white space may follow it."""
         mark = self._model.encode_text(self._reasoning.start.strip())
         if not mark:
             return True
@@ -112,7 +129,7 @@ class Reasoner:
         return False
 
     def _free_tokens(self) -> NDArray[np.uint32]:
-        """uint32[ceil(V/32)]: the tokens of text, those of the end mark, and the end tokens."""
+        """Return uint32[ceil(V/32)]: the tokens of text, those of the end mark, and the end tokens."""
         vocabulary = self._model.vocabulary
         mask: NDArray[np.uint32] = np.zeros((vocabulary.size + 31) // 32, np.uint32)
         trie = vocabulary.trie
@@ -121,16 +138,21 @@ class Reasoner:
         return mask
 
     def _cut(self, before: int, at: int) -> None:
-        """The last token ends the end mark, and may have more behind it: only what belongs to the mark stays."""
+        """Cut the last token after the end mark that it completes.
+
+        Args:
+            before: the length of the text before the last token, in bytes.
+            at: the position of the end mark in the text.
+        """
         end = at + len(self._end_bytes)
         if end < len(self._text):
-            # The model has not read the token yet, so that others can stand in its place.
+            # The model has not read the token yet, so other tokens can replace it.
             del self.prompt_ids[-1]
             self.prompt_ids += self._model.encode_text(self._text[before:end].decode(errors="ignore"))
         self._end_at(at)
 
     def _close(self) -> None:
-        """Writes the end mark in the model's place."""
+        """Write the end mark for the model."""
         self.prompt_ids += self._end_ids
         self._end_at(len(self._text))
 

@@ -1,28 +1,32 @@
-"""One prompt on its way to a value: reasoning, an answer under the schema, validation, and another try if need be."""
+"""The run of one prompt: reasoning, an answer under the schema, validation, and retries.
+
+    Run.step:  request -> the model reads -> take      repeated until the answer has ended
+    _finish:   parse and validate -> Result, or another attempt with the errors
+
+A `Run` knows neither threads nor batches: its caller lets the model read. `LocalRun` has a model with logits;
+`structgen.generation.server_run` has one behind a server.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import jsonschema
 import pydantic
-import pydantic_core
 
 from structgen.compilation.constraint import Constraint
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
-from structgen.generation.decoder import Decoder, FinishReason, Observer
+from structgen.generation.decoder import Answer, Decoder, FinishReason, Observer
+from structgen.generation.partial_json import partial_value
 from structgen.generation.prompts import encode, with_errors
 from structgen.generation.reasoner import Reasoner
-from structgen.generation.settings import (
-    Settings,
-)
+from structgen.generation.settings import Settings
 from structgen.models.base import Request
 
 if TYPE_CHECKING:
@@ -31,21 +35,21 @@ if TYPE_CHECKING:
 
     from structgen.models.base import Model, Prompt, Session
 
-__all__ = ["LocalRun", "Result", "Run", "Usage", "in_thread", "partial_json"]
+__all__ = ["LocalRun", "Result", "Run", "Usage", "in_thread"]
 
 T = TypeVar("T")
 
-_MAX_SHOWN = 120  # characters of an answer that breaks off, in its error
+_MAX_SHOWN = 120  # characters of an incomplete answer, in its error
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a run cost, all attempts together.
+    """Cost of a run, all attempts together.
 
     Attributes:
         prompt_tokens: tokens of the prompts, chat template included.
         completion_tokens: tokens of the answers, forced ones included, without the end token.
-        forced_tokens: those of them that the grammar left no choice about, and that cost no step of the model.
+        forced_tokens: the completion tokens that the grammar left no choice about, which cost no step of the model.
         reasoning_tokens: tokens of the reasoning, without its marks.
         model_calls: passes of the model, those over the prompts included.
         seconds: wall-clock time, validation included.
@@ -59,23 +63,23 @@ class Usage:
     seconds: float
 
     def plus(self, other: Usage) -> Usage:
-        """Both together."""
+        """Return the sum of two usages."""
         return Usage(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
 class Result(Generic[T]):
-    """What a run gave.
+    """Result of a run.
 
     Attributes:
         value: the validated value.
-        text: the text that it was read from.
-        usage: what it cost.
-        finish_reason: "stop" where the text ended; "length" where the budget did, at a place where the text happened
-            to be whole (with `stop` at any other, `IncompleteOutputError` is raised).
+        text: the text of the value.
+        usage: the cost of the run.
+        finish_reason: "stop" where the text ended; "length" where the budget ended at a position where the text was
+            complete (at any other, `IncompleteOutputError` is raised).
         token_ids: the answer's tokens, without the end token.
-        reasoning: what the model wrote before the answer, without its marks; "" without `reasoning`.
-        attempts: the texts that a validator refused before this one, each with its error.
+        reasoning: the text that the model wrote before the answer, without its marks; "" without `reasoning`.
+        attempts: the earlier texts that a validator refused, each with its error.
     """
 
     value: T
@@ -87,29 +91,36 @@ class Result(Generic[T]):
     attempts: tuple[tuple[str, Exception], ...] = ()
 
 
-class Run(ABC, Generic[T]):
-    """One prompt under way: attempts, of which each gives a text, until a validator takes one.
+class RunSession(Protocol):
+    """The reader of a run: a `Session` of a local model, or the answer of a server."""
 
-    What drives it asks for a `request`, lets the model read it in `session`, and has `take` take what that gives, or
-    leaves all of this to `step`. So runs are driven in batches or one at a time; subclasses say what an attempt is.
+    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> Any:
+        """Read tokens, and return the result that `Run.take` accepts."""
+
+
+class Run(ABC, Generic[T]):
+    """A run of one prompt: attempts, each with a text, until a validator accepts one.
+
+    The caller asks for a `request`, lets the model read it in `session`, and passes the result to `take`; or leaves all
+    of this to `step`. So runs can be driven in batches or one at a time. Subclasses implement an attempt.
 
     Attributes:
-        constraint: what the text has to be.
-        settings: how it runs.
-        session: what the model has read of this attempt.
+        constraint: the constraint of the text.
+        settings: the settings.
+        session: the model's session in this attempt.
         decoder: the answer of this attempt; None while the model reasons.
-        result: what came out; None until then.
-        attempts: texts that were refused so far, with their errors.
+        result: the result; None until the run has ended.
+        attempts: the texts that were refused so far, with their errors.
 
     Raises (all methods):
-        IncompleteOutputError: the budget ended before the text did; with what was complete.
+        IncompleteOutputError: the token budget ended before the text did; with the values that were complete.
         ValidationFailedError: a validator refused every attempt.
         GenerationError: the prompt does not fit the model.
         LimitExceededError: a bound of `limits` was passed on the way.
     """
 
-    session: Any
-    decoder: Any
+    session: RunSession
+    decoder: Answer | None
     reads_messages = True
 
     def __init__(self, constraint: Constraint[T], prompt: Prompt, settings: Settings) -> None:
@@ -124,15 +135,15 @@ class Run(ABC, Generic[T]):
     @property
     @abstractmethod
     def reasoning(self) -> str:
-        """What the model has thought so far, in this attempt."""
+        """The model's reasoning so far, in this attempt."""
 
     @property
     def may_retry(self) -> bool:
-        """Whether the answer may be refused, and written again."""
+        """True if a refused answer will be written again."""
         return len(self.attempts) < self.settings.max_retries
 
     def step(self) -> bool:
-        """One pass of the model, alone; False when there is a result."""
+        """Run one pass of the model, for this run alone; return False when there is a result."""
         request = self.request()
         if request is None:
             return False
@@ -140,17 +151,21 @@ class Run(ABC, Generic[T]):
         return True
 
     def to_end(self, cancelled: threading.Event) -> Result[T]:
-        """Steps to the result; where that is not wanted any more, the step under way is the last."""
+        """Run to the result.
+
+        Args:
+            cancelled: when set, the run stops after the step under way.
+        """
         while not cancelled.is_set() and self.step():
             pass
         return cast(Result[T], self.result)
 
     def close(self) -> None:
-        """Ends what is under way elsewhere, such as a server's answer."""
+        """End work that is still under way elsewhere, such as a server's answer."""
         return
 
     def request(self) -> Request | None:
-        """What the model has to read next; None when there is a result."""
+        """Return the tokens that the model has to read next; None when there is a result."""
         while self.result is None:
             request = self._request()
             if request is not None:
@@ -160,23 +175,23 @@ class Run(ABC, Generic[T]):
 
     @abstractmethod
     def take(self, given: Any) -> None:
-        """Takes what the session gave for the last request: of a local model float32[keep, V]."""
+        """Accept the session's result for the last request; for a local model float32[keep, V]."""
 
     @abstractmethod
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
-        """Begins an attempt. Returns the whole prompt, for one that is to follow it."""
+        """Begin an attempt, and return its whole prompt."""
 
     @abstractmethod
     def _request(self) -> Request | None:
-        """What the model has to read next in this attempt; None when its text has ended."""
+        """Return the tokens that the model has to read next in this attempt; None when its text has ended."""
 
     @abstractmethod
     def _cost(self) -> Usage:
-        """What this attempt cost; `seconds` do not count."""
+        """Return the cost of this attempt, apart from `seconds`."""
 
     def _finish(self) -> None:
-        """Validates the answer: the end, or another attempt."""
-        decoder = self.decoder
+        """Validate the answer; set the result, or begin another attempt."""
+        decoder = cast(Answer, self.decoder)
         self._spent = self._spent.plus(self._cost())
         text = self._whole_text()
         try:
@@ -187,7 +202,7 @@ class Run(ABC, Generic[T]):
             if is_last:
                 raise self._refusal(error) from error
             again = with_errors(self._prompt, text, error, as_text=not self.reads_messages)
-            self._prompt = self._begin(again, self.settings.again())
+            self._prompt = self._begin(again, self.settings.for_retry())
             return
         usage = replace(self._spent, seconds=time.perf_counter() - self._began)
         reason: FinishReason = decoder.finish_reason or "stop"
@@ -207,16 +222,16 @@ class Run(ABC, Generic[T]):
 
     def _refusal(self, error: Exception) -> ValidationFailedError:
         if len(self.attempts) == 1:
-            what = "the answer fits the schema, and its validation failed"
+            what = "the answer fits the schema, but its validation failed"
         else:
-            what = f"{len(self.attempts)} answers fit the schema, and the last one's validation failed"
+            what = f"{len(self.attempts)} answers fit the schema, but the last one's validation failed"
         hint = "" if self.settings.max_retries else "max_retries=… sends the errors back to the model"
         return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint)
 
     def _whole_text(self) -> str:
-        decoder = self.decoder
+        decoder = cast(Answer, self.decoder)
         if decoder.finish_reason == "stop" or decoder.is_complete:
-            return str(decoder.text_bytes.decode(errors="replace"))
+            return decoder.text_bytes.decode(errors="replace")
         text = decoder.text_bytes.decode(errors="ignore")
         count = len(decoder.token_ids)
         raise IncompleteOutputError(
@@ -227,23 +242,23 @@ class Run(ABC, Generic[T]):
         )
 
     def _hint(self) -> str:
-        """What helps where an answer breaks off."""
+        """Return a hint for an incomplete answer."""
         return "raise max_new_tokens, or bound the schema (max_length, max_items)"
 
     def _partial(self, text: str) -> Any:
-        """What is complete in a text that breaks off; None of a grammar."""
+        """Return the complete values of an incomplete text; None for a grammar."""
         if self.constraint.line is not None:
-            return partial_json("[" + text.replace("\n", ","))
-        return partial_json(text) if self.constraint.is_json else None
+            return partial_value("[" + text.replace("\n", ","))
+        return partial_value(text) if self.constraint.is_json else None
 
 
 class LocalRun(Run[T]):
-    """A run of a local model, which is masked.
+    """A run of a local model, whose answer is masked.
 
     Args:
-        model, constraint, prompt, settings: what is asked of whom.
-        new_session: where the model reads; each attempt has its own. By default `model.session`.
-        observe: gives who is told of an attempt's tokens, of the tokens before them.
+        model, constraint, prompt, settings: the model, and what to ask it.
+        new_session: makes a session for each attempt; by default `model.session`.
+        observe: called with the prompt's token ids at each attempt; returns the `Observer` to notify.
     """
 
     def __init__(
@@ -267,11 +282,11 @@ class LocalRun(Run[T]):
 
     @property
     def reasoning(self) -> str:
-        """See `Run.reasoning`."""
+        """The model's reasoning so far, in this attempt."""
         return "" if self._reasoner is None else self._reasoner.text
 
     def take(self, given: NDArray[float32]) -> None:
-        """See `Run.take`."""
+        """Accept the logits of the last request."""
         phase = self._reasoner if self.decoder is None else self.decoder
         if phase is not None:
             phase.take(given)
@@ -297,16 +312,16 @@ class LocalRun(Run[T]):
         return None if self.decoder is None else self.decoder.request()
 
     def _hint(self) -> str:
-        most = self._model.context_tokens
+        context_tokens = self._model.context_tokens
         if (
-            most is not None
-            and len(self._prompt_ids) + self._cost().reasoning_tokens + self.settings.max_new_tokens > most
+            context_tokens is not None
+            and len(self._prompt_ids) + self._cost().reasoning_tokens + self.settings.max_new_tokens > context_tokens
         ):
-            return f"the model's context of {most} tokens is full: shorten the prompt, or the reasoning"
+            return f"the model's context of {context_tokens} tokens is full: shorten the prompt or the reasoning"
         return super()._hint()
 
     def _answer(self, prompt_ids: list[int], seen_tokens: int) -> None:
-        """Begins the answer, behind the prompt or the reasoning."""
+        """Begin the answer after the prompt or the reasoning."""
         self.decoder = Decoder(
             self._model,
             self.constraint,
@@ -333,35 +348,14 @@ class LocalRun(Run[T]):
         )
 
 
-def partial_json(text: str) -> Any:
-    """The JSON value of a text that breaks off, with what was complete in it; None when nothing was.
-
-    A string, literal or number that breaks off is left out, with its key; so is a number at the very end, which
-    might have gone on.
-
-    Example:
-        >>> partial_json('{"name": "Alice", "tags": ["a", "b')
-        {'name': 'Alice', 'tags': ['a']}
-        >>> partial_json('{"name": "Alice", "age": 3')
-        {'name': 'Alice'}
-    """
-    try:
-        return pydantic_core.from_json(_NUMBER_AT_END.sub("", text), allow_partial=True)
-    except ValueError:
-        return None
-
-
-_NUMBER_AT_END = re.compile(r"(?<![-+.0-9eE])-?[0-9][-+.0-9eE]*\Z")
-
-
 def _check_room(model: Model, prompt_ids: list[int]) -> int:
-    """How many tokens the model's context has left behind the prompt."""
+    """Return the number of tokens left in the model's context after the prompt."""
     if model.context_tokens is None:
         return 1 << 62
     left = model.context_tokens - len(prompt_ids)
     if left < 1:
         raise GenerationError(
-            f"the prompt has {len(prompt_ids)} tokens, and the model's context {model.context_tokens}",
+            f"the prompt has {len(prompt_ids)} tokens, but the model's context only {model.context_tokens}",
             hint="shorten the prompt",
         )
     return left
@@ -372,7 +366,11 @@ def _shorten(text: str) -> str:
 
 
 async def in_thread(work: Callable[[threading.Event], T]) -> T:
-    """Awaits what is done in a thread. It gets an event that tells that nobody waits for it any more."""
+    """Run a function in a thread, and await it.
+
+    Args:
+        work: the function. Its argument is an event that is set when the awaiting task is cancelled.
+    """
     cancelled = threading.Event()
     try:
         return await asyncio.to_thread(work, cancelled)

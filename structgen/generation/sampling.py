@@ -1,4 +1,4 @@
-"""From logits and a mask to a token: greedy, or temperature, top-k and top-p over the allowed tokens only."""
+"""Sampling of a token from logits and a mask: greedy, or temperature, top-k and top-p over the allowed tokens only."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Sampler"]
 
 
 class Sampler:
-    """Picks tokens, and never one that the mask forbids, whatever the logits are (NaN and infinities included).
+    """A sampler that never picks a token that the mask forbids, whatever the logits are (NaN and infinities included).
 
-    The filters see the masked distribution: `top_p=0.9` keeps nine tenths of what the grammar allows, not of what
-    the model would say without it. They run in the usual order: temperature, top-k, top-p.
+    The filters see the masked distribution: `top_p=0.9` keeps nine tenths of the probability that the grammar allows,
+    not of the model's own distribution. They run in the usual order: temperature, top-k, top-p.
 
     Args:
-        temperature: 0 takes the most probable token; 1 samples the model's own distribution.
-        top_k: sample among so many of the most probable tokens; None for all.
+        temperature: 0 picks the most probable token; 1 samples the model's own distribution.
+        top_k: sample among this number of most probable tokens; None for all.
         top_p: sample among the fewest most probable tokens that together reach this probability; None for all.
         seed: makes sampling repeatable; None draws fresh randomness.
 
@@ -46,25 +46,26 @@ class Sampler:
         if top_p is not None and not (isinstance(top_p, int | float) and 0 < top_p <= 1):
             raise ValueError(f"top_p must be in (0, 1], not {top_p!r}")
         if temperature == 0 and (top_k is not None or top_p is not None):
-            raise ValueError("top_k and top_p need a temperature above 0: at 0 the most probable token is taken")
+            raise ValueError("top_k and top_p need a temperature above 0: at 0 the most probable token is picked")
         self._temperature = float(temperature)
         self._top_k = top_k
         self._top_p = top_p
         self._random = np.random.default_rng(seed)
 
     def sample(self, logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> int:
-        """One allowed token.
+        """Return an allowed token.
 
         Args:
-            logits: float32[V]; left as they are.
+            logits: float32[V]; not changed.
             mask: uint32[ceil(V/32)], token t is bit t % 32 of word t // 32. At least one bit below V is set.
 
         Raises:
-            ModelError: of several allowed tokens all logits are NaN.
+            ModelError: several tokens are allowed, and all their logits are NaN.
         """
         if self._temperature == 0:
             best = int(logits.argmax())
-            # When the best of all tokens is allowed, as it mostly is, the mask needs no applying. A NaN is "best" too.
+            # When the best of all tokens is allowed, as it mostly is, the mask need not be applied. argmax returns a
+            # NaN where there is one.
             if int(mask[best >> 5]) >> (best & 31) & 1 and logits[best] == logits[best]:
                 return best
         allowed = tokens_of(mask, logits.shape[0])
@@ -73,17 +74,17 @@ class Sampler:
         candidates = logits[allowed].astype(np.float64)
         is_none = np.isnan(candidates)
         if is_none.all():
-            raise ModelError("the model's logits are no numbers (NaN)", hint="half precision overflows, for instance")
+            raise ModelError("the model's logits are NaN", hint="half precision may overflow: try float32")
         candidates[is_none] = -np.inf
         if self._temperature == 0:
             return int(allowed[candidates.argmax()])
         return int(allowed[self._draw(candidates)])
 
     def _draw(self, logits: NDArray[np.float64]) -> int:
-        """An index into the candidates' logits, drawn from what the filters leave of their distribution."""
+        """Return an index into the candidates' logits, drawn from their distribution after the filters."""
         top = logits.max()
         if not np.isfinite(top):
-            # All -inf, or some +inf: the best ones are equally likely.
+            # All are -inf, or some are +inf: the best ones are equally likely.
             weights = (logits == top).astype(np.float64)
         else:
             with np.errstate(over="ignore"):

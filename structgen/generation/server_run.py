@@ -1,4 +1,9 @@
-"""A run of a model behind a server: its answer is read in pieces, and validated."""
+"""The run of a prompt on a server: its answer is read in pieces, and validated.
+
+    Server.ask -> pieces -> ServerSession.forward -> ServerText.take -> Run validates the text
+
+`ServerSession` and `ServerText` have the members of a local run's session and decoder that callers use.
+"""
 
 from __future__ import annotations
 
@@ -13,38 +18,46 @@ from structgen.errors import GenerationError, LimitExceededError, ModelError, To
 from structgen.generation.decoder import FinishReason
 from structgen.generation.prompts import conversation
 from structgen.generation.runs import Run, Usage
-from structgen.models.base import Request, as_messages
+from structgen.models.base import Prompt, Request, Server, ServerPiece, ServerRequest, as_messages
 from structgen.models.response_format import VALUE, response_format
 
 if TYPE_CHECKING:
     from structgen.generation.settings import Settings
-    from structgen.models.base import Prompt
-    from structgen.models.openai import OpenAIModel
 
 __all__ = ["ServerRun"]
 
 T = TypeVar("T")
 
-
 _WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
 
 
 class ServerRun(Run[T], Generic[T]):
-    """A run of a model behind a server; the session reads pieces of its answer."""
+    """A run of a model behind a server; its session reads pieces of the answer.
+
+    Args:
+        model: the server.
+        constraint: the constraint of the answer.
+        prompt: a text or messages.
+        settings: the settings of the run.
+        streams: whether the server sends its answer in pieces.
+
+    Raises:
+        ModelError: a grammar, or an option that servers do not have.
+    """
 
     def __init__(
-        self, model: OpenAIModel, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
+        self, model: Server, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
     ) -> None:
         if constraint.source is None:
             raise ModelError(
-                "servers take JSON Schemas, and no grammars", hint="a local model takes grammars; see docs/models.md"
+                "servers accept JSON Schemas, not grammars", hint="local models accept grammars; see docs/models.md"
             )
         for name in ("top_k", "raw"):
             if getattr(settings, name):
-                raise ModelError(f"servers with OpenAI's interface know no {name}")
+                raise ModelError(f"servers with OpenAI's interface do not support {name}")
         if settings.reasoning not in (None, False, True):
             raise ModelError(
-                "servers decide how their models reason", hint="reasoning=True, or an extra_body of theirs"
+                "servers decide how their models reason", hint="use reasoning=True, or the server's own extra_body"
             )
         self.session: ServerSession
         self.decoder: ServerText
@@ -55,22 +68,28 @@ class ServerRun(Run[T], Generic[T]):
 
     @property
     def reasoning(self) -> str:
-        """See `Run.reasoning`."""
+        """The model's reasoning so far, in this attempt."""
         return self.decoder.reasoning.strip()
 
     def take(self, given: Any) -> None:
-        """See `Run.take`."""
+        """Accept a piece of the answer."""
         self.decoder.take(given)
 
     def close(self) -> None:
-        """See `Run.close`."""
+        """End the answer under way."""
         self.session.close()
 
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
         asked = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
         messages = as_messages(asked)
-        pieces = _pieces(self._model, messages, self.settings, self._format, streams=self._streams)
-        self.session = ServerSession(pieces)
+        request = ServerRequest(
+            self.settings.max_new_tokens,
+            self.settings.temperature,
+            self.settings.top_p,
+            self.settings.seed,
+            self.settings.stop_texts(),
+        )
+        self.session = ServerSession(self._model.ask(messages, request, self._format, streams=self._streams))
         self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)
         return messages
 
@@ -81,43 +100,32 @@ class ServerRun(Run[T], Generic[T]):
         return self.decoder.usage
 
 
-def _pieces(
-    model: OpenAIModel, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool
-) -> Generator[Any]:
-    """The chunks of a streamed answer, or the one whole answer; asked for when the first is wanted."""
-    answer = model.ask(messages, settings, sent, streams=streams)
-    if streams:
-        with answer:
-            yield from answer
-    else:
-        yield answer
-
-
 class ServerSession:
-    """One answer on its way."""
+    """An answer under way."""
 
     can_crop = False
 
-    def __init__(self, pieces: Generator[Any]) -> None:
+    def __init__(self, pieces: Generator[ServerPiece]) -> None:
         self._pieces = pieces
 
-    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> Any:
-        """The next piece of the answer; None when there is no more."""
+    def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> ServerPiece | None:
+        """Return the next piece of the answer; None when there are no more."""
         return next(self._pieces, None)
 
     def close(self) -> None:
-        """Ends the answer where it is, and its connection."""
+        """End the answer where it is, and its connection."""
         self._pieces.close()
 
 
 class ServerText:
-    """The text of an answer that comes in pieces: what a `Decoder` is for a local model.
+    """The text of an answer that comes in pieces, with the members of a `Decoder` that callers use.
 
     Attributes:
-        finish_reason: None while it goes on.
-        reasoning: what the server says the model has thought.
-        usage: as the server counts.
-        token_ids: none are known.
+        finish_reason: why the answer ended; None while it continues.
+        reasoning: the reasoning that the server reports.
+        usage: the cost, as the server counts it.
+        matcher: follows the text, to know which values are complete.
+        token_ids: empty: servers do not return them.
     """
 
     token_ids: Sequence[int] = ()
@@ -140,49 +148,53 @@ class ServerText:
         if found is None:
             return b""
         inner = bytes(self._text[found.end() :]).rstrip()
-        # A brace at the end may be the wrapping's.
+        # A brace at the end may be the wrapping object's.
         return inner.removesuffix(b"}").rstrip() if inner.endswith(b"}") else inner
 
     @property
     def is_complete(self) -> bool:
-        """Whether the text is JSON, even where the server says that its budget ended."""
+        """True if the text is JSON, even where the server reports that its budget ended."""
         try:
             json.loads(self.text_bytes)
         except ValueError:
             return False
         return True
 
-    def take(self, piece: Any) -> None:
-        """Reads a piece, a chunk or a whole answer; None when there are no more."""
+    def take(self, piece: ServerPiece | None) -> None:
+        """Read a piece of the answer.
+
+        Args:
+            piece: the piece; None when there are no more.
+
+        Raises:
+            GenerationError: the model refused to answer, or the server filtered the answer.
+        """
         if piece is None:
             self.finish_reason = self._ending
             return
         if piece.usage is not None:
-            details = piece.usage.completion_tokens_details
-            thought = (details.reasoning_tokens if details else None) or 0
-            self.usage = Usage(piece.usage.prompt_tokens, piece.usage.completion_tokens, 0, thought, 1, 0.0)
-        for choice in piece.choices:
-            said = choice.message if hasattr(choice, "message") else choice.delta
-            if getattr(said, "refusal", None):
-                raise GenerationError(f"the model refused to answer: {said.refusal}")
-            self.reasoning += getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None) or ""
-            self._text += (said.content or "").encode()
-            if choice.finish_reason == "length":
-                self._ending = "length"
-            elif choice.finish_reason == "content_filter":
-                raise GenerationError("the server's content filter ended the answer")
+            usage = piece.usage
+            self.usage = Usage(usage.prompt_tokens, usage.completion_tokens, 0, usage.reasoning_tokens, 1, 0.0)
+        if piece.refusal:
+            raise GenerationError(f"the model refused to answer: {piece.refusal}")
+        self.reasoning += piece.reasoning
+        self._text += piece.text.encode()
+        if piece.finish_reason == "length":
+            self._ending = "length"
+        elif piece.finish_reason == "content_filter":
+            raise GenerationError("the server's content filter ended the answer")
         self.matcher.follow(self.text_bytes)
 
 
 class _Follower:
-    """A matcher behind an answer that nothing holds to the grammar; where it has left it, anything may come."""
+    """A matcher that follows an answer which nothing holds to the grammar; after an error it allows everything."""
 
     def __init__(self, constraint: Constraint[Any]) -> None:
         self._matcher: Matcher | None = Matcher(constraint.grammar)
         self._read = 0
 
     def follow(self, text: bytes) -> None:
-        """Goes on to the end of the text."""
+        """Read on to the end of the text."""
         new, self._read = text[self._read :], max(self._read, len(text))
         try:
             if self._matcher is not None:
@@ -191,5 +203,5 @@ class _Follower:
             self._matcher = None
 
     def allows_bytes(self, data: bytes) -> bool:
-        """See `Matcher.allows_bytes`."""
+        """Return whether these bytes may follow; True after an error."""
         return self._matcher is None or self._matcher.allows_bytes(data)

@@ -1,4 +1,4 @@
-"""What a caller chooses about a run: the options of `generate` and all that is like it, and `Settings`, checked."""
+"""The options of a run: keyword arguments of `generate` and its relatives, and their checked form `Settings`."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ __all__ = [
 
 
 class GenerationOptions(TypedDict, total=False):
-    """How a run samples, what it asks, and when it ends: keyword arguments of `generate`, `stream`, `batch`,
-    `Generator` and its methods, and `@fn`.
+    """Options of a run: how it samples, what it asks, and when it ends.
+
+    They are keyword arguments of `generate`, `stream`, `batch`, `Generator` and its methods, and `@fn`.
 
     Attributes:
-        max_new_tokens: budget of the answer, forced tokens included; 512 by default.
-        temperature: 0, the default, takes the most probable token; 1 samples the model's own distribution.
-        top_p, top_k: see `structgen.generation.sampling.Sampler`; over the allowed tokens only.
+        max_new_tokens: the budget of the answer in tokens, forced ones included; 512 by default.
+        temperature: 0, the default, picks the most probable token; 1 samples the model's own distribution.
+        top_p, top_k: filters over the allowed tokens; see `structgen.generation.sampling.Sampler`.
         seed: makes sampling repeatable.
-        stop: texts after which the run ends, wherever the grammar allows an end there. They stay in the text.
-        raw: give a text to the model as it is, without a chat template.
-        system: the system message, in front of all others.
+        stop: texts that end the answer, wherever the grammar allows an end there. They stay in the text.
+        raw: pass the prompt to the model as it is, without a chat template.
+        system: the system message, before all others.
         examples: pairs of a prompt and its answer, put before the prompt as messages of user and assistant. An answer
-            is a value of the schema, as an instance or as data, or the text of what is no JSON; it is written just as
-            the model has to write its own.
-        describe_schema: with True, the JSON Schema is told to the model in the system message, or to its chat template
-            where that takes a `json_schema`.
+            is a value of the schema, as an instance or as data, or a text where the format is not JSON. It is written
+            exactly as the model has to write its own.
+        describe_schema: with True, the JSON Schema is described in the system message, or passed to the chat template
+            where that has a variable `json_schema`.
         reasoning: free text before the answer: True for text between `<think>` and `</think>`, or a `Reasoning`.
         max_retries: how often an answer that a validator refuses is sent back with the errors; 0 by default.
-        validate: called with the value; what it returns is the result, but for None, which leaves the value as it is.
-            A ValueError or AssertionError refuses it.
-        context: what Pydantic's validators find as `info.context`.
+        validate: called with the value; returns the result, or None to keep the value. A ValueError or AssertionError
+            refuses the value.
+        context: passed to Pydantic's validators as `info.context`.
     """
 
     max_new_tokens: int
@@ -65,7 +66,9 @@ class GenerationOptions(TypedDict, total=False):
 
 
 class ConstraintOptions(SchemaArguments, total=False):
-    """How a schema is read, and how its texts are split: keyword arguments of `generate`, `Generator` and `@fn`.
+    """Options of a constraint: how the schema is read, and how its texts are split into tokens.
+
+    They are keyword arguments of `generate`, `Generator` and `@fn`.
 
     Attributes:
         tokenization: "any", the default, or "proper"; see `structgen.compile`.
@@ -75,14 +78,17 @@ class ConstraintOptions(SchemaArguments, total=False):
 
 
 class GeneratorOptions(GenerationOptions, ConstraintOptions, total=False):
-    """Keyword arguments of `Generator`, `generate`, `stream` and `batch`: of a run, and of what its texts may be."""
+    """Keyword arguments of `Generator`, `generate`, `stream` and `batch`: those of a run and of a constraint."""
 
 
 def split_options(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """`GeneratorOptions`, as those of a run and those of the constraint.
+    """Split options into those of a run and those of the constraint.
+
+    Args:
+        options: `GeneratorOptions`.
 
     Raises:
-        TypeError: an option that there is not; with the one that was meant.
+        TypeError: an unknown option; the message suggests a known one.
     """
     check_names(options, (*GenerationOptions.__annotations__, *_CONSTRAINT_OPTIONS))
     constraint = {name: options[name] for name in _CONSTRAINT_OPTIONS if name in options}
@@ -90,7 +96,15 @@ def split_options(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 
 def check_names(options: dict[str, Any], known: Sequence[str] = tuple(GenerationOptions.__annotations__)) -> None:
-    """Raises a TypeError for an option that is not known."""
+    """Check the names of options.
+
+    Args:
+        options: the options.
+        known: the known names.
+
+    Raises:
+        TypeError: an unknown option; the message suggests a known one.
+    """
     for name in options:
         if name not in known:
             close = get_close_matches(name, known, n=1)
@@ -130,7 +144,7 @@ class Settings:
         if not isinstance(self.max_retries, int) or self.max_retries < 0:
             raise ValueError(f"max_retries must be a whole number >= 0, not {self.max_retries!r}")
         if not all(isinstance(text, str) and text for text in self.stop_texts()):
-            raise ValueError(f"stop must be texts, and none of them empty, not {self.stop!r}")
+            raise ValueError(f"stop must be texts that are not empty, not {self.stop!r}")
         if self.validate is not None and not callable(self.validate):
             raise TypeError(f"validate must be a function, not {self.validate!r}")
         if inspect.iscoroutinefunction(self.validate):
@@ -145,37 +159,38 @@ class Settings:
         self.sampler()  # checks its own arguments
 
     def sampler(self) -> Sampler:
-        """A sampler with these options."""
+        """Return a sampler with these options."""
         return Sampler(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
 
     def stop_texts(self) -> Sequence[str]:
-        """The texts of `stop`."""
+        """Return the texts of `stop`."""
         return (self.stop,) if isinstance(self.stop, str) else self.stop
 
-    def again(self) -> Settings:
-        """Those of a retry: what stood before the prompt is in its messages."""
+    def for_retry(self) -> Settings:
+        """Return the settings of a retry: its prompt contains the messages before the prompt already."""
         return replace(self, system=None, examples=(), describe_schema=False)
 
     def reasoning_marks(self) -> Reasoning | None:
-        """What `reasoning` asks for, if anything."""
+        """Return the `Reasoning` that is asked for, or None."""
         if isinstance(self.reasoning, Reasoning):
             return self.reasoning
         return Reasoning() if self.reasoning else None
 
 
 BATCH_SIZE = 16
-"""Rows that a model reads together, where nothing else is asked for."""
+"""The default number of rows that a model reads together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasoning:
-    """How a model marks its reasoning.
+    """The marks of a model's reasoning, and its budget.
 
     Attributes:
-        start: opens it; written after the prompt, unless the chat template has ended the prompt with it already.
-        end: closes it. The model writes it, or it is written where the model ends its turn or the budget is used up.
-        after: written between the end and the answer, as the model has learned to.
-        max_tokens: the reasoning's own budget, the marks not included.
+        start: opens the reasoning. It is written after the prompt, unless the chat template ends the prompt with it.
+        end: closes the reasoning. The model writes it; or it is written where the model ends its turn or the budget is
+            used up.
+        after: written between the end mark and the answer, as the model was trained.
+        max_tokens: the budget of the reasoning in tokens, without the marks.
 
     Example:
         >>> Reasoning(start="<reasoning>", end="</reasoning>", max_tokens=200).end

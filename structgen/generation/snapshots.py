@@ -1,8 +1,8 @@
 """Snapshots of a value that is being written, as instances of its type.
 
-Only the last way down is open. What is complete is validated as its type asks; of what is open, models get the
-attributes that are there and None for the others, lists their first items, strings what they hold so far. A value whose
-type is not known yet, as of a union before the key that tells, is not there yet.
+Only the last path is open. Complete values are validated as their type requires. For open ones, a model gets the
+attributes that are there and None for the others, a list its first items, a string the characters so far. A value whose
+type is not known yet, as that of a union before its discriminating key, is missing.
 """
 
 from __future__ import annotations
@@ -18,13 +18,21 @@ import typing_extensions
 from pydantic import BaseModel, TypeAdapter
 
 from structgen.generation.partial_json import Node, PartialReader
-from structgen.generation.pydantic_fields import _MAPPINGS, _UNORDERED, _field_type, _origin, bare, fields_of, item_type
+from structgen.generation.pydantic_fields import (
+    MAPPINGS,
+    UNORDERED,
+    bare,
+    bare_origin,
+    field_type,
+    fields_of,
+    item_type,
+)
 
 __all__ = ["MISSING", "PartialValues"]
 
 
 class _Missing:
-    """Stands for a value that is not there yet."""
+    """The marker of a value that is missing."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -34,11 +42,11 @@ MISSING: Any = _Missing()
 
 
 class PartialValues:
-    """Makes values of the nodes of one text.
+    """Maker of values from the nodes of one text.
 
     Args:
         reader: has read the text.
-        context: what validators find as `info.context`.
+        context: passed to validators as `info.context`.
     """
 
     def __init__(self, reader: PartialReader, context: Any = None) -> None:
@@ -46,7 +54,7 @@ class PartialValues:
         self._context = context
 
     def value(self, node: Node | None, annotation: Any) -> Any:
-        """A snapshot; MISSING where there is nothing to see yet.
+        """Return a snapshot; MISSING where nothing is visible yet.
 
         Args:
             node: the value's node.
@@ -59,7 +67,11 @@ class PartialValues:
         return self._open(node, bare(annotation))
 
     def validated(self, node: Node, annotation: Any) -> Any:
-        """The value of a complete node.
+        """Return the value of a complete node.
+
+        Args:
+            node: the node.
+            annotation: its type, or a `TypeAdapter`.
 
         Raises:
             pydantic.ValidationError: a validator refuses it.
@@ -73,29 +85,29 @@ class PartialValues:
         try:
             return self.validated(node, annotation)
         except (pydantic.ValidationError, ValueError, AssertionError):
-            # A validator in Python will refuse the whole; until then this is what is there.
+            # A validator in Python will refuse the whole value; until then, show the JSON data.
             return self.validated(node, Any)
 
     def _open(self, node: Node, kind: Any) -> Any:
-        """A snapshot of an open node of a bare type."""
+        """Return a snapshot of an open node of a bare type."""
         if get_origin(kind) in (Union, types.UnionType):
             return self._of_union(node, get_args(kind))
         if node.kind == "string":
             return MISSING if node.shown is None or kind not in (str, Any, object) else node.shown
         if isinstance(kind, type) and issubclass(kind, pydantic.RootModel):
-            root = self._open(node, bare(_field_type(kind.model_fields["root"])))
+            root = self._open(node, bare(field_type(kind.model_fields["root"])))
             return MISSING if root is MISSING else _instance(kind, {"root": root})
         if node.kind == "object":
             return self._object(node, kind)
         return self._array(node, kind) if node.kind == "array" else MISSING
 
     def _of_union(self, node: Node, members: tuple[Any, ...]) -> Any:
-        """Of the only member that the node fits so far; nothing while there are several."""
+        """Return a snapshot as the only member that the node fits so far; MISSING while there are several."""
         fitting = [member for member in map(bare, members) if self._fits(node, member)]
         return self._open(node, fitting[0]) if len(fitting) == 1 else MISSING
 
     def _fits(self, node: Node, kind: Any) -> bool:
-        """Whether a bare type can still be that of an open node."""
+        """Return whether an open node can still be a value of a bare type."""
         if get_origin(kind) in (Union, types.UnionType):
             return any(self._fits(node, bare(member)) for member in get_args(kind))
         if kind in (Any, object):
@@ -106,7 +118,7 @@ class PartialValues:
             return item_type(kind, 0) is not None
         fields = fields_of(kind)
         if fields is None:
-            return node.kind == "object" and _origin(kind) in _MAPPINGS
+            return node.kind == "object" and bare_origin(kind) in MAPPINGS
         by_key = {key: annotation for _, keys, annotation in fields for key in keys}
         return all(key in by_key and self._may_be(member, by_key[key]) for key, member in node.members.items())
 
@@ -132,8 +144,8 @@ class PartialValues:
             return MISSING
         if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
             return kind(*values, *[None] * (len(kind._fields) - len(values)))
-        origin = _origin(kind)
-        if origin in _UNORDERED:
+        origin = bare_origin(kind)
+        if origin in UNORDERED:
             return frozenset(values) if origin is frozenset else set(values)
         return tuple(values) if origin is tuple else values
 
@@ -143,7 +155,7 @@ class PartialValues:
             return _instance(kind, dict(self._fields(node, fields)), self._extra(node, fields))
         if kind in (Any, object):
             return dict(self._entries(node, Any, Any))
-        if _origin(kind) in _MAPPINGS:
+        if bare_origin(kind) in MAPPINGS:
             key, value = get_args(kind) or (Any, Any)
             return dict(self._entries(node, key, value))
         return MISSING
@@ -172,18 +184,18 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
     if isinstance(annotation, TypeAdapter):
         return annotation
     try:
-        return _kept_adapter(annotation)
+        return _cached_adapter(annotation)
     except TypeError:  # not hashable
         return TypeAdapter(annotation)
 
 
 @functools.lru_cache(maxsize=1024)
-def _kept_adapter(annotation: Any) -> TypeAdapter[Any]:
+def _cached_adapter(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
 def _instance(kind: Any, values: dict[str, Any], extra: dict[str, Any] | None = None) -> Any:
-    """An instance with these attributes, and None for the others; neither `__init__` nor a validator is called."""
+    """Return an instance with these attributes, and None for the others, without `__init__` and validators."""
     cls = get_origin(kind) or kind
     if typing_extensions.is_typeddict(cls):
         return {**values, **(extra or {})}

@@ -1,4 +1,9 @@
-"""`stream` and `astream`: a value while it grows."""
+"""`Stream` and `AsyncStream`: a value while it grows.
+
+A stream steps its run, feeds the new text to a `PartialReader`, and yields a snapshot whenever more is visible. It asks
+the matcher about the end of the text: a number is complete when no digit may follow; a string may be shown when any
+text may follow.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ from structgen.errors import (
     UnsupportedSchemaError,
     ValidationFailedError,
 )
-from structgen.generation.decoder import Decoder
+from structgen.generation.decoder import Answer
 from structgen.generation.partial_json import Node, PartialReader
 from structgen.generation.pydantic_fields import bare, item_type, lists_at
 from structgen.generation.runs import Result, Run
@@ -32,23 +37,24 @@ __all__ = ["AsyncStream", "Stream"]
 
 T = TypeVar("T")
 
-# A string is shown while it grows where any of these may come next, as in free text; not where the schema knows its
-# texts (enums, dates, patterns), of which half a text is none.
+# A string is shown while it grows where all of these bytes are allowed next, as in free text. Where the schema
+# restricts the text (enums, dates, patterns), half a text is not a value.
 _FREE_TEXT = (b"e", b"Z", b"7", b" ")
-_OF_NUMBERS = tuple(bytes([byte]) for byte in b"0123456789.eE")
+_NUMBER_BYTES = tuple(bytes([byte]) for byte in b"0123456789.eE")
 
 
 class Stream(Generic[T]):
-    """An answer on its way; made by `stream` and `Generator.stream`. The model runs as it is iterated.
+    """An answer while it is generated; made by `stream` and `Generator.stream`.
 
-    Iterating gives snapshots of the value, one whenever there is more of it, and at last the validated value. Of a
-    Pydantic model, dataclass or TypedDict they are instances whose missing attributes are None (keys of a TypedDict:
-    missing); strings grow where the schema does not know their text; numbers, enums, dates and literals appear when
-    they are complete; values of a union when it is known of which member. Of a JSON Schema they are JSON data, of JSON
-    Lines the list so far, of a grammar or a template the text. Snapshots share what is complete; do not change them.
-    Where an answer is refused and tried again they begin anew.
+    The model runs as the stream is iterated. Iterating yields snapshots of the value, one whenever more of it is there,
+    and at last the validated value.
 
-    The engine tells what is complete: a number is, once no digit may follow.
+    - Pydantic models, dataclasses and TypedDicts: instances whose missing attributes are None (a TypedDict has no such
+      keys). Strings grow where the schema allows any text; numbers, enums, dates and literals appear when they are
+      complete; values of a union appear when their member is known.
+    - JSON Schema: JSON data. JSON Lines: the list so far. Grammars and templates: the text.
+
+    Snapshots share the complete values; do not change them. When an answer is refused and tried again, they start anew.
     """
 
     def __init__(self, run: Run[T], constraint: Constraint[T]) -> None:
@@ -59,7 +65,7 @@ class Stream(Generic[T]):
         source = constraint.source or constraint.line
         annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
         self._annotation: Any = list[annotation] if self._is_lines else annotation
-        self._decoder: Decoder | None = None
+        self._decoder: Answer | None = None
         self._error: Exception | None = None
         self._is_closed = False
         self._passing = threading.Lock()
@@ -88,17 +94,17 @@ class Stream(Generic[T]):
         yield self.result().value
 
     def items(self, *path: str) -> Iterator[Any]:
-        """Each element of a list, validated, when it is complete.
+        """Yield each element of a list, validated, when it is complete.
+
+        With `max_retries` the answer may be refused and written again. Only the elements of the accepted answer are
+        yielded, so they come as they are complete only when no retry is left.
 
         Args:
-            path: names of the fields that lead to the list; none where the value itself is one, or is JSON Lines.
-
-        With `max_retries` the answer may be refused and written again: elements are given of the one that stands, so
-        they come as they are complete only where no retry is left.
+            path: the names of the fields that lead to the list; none where the value itself is one, or is JSON Lines.
 
         Raises:
             ValidationFailedError: a validator written in Python refuses an element.
-            TypeError: no value of the schema has a list at this place.
+            TypeError: no value of the schema has a list at this location.
 
         Example:
             >>> with structgen.stream(model, text, list[Person]) as s:                        # doctest: +SKIP
@@ -106,25 +112,25 @@ class Stream(Generic[T]):
             ...         print(person.name)
         """
         if not self._is_json:
-            raise TypeError("the value is not JSON, and no list")
+            raise TypeError("the value is not JSON, so it has no list")
         lists = lists_at(self._annotation, path)
         if not lists or not _may_have_list(self._constraint.source, path):
-            place = ".".join(map(repr, path)) if path else "its root"
-            raise TypeError(f"no value of {_name_of(self._annotation)} has a list at {place}")
+            location = ".".join(map(repr, path)) if path else "its root"
+            raise TypeError(f"no value of {_name_of(self._annotation)} has a list at {location}")
         return self._items(path, lists)
 
     def _items(self, path: tuple[str, ...], lists: list[Any]) -> Iterator[Any]:
-        given = 0
+        yielded = 0
         while True:
             goes_on = self._step()
             if goes_on and self._run.may_retry:
                 continue
             items = self._items_at(path)
-            while given < len(items) and items[given].is_complete:
-                types = [found for kind in lists if (found := item_type(kind, given)) is not None]
-                given += 1
-                of_item = types[0] if len(types) == 1 else Union[tuple(types)]  # noqa: UP007  known only here
-                yield self._validated(items[given - 1], of_item)
+            while yielded < len(items) and items[yielded].is_complete:
+                types = [found for kind in lists if (found := item_type(kind, yielded)) is not None]
+                yielded += 1
+                of_item = types[0] if len(types) == 1 else Union[tuple(types)]  # noqa: UP007  known only at run time
+                yield self._validated(items[yielded - 1], of_item)
             if not goes_on:
                 return
 
@@ -137,36 +143,37 @@ class Stream(Generic[T]):
 
     @property
     def reasoning(self) -> str:
-        """What the model has thought so far."""
+        """The model's reasoning so far."""
         return self._run.reasoning
 
     @property
     def attempt(self) -> int:
-        """Which attempt it is, from 0."""
+        """The number of the attempt, from 0."""
         return len(self._run.attempts)
 
     def final(self) -> T:
-        """The validated value; what is left of the answer is generated first.
+        """Return the validated value, after generating the rest of the answer.
 
-        Raises: as `structgen.generate`.
+        Raises:
+            IncompleteOutputError, ValidationFailedError, GenerationError: see `structgen.generate`.
         """
         return self.result().value
 
     def result(self) -> Result[T]:
-        """The value with its text, usage, reasoning and attempts; what is left is generated first."""
+        """Return the value with its text, usage, reasoning and attempts, after generating the rest of the answer."""
         while self._step():
             pass
         return cast(Result[T], self._run.result)
 
     def close(self) -> None:
-        """Ends the run where it is, after the pass that is under way; what was generated stays readable."""
+        """End the run where it is, after the pass under way. The text generated so far stays readable."""
         self._is_closed = True
         if self._passing.acquire(blocking=False):
             self._run.close()
             self._passing.release()
 
     def _step(self) -> bool:
-        """One pass of the model; False when there is a result."""
+        """Run one pass of the model; return False when there is a result."""
         if self._run.result is not None:
             return False
         if self._error is not None:
@@ -182,9 +189,9 @@ class Stream(Generic[T]):
         return is_going_on
 
     def _pass(self) -> bool:
-        """One pass of the model. Another thread may close the stream meanwhile."""
+        """Run one pass of the model, during which another thread may close the stream."""
         if self._is_closed:
-            raise GenerationError("the stream is closed", hint="iterate, or call final(), inside of the with block")
+            raise GenerationError("the stream is closed", hint="iterate, or call final(), inside the with block")
         with self._passing:
             goes_on = self._run.step()
         if self._is_closed:
@@ -192,7 +199,7 @@ class Stream(Generic[T]):
         return goes_on
 
     def _begin(self) -> None:
-        """Begins to read an answer."""
+        """Begin to read an answer."""
         self._decoder = self._run.decoder
         self._reader = PartialReader()
         self._values = PartialValues(self._reader, self._run.settings.context)
@@ -201,7 +208,7 @@ class Stream(Generic[T]):
             self._reader.feed(b"[")
 
     def _read(self) -> None:
-        """Reads what has come; asks the engine about the end of it."""
+        """Read the new text, and ask the matcher about the end of it."""
         if self._decoder is None:
             return
         text = self._decoder.text_bytes
@@ -218,13 +225,13 @@ class Stream(Generic[T]):
         if not tail:
             return
         allows = self._decoder.matcher.allows_bytes
-        if tail == "number" and not any(map(allows, _OF_NUMBERS)):
+        if tail == "number" and not any(map(allows, _NUMBER_BYTES)):
             self._reader.end_scalar()
         elif tail == "string" and (self._reader.is_shown or all(map(allows, _FREE_TEXT))):
             self._reader.show_string()
 
     def _snapshot(self) -> Any:
-        """What there is to see; not of a whole value, which is seen when it is validated."""
+        """Return the visible value; MISSING for a complete one, which is shown when it is validated."""
         if not self._is_json:
             return self.text
         root = self._reader.root
@@ -241,13 +248,13 @@ class Stream(Generic[T]):
             return self._values.validated(node, annotation)
         except (pydantic.ValidationError, ValueError, AssertionError) as error:
             raise ValidationFailedError(
-                f"an element fits the schema, and its validation failed: {error}",
+                f"an element fits the schema, but its validation failed: {error}",
                 attempts=[*self._run.attempts, (self.text, error)],
             ) from error
 
 
 class AsyncStream(Generic[T]):
-    """`Stream` for `async with` and `async for`; the model runs in threads."""
+    """A `Stream` for `async with` and `async for`; the model runs in threads."""
 
     def __init__(self, begin: Callable[[], Stream[T]]) -> None:
         self._begin = begin
@@ -272,25 +279,25 @@ class AsyncStream(Generic[T]):
         return _in_threads(iter(self._stream))
 
     def items(self, *path: str) -> AsyncIterator[Any]:
-        """See `Stream.items`."""
+        """Yield each element of a list, validated; see `Stream.items`."""
         return _in_threads(self._stream.items(*path))
 
     @property
     def text(self) -> str:
-        """See `Stream.text`."""
+        """The text so far; see `Stream.text`."""
         return self._stream.text
 
     @property
     def reasoning(self) -> str:
-        """See `Stream.reasoning`."""
+        """The reasoning so far; see `Stream.reasoning`."""
         return self._stream.reasoning
 
     async def final(self) -> T:
-        """See `Stream.final`."""
+        """Return the validated value; see `Stream.final`."""
         return await asyncio.to_thread(self._stream.final)
 
     async def result(self) -> Result[T]:
-        """See `Stream.result`."""
+        """Return the value with its text, usage, reasoning and attempts; see `Stream.result`."""
         return await asyncio.to_thread(self._stream.result)
 
 
@@ -303,23 +310,23 @@ async def _in_threads(iterator: Iterator[T]) -> AsyncIterator[T]:
 
 
 def _may_have_list(source: Source | None, path: tuple[str, ...]) -> bool:
-    """Whether a value of a JSON Schema can have a list there; of types, the type itself has told."""
+    """Return whether a value of a JSON Schema can have a list at a path; True for types, which are checked before."""
     if source is None or source.adapter is not None or isinstance(source.json_schema, bool):
         return True
     wanted: dict[str, Any] = {"type": "array"}
     for key in reversed(path):
         wanted = {"type": "object", "required": [key], "properties": {key: wanted}}
-    # Under `not` it evaluates no property, so that `unevaluatedProperties` means what it did.
+    # A schema under `not` evaluates no property, so `unevaluatedProperties` keeps its meaning.
     conditions = [*source.json_schema.get("allOf", ()), {"not": {"not": wanted}}]
     schema = {key: value for key, value in source.json_schema.items() if key != "$ref"}
-    if "$ref" in source.json_schema:  # older drafts read nothing beside it
+    if "$ref" in source.json_schema:  # older drafts ignore keywords beside it
         conditions.append({"$ref": source.json_schema["$ref"]})
     try:
         json_schema_to_rules(schema | {"allOf": conditions}, source.options)
     except UnsatisfiableSchemaError:
         return False
     except (UnsupportedSchemaError, LimitExceededError):
-        pass  # nobody knows
+        pass  # unknown: assume it can
     return True
 
 

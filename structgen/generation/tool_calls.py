@@ -1,4 +1,4 @@
-"""`call`: the model picks one of some Python functions, and its arguments, by the functions' signatures."""
+"""`call`: the model picks one of several Python functions, and its arguments by the function's signature."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Write the call as JSON: {{"name": the function's name, "arguments": its argument
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A function that the model picked, and what to call it with.
+    """A function that the model picked, and its arguments.
 
     Attributes:
         name: the function's name.
-        arguments: validated, by the names of the parameters; those that the model left out have defaults.
+        arguments: the validated arguments by parameter name; those that the model omitted have defaults.
         function: the function.
-        text: what the model wrote.
-        reasoning: what it wrote before, with `reasoning`.
+        text: the text that the model wrote.
+        reasoning: the text that it wrote before, with `reasoning`.
     """
 
     name: str
@@ -50,17 +50,21 @@ class ToolCall:
     reasoning: str = ""
 
     def run(self) -> Any:
-        """Calls the function."""
+        """Call the function."""
         bound = inspect.BoundArguments(inspect.signature(self.function), OrderedDict(self.arguments))
         bound.apply_defaults()
         return self.function(*bound.args, **bound.kwargs)
 
     def messages(self, returned: Any) -> list[dict[str, str]]:
-        """The call and what the function returned, as messages for the next step."""
-        told = returned if isinstance(returned, str) else render(returned)
+        """Return the call and the function's result, as messages for the next step.
+
+        Args:
+            returned: the function's result.
+        """
+        text = returned if isinstance(returned, str) else render(returned)
         return [
             {"role": "assistant", "content": self.text},
-            {"role": "user", "content": f"{self.name} returned: {told}"},
+            {"role": "user", "content": f"{self.name} returned: {text}"},
         ]
 
 
@@ -72,20 +76,20 @@ def call(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> ToolCall:
-    """Has the model pick a function and its arguments. The function is not called: that is `ToolCall.run`.
+    """Let the model pick a function and its arguments. The function is not called; use `ToolCall.run`.
 
     Args:
         model: see `structgen.generate`.
         messages: the conversation, or a text.
-        tools: functions with annotated parameters. Their names, docstrings and parameters are told in the system
-            message; `Annotated[int, Field(ge=1, description="…")]` bounds and describes one.
+        tools: functions with annotated parameters. The system message has their names, docstrings and parameters;
+            `Annotated[int, Field(ge=1, description="…")]` restricts and describes one.
         limits: bounds on what the schema may cost.
-        options: as of `structgen.generate`.
+        options: see `structgen.generate`.
 
     Raises:
         FunctionDefinitionError: two tools of one name, a parameter without annotation, or `*args`.
         UnsupportedSchemaError: a parameter's type has no schema.
-        IncompleteOutputError, ValidationFailedError: as `structgen.generate`.
+        IncompleteOutputError, ValidationFailedError: see `structgen.generate`.
 
     Example:
         >>> def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
@@ -106,13 +110,13 @@ async def acall(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> ToolCall:
-    """`call`, in a thread; awaited."""
+    """Run `call` in a thread, and await it. The arguments and errors are those of `structgen.call`."""
     picking = await asyncio.to_thread(_Picking, model, tools, limits, options)
     return picking.call(await picking.generator.arun(messages))
 
 
 class _Picking:
-    """What picks one of some tools.
+    """The choice among some tools.
 
     Attributes:
         generator: answers with the name of a tool, and its arguments.
@@ -130,7 +134,7 @@ class _Picking:
         self.generator: Generator[Any] = Generator(model, _schema(arguments), limits=limits, **options)
 
     def call(self, result: Result[Any]) -> ToolCall:
-        """The call that an answer stands for."""
+        """Return the call of an answer."""
         name = result.value["name"]
         return ToolCall(name, result.value["arguments"], self._by_name[name], result.text, result.reasoning)
 
@@ -150,7 +154,7 @@ def _name(tool: Callable[..., Any]) -> str:
 
 
 def _arguments(tool: Callable[..., Any]) -> Any:
-    """A TypedDict of a function's parameters; those with defaults need not be there."""
+    """Return a TypedDict of a function's parameters; those with defaults are optional."""
     name = _name(tool)
     holder = tool if inspect.isroutine(tool) else getattr(tool, "__wrapped__", type(tool).__call__)
     try:
@@ -161,10 +165,10 @@ def _arguments(tool: Callable[..., Any]) -> Any:
     for parameter in inspect.signature(tool).parameters.values():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise FunctionDefinitionError(f"{name} takes {parameter}, which a model cannot fill in")
-        hint = hints.get(parameter.name, parameter.annotation)  # of a class, the signature has them
+        hint = hints.get(parameter.name, parameter.annotation)  # for a class, the signature has the annotation
         if hint is inspect.Parameter.empty or isinstance(hint, str):
             raise FunctionDefinitionError(
-                f"the parameter {parameter.name} of {name} has no annotation", hint="say its type"
+                f"the parameter {parameter.name} of {name} has no annotation", hint="annotate its type"
             )
         fields[parameter.name] = (
             hint if parameter.default is inspect.Parameter.empty else typing_extensions.NotRequired[hint]
@@ -173,7 +177,7 @@ def _arguments(tool: Callable[..., Any]) -> Any:
 
 
 def _schema(arguments: Mapping[str, Any]) -> Any:
-    """The type of a call: one of the functions by its name, with its arguments."""
+    """Return the type of a call: one of the functions by its name, with its arguments."""
     calls = [
         _typed_dict(f"{name}_call", {"name": Literal[name], "arguments": fields}) for name, fields in arguments.items()
     ]
@@ -183,7 +187,7 @@ def _schema(arguments: Mapping[str, Any]) -> Any:
 
 
 def _typed_dict(name: str, fields: dict[str, Any]) -> Any:
-    make: Any = typing_extensions.TypedDict  # type checkers want the fields written down
+    make: Any = typing_extensions.TypedDict  # type checkers need the fields as a literal
     made = make(name, fields)
     made.__pydantic_config__ = pydantic.ConfigDict(extra="forbid")
     return made
@@ -191,5 +195,5 @@ def _typed_dict(name: str, fields: dict[str, Any]) -> Any:
 
 def _described(name: str, tool: Callable[..., Any], arguments: Any) -> dict[str, Any]:
     parameters = pydantic.TypeAdapter(arguments).json_schema()
-    doc = tool.__doc__ if isinstance(tool, type) else inspect.getdoc(tool)  # not one that a class inherits
+    doc = tool.__doc__ if isinstance(tool, type) else inspect.getdoc(tool)  # for a class, its own docstring only
     return {"name": name, "description": inspect.cleandoc(doc or ""), "parameters": parameters}

@@ -1,4 +1,4 @@
-"""`export`: a schema, a type or a grammar, written for another engine."""
+"""`export`: write a schema, a type or a grammar for another engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Dialect", "export"]
 
 Dialect: TypeAlias = Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "vllm"]
-"""What `export` writes."""
+"""The notations that `export` writes."""
 
 _END_NAME = "value"
 
@@ -40,28 +40,28 @@ def export(
 def export(
     schema: Any, to: Dialect, *, end: str = "", limits: Limits | None = None, **options: Unpack[SchemaArguments]
 ) -> str | dict[str, str]:
-    r"""Writes a schema, a type or a `Grammar` for another engine, in the same language.
+    r"""Write a schema, a type or a `Grammar` for another engine. The language of texts stays the same.
 
-    Two things no written grammar says, and structgen's own engine checks: that keys which a schema does not name are
-    different (they may come twice here), and that items are (`uniqueItems` is refused). What a dialect has no words for
-    is refused by name. See docs/other-engines.md.
+    Two rules cannot be written as a grammar; structgen's own engine checks them. Additional keys must differ: an
+    exported grammar allows a repeated one. Items must differ: `uniqueItems` is refused. A construct that the
+    dialect lacks is refused by name. See docs/other-engines.md.
 
     Args:
         schema: a Pydantic model, a type, a JSON Schema, or a `Grammar`.
-        to: "kbnf": today's KBNF, for the package `kbnf`. It ends *eagerly*, at the first token after which the text can
-            end, so that of the integers it gives only those of one token: see `end`. "kbnf-older": that of earlier
-            releases, with `any!` and `except!`. "gbnf": for llama.cpp. "lark": for llguidance. "xgrammar": EBNF for
-            xgrammar. "vllm": a dict, the arguments of vLLM's `StructuredOutputsParams`.
-        end: what has to follow the value, such as `"\n"`, which cannot belong to one; cut it off the output.
-        limits: bounds on the schema's size, and on that of what is written.
-        options: for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`,
+        to: "kbnf": KBNF for the package `kbnf`. It ends *eagerly*, at the first token after which the text may end; an
+            integer then has one token only, unless `end` is set. "kbnf-older": KBNF of earlier releases, with `any!`
+            and `except!`. "gbnf": for llama.cpp. "lark": for llguidance. "xgrammar": EBNF for xgrammar. "vllm": a
+            dict, the arguments of vLLM's `StructuredOutputsParams`.
+        end: a text that must follow the value and cannot be part of it, such as `"\n"`. Remove it from the output.
+        limits: bounds on the size of the schema and of the exported text.
+        options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`,
             `formats`, `draft`, `lenient`, `registry`.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
-        GrammarError: the dialect has no words for it.
-        LimitExceededError: it is too large.
-        ValueError: an unknown dialect.
+        GrammarError: the dialect lacks a construct that the grammar needs.
+        LimitExceededError: the grammar is too large.
+        ValueError: the dialect is unknown.
 
     Example:
         >>> print(export(Literal["yes", "no"], "gbnf"), end="")
@@ -77,7 +77,7 @@ def export(
 
 
 def _tree(schema: Any, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
-    """The grammar, with `end` behind it."""
+    """Return the grammar, followed by `end`."""
     from structgen.kbnf import ast
 
     if isinstance(schema, Grammar):

@@ -1,11 +1,11 @@
-"""Logits processors for vLLM: structgen's masks in its batches, where a request asks for them.
+"""Logits processors for vLLM: they mask the rows of requests that ask for it.
 
     LLM(model=…, logits_processors=["structgen.vllm:GrammarLogitsProcessor"])
     SamplingParams(extra_args={"structgen": {"schema": Person.model_json_schema()}})
 
-Written for vLLM 0.33, which has two interfaces: that of its model runner V2, the default, and that of V1, which
-`VLLM_USE_V2_MODEL_RUNNER=0` takes (`GrammarLogitsProcessorV1`). vLLM is imported when a class is asked for. See
-docs/other-engines.md.
+Written for vLLM 0.33, which has two interfaces: the one of its model runner V2, the default, and the one of V1, chosen
+by `VLLM_USE_V2_MODEL_RUNNER=0` (`GrammarLogitsProcessorV1`). vLLM is imported when one of the classes is first used.
+See docs/other-engines.md.
 """
 
 from __future__ import annotations
@@ -40,15 +40,18 @@ _OPTIONS = ("whitespace", "property_order", "formats", "draft", "lenient")
 
 
 def read_request(extra_args: dict[str, Any] | None) -> tuple[Any, dict[str, Any]] | None:
-    """What a request asks for: a schema or a `Grammar`, and the schema's options; None if it does not ask.
+    """Read the constraint of a request.
 
     Args:
-        extra_args: of `SamplingParams`. `{"structgen": {"schema": …}}`, with any of the options `whitespace`,
-            `property_order`, `formats`, `draft` and `lenient` beside it; or `{"structgen": {"regex": …}}`, or "kbnf",
-            "gbnf" or "lark" with a grammar's text.
+        extra_args: the field of vLLM's `SamplingParams`: `{"structgen": {"schema": …}}`, optionally with `whitespace`,
+            `property_order`, `formats`, `draft` and `lenient`; or `{"structgen": {"regex": …}}`; or "kbnf", "gbnf" or
+            "lark" with the text of a grammar.
+
+    Returns:
+        A schema or a `Grammar`, and the options of the schema; None if the request asks for no constraint.
 
     Raises:
-        ValueError: it cannot be read; vLLM then refuses the request.
+        ValueError: the request cannot be read. vLLM then refuses it.
 
     Example:
         >>> read_request({"structgen": {"regex": "[a-z]+"}})
@@ -77,12 +80,12 @@ def read_request(extra_args: dict[str, Any] | None) -> tuple[Any, dict[str, Any]
 
 
 class _Request:
-    """One request.
+    """The state of one request.
 
     Attributes:
-        matcher: has read the output; None once that left the grammar: something else than the mask had its will, such
-            as a thinking budget.
-        read: the tokens that it has read.
+        matcher: the matcher after the output so far. None after the output broke the grammar, because something else
+            than the mask chose a token, such as a thinking budget.
+        read: the accepted tokens.
     """
 
     def __init__(self, constraint: Constraint[Any]) -> None:
@@ -94,13 +97,13 @@ class _Request:
         self.read: list[int] = []
 
     def take(self, token: int) -> None:
-        """Reads one more token."""
+        """Accept one more token."""
         if self.matcher is not None:
             self.matcher = _after(self.matcher, token)
         self.read.append(token)
 
     def follow(self, tokens: list[int]) -> None:
-        """Reads an output, whose beginning has mostly been read already: tokens may have been taken back."""
+        """Accept the rest of an output. Start again if vLLM has removed tokens."""
         if self.read != tokens[: len(self.read)]:
             self._restart()
         for token in tokens[len(self.read) :]:
@@ -108,7 +111,7 @@ class _Request:
 
 
 def _after(matcher: Matcher, token: int) -> Matcher | None:
-    """A matcher behind one more token, if that is allowed."""
+    """Return the matcher after one more token, or None if the token is refused."""
     try:
         matcher.accept_token(token)
     except TokenRejectedError:
@@ -117,21 +120,21 @@ def _after(matcher: Matcher, token: int) -> Matcher | None:
 
 
 class _Grammars:
-    """The vocabulary of an engine, and the masks of its requests."""
+    """The vocabulary of a vLLM engine, and the masks of its requests."""
 
     def __init__(self, model_config: Any) -> None:
         from vllm.tokenizers import cached_tokenizer_from_config
 
         tokenizer = cached_tokenizer_from_config(model_config)
         if tokenizer is None:
-            raise ValueError("structgen needs the tokenizer: leave skip_tokenizer_init off")
+            raise ValueError("structgen needs the tokenizer: do not set skip_tokenizer_init")
         ends = (model_config.try_get_generation_config() or {}).get("eos_token_id")
         size = model_config.get_vocab_size()
         self._vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=size, eos_token_ids=ends)
         self._mask = allocate_token_bitmask(1, self._vocabulary.size)
 
     def request(self, params: Any) -> _Request | None:
-        """The state of a request, at the beginning of its output; None if it asks for nothing."""
+        """Return the state of a new request; None if it asks for no constraint."""
         from structgen.compilation.compiler import compile
 
         asked = read_request(params.extra_args)
@@ -141,11 +144,11 @@ class _Grammars:
         return _Request(compile(schema, self._vocabulary, **options))
 
     def apply(self, logits: torch.Tensor, matchers: dict[int, Matcher]) -> torch.Tensor:
-        """Masks some rows of logits, in place.
+        """Mask rows of logits in place.
 
         Args:
             logits: float[rows, V].
-            matchers: by row.
+            matchers: row → its matcher.
         """
         if not matchers:
             return logits
@@ -171,19 +174,19 @@ class _Grammars:
 
 
 class _Validating:
-    """The check of a request's arguments, the same in both interfaces."""
+    """The check of the arguments of a request; both interfaces share it."""
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Raises ValueError for a schema or grammar that cannot be used; vLLM then refuses the request."""
+        """Raise ValueError for a schema or grammar that cannot be used. vLLM then refuses the request."""
         read_request(sampling_params.extra_args)
 
 
 class _ProcessorV2(_Validating):
-    """For the model runner V2: a request has a slot, and a row of logits belongs to a slot.
+    """The processor for model runner V2. A request has a slot; each row of logits belongs to a slot.
 
-    Under speculative decoding a request has a row for each draft token too; the tokens before a row are then the
-    committed ones and the draft tokens of the rows before it.
+    In speculative decoding a request also has a row for each draft token. The tokens before such a row are the
+    committed tokens and the draft tokens of the earlier rows.
     """
 
     def __init__(self, vllm_config: Any, req_states: Any) -> None:
@@ -192,7 +195,7 @@ class _ProcessorV2(_Validating):
         self._requests: dict[int, _Request] = {}  # by slot
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
-        """Takes a slot; whether its logits are to be masked."""
+        """Take a slot for a request. Return whether its logits will be masked."""
         request = self._grammars.request(sampling_params)
         if request is None:
             self._requests.pop(req_idx, None)
@@ -201,7 +204,7 @@ class _ProcessorV2(_Validating):
         return True
 
     def apply(self, logits: torch.Tensor, ctx: Any) -> torch.Tensor:
-        """Masks the rows of requests that asked for it."""
+        """Mask the rows of requests that have a constraint."""
         if not any(int(slot) in self._requests for slot in ctx.idx_mapping_np):
             return logits
         columns = (ctx.expanded_idx_mapping, ctx.expanded_local_pos, ctx.input_ids, ctx.pos)
@@ -222,7 +225,7 @@ class _ProcessorV2(_Validating):
         return self._grammars.apply(logits, matchers)
 
     def _follow(self, request: _Request, slot: int, token: int, position: int) -> None:
-        """Reads what the request has put out up to a position, whose token is given: the one more, mostly."""
+        """Accept the output of a request up to a position. `token` is the token there, often the only new one."""
         prompt = int(self._states.prompt_len.np[slot])
         count = position + 1 - prompt
         if count == len(request.read) + 1:
@@ -232,18 +235,18 @@ class _ProcessorV2(_Validating):
 
 
 class _ProcessorV1(_Validating):
-    """For the model runner V1: a request has a row, and rows are added, removed and moved between steps."""
+    """The processor for model runner V1. A request has a row; rows are added, removed and moved between steps."""
 
     def __init__(self, vllm_config: Any, device: Any, is_pin_memory: bool) -> None:
         self._grammars = _Grammars(vllm_config.model_config)
         self._rows: dict[int, tuple[_Request, list[int]]] = {}  # with the list that vLLM adds the output to
 
     def is_argmax_invariant(self) -> bool:
-        """The most probable token may well be one that is not allowed."""
+        """Return False: the most probable token may be refused."""
         return False
 
     def update_state(self, batch_update: Any) -> None:
-        """Follows the rows of the batch."""
+        """Follow the changes of the batch: added, removed and moved rows."""
         if batch_update is None:
             return
         for row in batch_update.removed:
@@ -262,7 +265,7 @@ class _ProcessorV1(_Validating):
                 self._rows[first] = theirs
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
-        """Masks the rows of requests that asked for it."""
+        """Mask the rows of requests that have a constraint."""
         matchers: dict[int, Matcher] = {}
         for row, (request, output) in sorted(self._rows.items()):
             request.follow(output)
@@ -286,7 +289,7 @@ def _v1() -> type[Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """The two classes, made when they are first wanted: they derive from vLLM's."""
+    """Make one of the two classes on first use. They derive from classes of vLLM."""
     if name == "GrammarLogitsProcessor":
         return _v2()
     if name == "GrammarLogitsProcessorV1":

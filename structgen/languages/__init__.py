@@ -10,16 +10,16 @@ __all__ = ["language_names", "language_source"]
 
 
 def language_names() -> tuple[str, ...]:
-    """The languages that there are grammars of."""
+    """Return the names of the languages that have a grammar."""
     files = resources.files(__package__).iterdir()
     return tuple(sorted(file.name.removesuffix(".kbnf") for file in files if file.name.endswith(".kbnf")))
 
 
 def language_source(name: str) -> str:
-    """The grammar of a language as KBNF text.
+    """Return the grammar of a language as KBNF text.
 
     Raises:
-        GrammarError: there is none.
+        GrammarError: there is no grammar of that name.
     """
     names = language_names()
     if name not in names:

@@ -1,8 +1,8 @@
-"""`map_file`: a model over a file of prompts, resumed where it was stopped.
+"""`map_file`: answer a file of prompts; continue where an earlier run stopped.
 
-Each row is written when it is done, as a line of its own, and flushed; a line that a kill has cut off is removed by the
-next run, which goes on with the rows that have no line yet. So no row is lost, and none is done twice. What the run is
-of stands beside its answers, and with each the hash of its prompt: answers of another job are never mixed with them.
+Each row is written and flushed as a line of its own when it is done. After a kill, the next run removes a half-written
+line and answers the rows that have no line yet. So no row is lost, and none is answered twice. The manifest (`job.py`)
+beside the answers describes the job, and each answer holds the hash of its prompt: answers of two jobs never mix.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 __all__ = ["MapSummary", "Row", "answered", "map_file", "map_rows"]
 
 Row: TypeAlias = dict[str, Any]
-"""A row on its way: `line`, from 1, its `hash`, `id` if it has one, and `prompt`; or `error` and `message`, where there
-is none.
+"""A row: its `line` number from 1, its `hash`, its `id` if it has one, and its `prompt`; or `error` and `message` if it
+has no prompt.
 """
 
-_BEGIN = b'{"line": '  # of each row that is written
+_BEGIN = b'{"line": '  # every written row begins with this
 
 Answers: TypeAlias = Callable[[Iterator[Row]], Iterable[Row]]
-"""Answers rows: each with `value`, or with `error` and `message`, in any order."""
+"""Takes rows, gives rows in any order, each with `value`, or with `error` and `message`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapSummary:
-    """What became of a file of prompts, earlier runs included.
+    """The counts of rows after a run, earlier runs included.
 
     Attributes:
         done: rows with a value.
         failed: rows with an error.
-        skipped: of both, those that earlier runs have done.
+        skipped: rows that earlier runs had written, with a value or an error.
     """
 
     done: int
@@ -69,29 +69,29 @@ def map_file(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> MapSummary:
-    """Answers a file of prompts, and goes on where an earlier run was stopped.
+    """Answer a file of prompts, and continue where an earlier run stopped.
 
     Args:
         model: see `structgen.generate`.
-        prompts: JSON Lines: each a text, a list of messages, or an object with one of these as its `prompt`; an `id`
-            in it comes back. Lines may be added to it before a run goes on.
-        schema: of the answers.
-        out: JSON Lines: `{"line": 1, "hash": …, "id": …, "value": …}`, as they are done; the hash is the prompt's.
-            Those that are there stay. A file beside it, `.job.json` instead of its suffix, says what the run is of.
-        failed: JSON Lines of the rows without a value: `{"line": 2, "id": …, "error": …, "message": …}`, and what text
-            there was; by default the name of `out` with `.failed` before its suffix.
-        field: the name of the field of the prompt.
-        retry_failed: try those again that failed in an earlier run; options, and lines that failed, may have changed.
-        batch_size: rows that the model reads together.
+        prompts: JSON Lines. A line is a text, a list of messages, or an object with one of these as its `prompt`. An
+            `id` in the object is copied to the answer. Lines may be added between runs.
+        schema: the schema of the answers.
+        out: JSON Lines, written as rows are done: `{"line": 1, "hash": …, "id": …, "value": …}`, with the hash of the
+            prompt. Existing rows are kept. The manifest beside it has the suffix `.job.json`.
+        failed: JSON Lines of the rows without a value: `{"line": 2, "id": …, "error": …, "message": …}`, with the
+            generated text if there is any. By default the name of `out` with `.failed` before its suffix.
+        field: the name of the prompt's field.
+        retry_failed: try rows again that failed in an earlier run. Options and failed lines may have changed.
+        batch_size: rows in one pass of the model.
         progress: show a bar on stderr.
-        limits: bounds on what the schema may cost.
-        options: as of `structgen.generate`. With a `seed` each row has its own: seed + line.
+        limits: bounds on the cost of the schema.
+        options: see `structgen.generate`. With a `seed`, row i uses seed + line.
 
     Raises:
         SchemaError, GrammarError: the schema cannot be used.
-        ValueError: the answers that are there are of other prompts, or of another schema, model or options; two of
-            the files are one.
-        OSError: a file cannot be read or written, was not written by such a run, or another run is writing to it.
+        ValueError: the existing answers belong to other prompts, or to another schema, model or options; or two of
+            the files are the same.
+        OSError: a file cannot be read or written, is no output of `map_file`, or another run is writing to it.
     """
     job = job_of(model, schema, field, limits, options)
     generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
@@ -106,7 +106,7 @@ def map_file(
 
 
 def answered(generator: Generator[Any], rows: Iterable[Row], *, batch_size: int, seed: int | None) -> Iterator[Row]:
-    """Rows with their values or errors, in the order in which they are done."""
+    """Yield rows with their values or errors, in the order in which they are done."""
     under_way: dict[int, Row] = {}
 
     def beginnings() -> Iterator[tuple[int, Any]]:
@@ -125,7 +125,7 @@ def answered(generator: Generator[Any], rows: Iterable[Row], *, batch_size: int,
         elif isinstance(outcome, (StructgenError, ValueError, TypeError)):
             yield row | _described(outcome)
         else:
-            raise outcome  # the machine's, or a bug: every other row would end like this one
+            raise outcome  # the machine or a bug failed: every other row would fail too
 
 
 def map_rows(
@@ -139,13 +139,15 @@ def map_rows(
     retry_failed: bool,
     progress: bool,
 ) -> MapSummary:
-    """The files' side of `map_file`: reads what is still to do, and writes what is answered."""
+    """Read the rows that have no answer yet, and write the answers; the file handling of `map_file`."""
     out = Path(out)
     failed = Path(failed) if failed is not None else out.with_name(f"{out.stem}.failed{out.suffix}")
     if len({path.resolve() for path in (Path(prompts), out, failed, _job_path(out))}) < 4:
-        raise ValueError(f"prompts, values and failed rows are three files: {prompts}, {out} and {failed} are not")
+        raise ValueError(
+            f"prompts, values and failed rows need three different files, not {prompts}, {out} and {failed}"
+        )
     with _Lines(out) as values, _Lines(failed) as errors:
-        # All is checked before anything is written.
+        # Check everything before anything is written.
         if values.known or errors.known:
             _check_job(job, out, options_may_change=retry_failed)
         known = values.known | ({} if retry_failed else errors.known)
@@ -175,25 +177,25 @@ def _job_path(out: Path) -> Path:
 
 
 def _check_job(job: Job, out: Path, *, options_may_change: bool) -> None:
-    """Whether the answers that are there are of this job; where nothing says of which they are, it is believed.
+    """Check that the existing answers belong to this job. Without a manifest they are assumed to.
 
     Raises:
-        ValueError: they are not.
+        ValueError: they belong to another job.
     """
     before = Job.read(_job_path(out))
     changes = [] if before is None else job.changes(before, options_may_change=options_may_change)
     if changes:
         raise ValueError(
-            f"{out} has answers of another run; what has changed: {', '.join(changes)}. Write to another file; or "
-            f"delete its files to begin anew, or {_job_path(out)} alone to go on all the same"
+            f"{out} has answers of another run; changed: {', '.join(changes)}. Write to another file, delete its files "
+            f"to start again, or delete only {_job_path(out)} to continue in spite of the change"
         )
 
 
 def _checked(prompts: str | Path, known: Mapping[int, str], out: Path) -> int:
-    """How many prompts there are.
+    """Return the number of prompts.
 
     Raises:
-        ValueError: one that was answered is not there as it was.
+        ValueError: a prompt has changed since it was answered.
     """
     count = 0
     for number, line in _lines_of(prompts):
@@ -201,13 +203,13 @@ def _checked(prompts: str | Path, known: Mapping[int, str], out: Path) -> int:
         if number in known and known[number] != digest(line.strip()):
             raise ValueError(
                 f"line {number} of {prompts} has changed since the run that wrote {out}. Write to another file, or "
-                "delete its files to begin anew; lines that failed may change when they are tried again"
+                "delete its files to start again; failed lines may change before they are tried again"
             )
     return count
 
 
 def _described(error: Exception) -> dict[str, Any]:
-    """Why a row has no value, and what text there was."""
+    """Return why a row has no value, with the generated text if there is any."""
     found: dict[str, Any] = {"error": type(error).__name__, "message": str(error)}
     if isinstance(error, IncompleteOutputError):
         found |= {"text": error.text, "partial": error.partial}
@@ -217,7 +219,7 @@ def _described(error: Exception) -> dict[str, Any]:
 
 
 def _lines_of(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not empty, with their numbers from 1."""
+    """Yield the lines that are not empty, with their numbers from 1."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
@@ -230,7 +232,7 @@ def _rows(path: str | Path, field: str) -> Iterator[Row]:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield row | {"error": type(error).__name__, "message": f"the line is no JSON: {error}"}
+            yield row | {"error": type(error).__name__, "message": f"the line is not JSON: {error}"}
             continue
         if isinstance(value, Mapping):
             if "id" in value:
@@ -239,14 +241,14 @@ def _rows(path: str | Path, field: str) -> Iterator[Row]:
         if isinstance(value, (str, list)):
             yield row | {"prompt": value}
         else:
-            yield row | {"error": "ValueError", "message": f"the line has no {field!r} that is a text or messages"}
+            yield row | {"error": "ValueError", "message": f"the line has no field {field!r} with a text or messages"}
 
 
 class _Lines:
-    """A file of JSON Lines that only grows, locked while it is open.
+    """An append-only file of JSON Lines, locked while it is open.
 
     Attributes:
-        known: the numbers of the rows in it, with the hashes of their prompts.
+        known: line number of each row in the file → hash of its prompt.
     """
 
     def __init__(self, path: Path) -> None:
@@ -267,22 +269,22 @@ class _Lines:
         self._file.close()
 
     def write(self, row: Row) -> None:
-        """Appends a row; it is in the file when this returns."""
+        """Append a row. It is in the file when this returns."""
         try:
             line = json.dumps(row, ensure_ascii=False).encode()
-        except UnicodeEncodeError:  # half of a surrogate pair, in an `id`
+        except UnicodeEncodeError:  # a lone surrogate in an `id`
             line = json.dumps(row).encode()
         self._file.write(line + b"\n")
         self._file.flush()
         self.known[row["line"]] = row["hash"]
 
     def clear(self) -> None:
-        """Forgets all rows."""
+        """Remove all rows."""
         self._file.truncate(0)
         self.known.clear()
 
     def _read(self) -> None:
-        """Finds what is there, and cuts off the end of a line that was not written to its end."""
+        """Read the existing rows, and remove a half-written last line."""
         self._file.seek(0)
         whole = 0
         for line in self._file:
@@ -292,20 +294,20 @@ class _Lines:
                     row = json.loads(line)
                     self.known[row["line"]] = row["hash"]
                 elif not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
-                    raise ValueError("no row begins so")
+                    raise ValueError("not the beginning of a row")
             except (ValueError, KeyError, TypeError) as error:
-                raise OSError(f"{self._path} is not what an earlier run has written: {line[:80]!r}") from error
+                raise OSError(f"{self._path} was not written by map_file: {line[:80]!r}") from error
             whole += len(line) * is_whole
         self._file.truncate(whole)
         self._file.seek(0, os.SEEK_END)
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    """Keeps other runs from the file until it is closed; the lock goes with the process."""
+    """Lock the file against other runs until it is closed. The lock ends with the process."""
     try:
         import fcntl
     except ImportError:
-        return  # Windows: nothing keeps two runs apart
+        return  # Windows: two runs are not kept apart
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a run of `map_file` is of, written beside its answers: what goes on otherwise than it began is refused."""
+"""The manifest beside `map_file`'s output. A run whose inputs changed is not resumed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pydantic_core
 
+from structgen.compilation.compiler import compile_input
 from structgen.compilation.constraint import Constraint
-from structgen.compilation.inputs import prepare
 from structgen.generation.settings import GeneratorOptions, Settings, split_options
 from structgen.limits import Limits
 from structgen.models.base import AnyModel
@@ -20,18 +20,18 @@ from structgen.schema.options import SchemaOptions
 
 __all__ = ["Job", "digest", "job_of"]
 
-_DIGITS = 16
-_SHOWN = 60
+_DIGEST_DIGITS = 16  # hexadecimal digits of a hash
+_MAX_SHOWN = 60  # characters of an option that is written as it is
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What all answers of a file have in common.
+    """The inputs that all answers of one file share.
 
     Attributes:
-        schema: a digest of the schema, and of how it is read.
-        model: what tells it from others; "" where it is not known here.
-        options: of the runs; those that are long by a digest.
+        schema: a digest of the schema and of the options of its reading.
+        model: identifies the model; "" if the model is not known on this machine.
+        options: the options of the runs; long values are digests.
     """
 
     schema: str
@@ -39,47 +39,47 @@ class Job:
     options: dict[str, Any]
 
     def changes(self, before: Job, *, options_may_change: bool) -> list[str]:
-        """What is not as it was, in words."""
+        """Return what changed since `before`, in words."""
         found = ["the schema"] if self.schema != before.schema else []
         if self.model and before.model and self.model != before.model:
-            found.append(f"the model ({self.model}, and it was {before.model})")
+            found.append(f"the model ({self.model}, was {before.model})")
         if not options_may_change:
             for name in sorted(self.options.keys() | before.options.keys()):
                 now, was = self.options.get(name), before.options.get(name)
                 if now != was:
-                    found.append(f"{name} ({now!r}, and it was {was!r})")
+                    found.append(f"{name} ({now!r}, was {was!r})")
         return found
 
     def write(self, path: Path) -> None:
-        """Puts it into a file: wholly, or, when killed, not at all."""
+        """Write the manifest: the whole file, or nothing if the process is killed."""
         begun = path.with_name(f"{path.name}.tmp")
         begun.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         os.replace(begun, path)
 
     @classmethod
     def read(cls, path: Path) -> Job | None:
-        """The job of a file; None where there is no file.
+        """Read a manifest; None if there is no file.
 
         Raises:
-            OSError: it is something else.
+            OSError: the file is no manifest.
         """
         try:
             return cls(**json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError) as error:
-            raise OSError(f"{path} is not what an earlier run has written") from error
+            raise OSError(f"{path} was not written by map_file") from error
 
 
 def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | None, options: GeneratorOptions) -> Job:
-    """The job of a call of `map_file`.
+    """Return the job of a call of `map_file`.
 
     Args:
-        model: the model, where it is at hand.
-        schema: as of `map_file`.
-        field: as of `map_file`.
-        limits: as of `map_file`.
-        options: as of `map_file`.
+        model: the model, or None if it is loaded elsewhere.
+        schema: see `map_file`.
+        field: see `map_file`.
+        limits: see `map_file`.
+        options: see `map_file`.
 
     Raises:
         SchemaError, GrammarError, TypeError, ValueError: see `structgen.compile` and `structgen.Generator`.
@@ -89,7 +89,7 @@ def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | Non
     if isinstance(schema, Constraint):
         key = schema.prepared.key
     else:
-        key = prepare(schema, SchemaOptions(**{"whitespace": "single", **reading}), limits or Limits()).key
+        key = compile_input(schema, SchemaOptions(**{"whitespace": "single", **reading}), limits or Limits()).key
     settings = Settings(**running)
     noted = {one.name: _noted(getattr(settings, one.name)) for one in fields(settings)}
     noted |= {"tokenization": tokenization, "field": field}
@@ -97,13 +97,13 @@ def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | Non
 
 
 def digest(data: bytes) -> str:
-    """A short hash, the same in every process."""
-    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+    """Return a short hash that is the same in every process."""
+    return hashlib.sha256(data).hexdigest()[:_DIGEST_DIGITS]
 
 
 def _noted(value: Any) -> Any:
-    """A value of an option: itself where it is short, else what tells it from others."""
-    if value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _SHOWN):
+    """Return an option's value if it is short, else a digest of it."""
+    if value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _MAX_SHOWN):
         return value
     if not value and isinstance(value, (list, tuple)):
         return []
@@ -118,4 +118,4 @@ def _type_or_function(value: Any) -> str:
 def _name_of(model: AnyModel) -> str:
     says_more = type(model).__repr__ is not object.__repr__
     name = repr(model) if says_more else type(model).__qualname__
-    return f"{name}, vocabulary {model.vocabulary.fingerprint[:_DIGITS]}"
+    return f"{name}, vocabulary {model.vocabulary.fingerprint[:_DIGEST_DIGITS]}"

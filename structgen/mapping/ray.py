@@ -1,4 +1,4 @@
-"""`map_file` on Ray Data: the same rows, the same files, and a model in each of some actors, on one machine or many."""
+"""`map_file` on Ray Data: the same rows and files, with a model in each actor, on one machine or many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["map_file_on_ray"]
 
-ROWS_A_BATCH = 4  # times the rows that a model reads together: an actor's rows that are done wait for its others
+BATCH_FACTOR = 4  # rows sent to an actor, in batches of the model: finished rows wait for the others
 
 
 def map_file_on_ray(
@@ -36,25 +36,25 @@ def map_file_on_ray(
     progress: bool = False,
     **options: Unpack[GeneratorOptions],
 ) -> MapSummary:
-    """Answers a file of prompts by actors of Ray; what is connected to is Ray's to say (`ray.init`, `RAY_ADDRESS`).
+    """Answer a file of prompts with Ray actors. Ray's settings choose the cluster (`ray.init`, `RAY_ADDRESS`).
 
     Args:
         load_model: loads the model, once in each actor.
         prompts: see `structgen.mapping.files.map_file`.
-        load_schema: gives the schema, here and in each actor.
-        out: see `map_file`; it and `prompts` are files of the machine that this runs on.
-        actors: how many.
-        gpus: of each actor, as Ray counts them.
+        load_schema: returns the schema, in this process and in each actor.
+        out: see `map_file`. It and `prompts` are files of this machine.
+        actors: the number of actors.
+        gpus: GPUs of each actor, as Ray counts them.
         failed: see `map_file`.
         field: see `map_file`.
         retry_failed: see `map_file`.
-        batch_size: rows that a model reads together.
+        batch_size: rows in one pass of a model.
         progress: show a bar on stderr.
-        options: as of `structgen.generate`.
+        options: see `structgen.generate`.
 
     Raises:
         ModelError: Ray is not installed.
-        ValueError: as of `map_file`; but that a run is of another model is not seen.
+        ValueError: see `map_file`. A changed model is not noticed here.
     """
     try:
         import ray.data
@@ -68,7 +68,7 @@ def map_file_on_ray(
         answering = ray.data.from_items(texts).map_batches(
             _Answering,
             fn_constructor_args=(load_model, load_schema, batch_size, options),
-            batch_size=batch_size * ROWS_A_BATCH,
+            batch_size=batch_size * BATCH_FACTOR,
             batch_format="numpy",
             compute=ray.data.ActorPoolStrategy(size=actors),
             num_gpus=gpus or None,
@@ -83,7 +83,7 @@ def map_file_on_ray(
 
 
 class _Answering:
-    """What an actor holds: a generator. Rows come and go as JSON, since their columns differ."""
+    """The state of an actor: one generator. Rows are sent as JSON, because their columns differ."""
 
     def __init__(
         self,

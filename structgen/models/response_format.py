@@ -1,4 +1,7 @@
-"""JSON Schemas as servers with OpenAI's interface take them: `response_format`, strict where that can be."""
+"""JSON Schemas in the form that servers with OpenAI's interface accept: `response_format`.
+
+Strict mode is requested where it keeps all values of the schema; see `response_format`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from structgen.schema.sources import Source
 __all__ = ["VALUE", "response_format"]
 
 VALUE = "value"
-"""The key that a value stands under where the schema's own values are no objects: a `response_format` has to be one."""
+"""The key of a value that is not an object: a `response_format` has to describe an object, so the value is wrapped."""
 
-# Of strict schemas, by OpenAI's documentation of structured outputs.
+# Keywords of strict schemas, by OpenAI's documentation of structured outputs.
 _KEPT = frozenset(
     {
         "$ref", "const", "description", "enum", "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maximum",
@@ -19,7 +22,7 @@ _KEPT = frozenset(
     }
 )  # fmt: skip
 _FORMATS = frozenset({"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"})
-# Left out of strict schemas: they say nothing about values, or what they say is validated here.
+# Keywords that are omitted from strict schemas: they constrain nothing, or the validator checks them here.
 _DROPPED = frozenset(
     {
         "$comment", "$id", "$schema", "default", "deprecated", "discriminator", "examples", "format", "maxLength",
@@ -29,23 +32,23 @@ _DROPPED = frozenset(
 
 
 class _NotStrictError(Exception):
-    """A strict schema cannot say this."""
+    """A schema that has no strict form."""
 
 
 def response_format(source: Source, *, name: str) -> tuple[dict[str, Any], bool]:
-    """What a server is asked for.
+    """Return the `response_format` of a schema.
 
-    A strict schema allows no keyword but some, closes all objects, and requires all properties. Where that leaves
-    values of the schema out, as where a property of a JSON Schema may be missing, it is not asked for. A field of a
-    type that has a default may well be asked for. What a strict schema cannot say of single values, such as the length
-    of a text, is left to the validator.
+    A strict schema allows few keywords, closes all objects, and requires all properties. Where that would exclude
+    values of the schema, as where a property of a JSON Schema is optional, strict mode is not requested. A field of a
+    type that has a default may become required. Constraints on single values that strict schemas lack, such as the
+    length of a text, are left to the validator.
 
     Args:
         source: the schema.
-        name: what to call it.
+        name: the schema's name in the request.
 
     Returns:
-        the `response_format`; whether the value stands under the key "value".
+        The `response_format`, and whether the value is wrapped under the key "value".
     """
     schema = source.plain_schema
     if isinstance(schema, bool):
@@ -64,10 +67,10 @@ def response_format(source: Source, *, name: str) -> tuple[dict[str, Any], bool]
 
 
 def _strict(schema: Any, *, is_type: bool) -> dict[str, Any]:
-    """The schema in the strict subset, or wider where the validator has the last word.
+    """Return a schema in the strict subset; wider than the schema where the validator checks the rest.
 
     Raises:
-        _NotStrictError: it cannot be said there.
+        _NotStrictError: the schema has no strict form.
     """
     if not isinstance(schema, dict) or not schema:
         raise _NotStrictError
@@ -93,7 +96,7 @@ def _strict(schema: Any, *, is_type: bool) -> dict[str, Any]:
 
 
 def _close(schema: dict[str, Any], found: dict[str, Any], *, is_type: bool) -> None:
-    """An object with all its properties and no others."""
+    """Close an object: all its properties are required, and no others are allowed."""
     properties = list(found.setdefault("properties", {}))
     is_open = schema.get("additionalProperties", is_type is False) is not False
     if is_open or (not is_type and set(schema.get("required", ())) != set(properties)):

@@ -1,9 +1,9 @@
-"""Sessions that share one key-value cache of fixed size, as llama.cpp's contexts have it: so many cells for so many
-numbered sequences.
+"""Sessions that share one key-value cache of fixed size, such as a context of llama.cpp.
 
-Every session remembers its tokens, so the cache is no more than that: a cache. A session gets a sequence when it first
-reads, and loses it when others need the room and it was longest unused; then it reads its tokens again. So any number
-of sessions may be alive, whatever the cache holds, and each gives the logits of its own tokens.
+The cache has a number of cells (one for each token) and of numbered sequences. Every session remembers its own tokens.
+It gets a sequence when it first reads. When others need the room, the session that was unused for longest loses its
+sequence, and reads all its tokens again at its next pass. So any number of sessions may be alive, and each one returns
+the logits of its own tokens, whatever the cache holds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from structgen.errors import ModelError
 __all__ = ["Entry", "SequenceCache", "SequencePool", "SequenceSession"]
 
 Entry: TypeAlias = tuple[int, int, int, bool]
-"""A token to read: its id, its position in its sequence, the sequence, and whether logits are wanted behind it."""
+"""A token to read: its id, its position in its sequence, the sequence, and whether the logits after it are needed."""
 
 Request: TypeAlias = tuple[Any, Sequence[int], int]  # of `structgen.models.base.SessionBatch.forward`
 
@@ -30,27 +30,34 @@ class SequenceCache(Protocol):
     """A key-value cache and the model that fills it."""
 
     def decode(self, entries: Sequence[Entry]) -> NDArray[np.float32]:
-        """Reads tokens in one pass; those of a sequence continue what is in the cache of it.
+        """Read tokens in one pass; they follow the cached tokens of their sequences.
+
+        Args:
+            entries: the tokens.
 
         Returns:
-            float32[n, V]: in the order of the entries, those where logits are wanted.
+            float32[n, V]: the logits after the entries that need them, in their order.
         """
 
     def remove(self, sequence: int, begin: int) -> bool:
-        """Removes the tokens of a sequence from a position on; from 0 it always can.
+        """Remove the tokens of a sequence from a position on. From 0 this is always possible.
+
+        Args:
+            sequence: the number of the sequence.
+            begin: the position of the first token to remove.
 
         Returns:
-            False where it cannot, and nothing changed.
+            False where it is not possible; nothing has changed then.
         """
 
 
 class SequenceSession:
-    """One sequence; a `structgen.models.base.Session`.
+    """A sequence of a pool; a `structgen.models.base.Session`.
 
     Attributes:
-        token_ids: what it has read, without what was cropped.
-        sequence: its number in the cache; -1 without one.
-        cached: how many of its first tokens are in the cache: all of them, or none.
+        token_ids: the tokens that it has read, without those that were cropped.
+        sequence: its number in the cache; -1 while it has none.
+        cached: the number of its first tokens that are in the cache: all of them, or 0.
     """
 
     __slots__ = ("__weakref__", "_pool", "cached", "sequence", "token_ids")
@@ -63,18 +70,18 @@ class SequenceSession:
 
     @property
     def can_crop(self) -> bool:
-        """See `structgen.models.base.Session.can_crop`."""
+        """True if the cache can remove single tokens."""
         return self._pool.can_crop
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
-        """See `structgen.models.base.Session.forward`."""
+        """Read more tokens; see `structgen.models.base.Session.forward`."""
         logits = self._pool.forward([(self, token_ids, keep)])[0]
         if isinstance(logits, Exception):
             raise logits
         return logits
 
     def crop(self, count: int) -> None:
-        """See `structgen.models.base.Session.crop`."""
+        """Remove the last tokens."""
         self._pool.crop(self, count)
 
 
@@ -82,11 +89,11 @@ class SequencePool:
     """The sessions of one cache; a `structgen.models.base.SessionBatch`. Safe to use from several threads.
 
     Args:
-        cache: where they are read.
-        sequences: how many it can tell apart.
-        cells: how many tokens it holds, all sequences together.
-        batch_tokens: how many tokens a pass may read.
-        can_crop: whether it can take back single tokens.
+        cache: the cache.
+        sequences: the number of sequences that the cache can tell apart.
+        cells: the number of tokens that it holds, all sequences together.
+        batch_tokens: the number of tokens that one pass may read.
+        can_crop: whether it can remove single tokens.
     """
 
     def __init__(self, cache: SequenceCache, *, sequences: int, cells: int, batch_tokens: int, can_crop: bool) -> None:
@@ -96,16 +103,19 @@ class SequencePool:
         self._batch_tokens = batch_tokens
         self._sequences = sequences
         self._free = list(range(sequences))
-        # By sequence, the longest unused first. Weak: a session that nobody has any more gives its sequence back.
+        # The session of each sequence, the longest unused first. Weak: a collected session frees its sequence.
         self._holders: dict[int, weakref.ref[SequenceSession]] = {}
         self._lock = threading.Lock()
 
     def session(self) -> SequenceSession:
-        """A new, empty sequence."""
+        """Return a new, empty sequence."""
         return SequenceSession(self)
 
     def forward(self, requests: Sequence[Request]) -> list[NDArray[np.float32] | ModelError]:
-        """See `structgen.models.base.SessionBatch.forward`. One pass where the cache and the pass have room for all.
+        """Read more tokens of several sessions, in one pass where the cache and the pass have room for all.
+
+        Args:
+            requests: see `structgen.models.base.SessionBatch.forward`.
 
         Raises:
             ModelError: the cache could not be filled.
@@ -119,7 +129,7 @@ class SequencePool:
         return [error or next(logits) for error in errors]
 
     def crop(self, session: SequenceSession, count: int) -> None:
-        """Takes back the last `count` tokens of a session."""
+        """Remove the last `count` tokens of a session."""
         if not count:
             return
         with self._lock:
@@ -143,7 +153,7 @@ class SequencePool:
         )
 
     def _groups(self, requests: Sequence[Request]) -> list[list[Request]]:
-        """The requests, as many at a time as the cache holds."""
+        """Return the requests in groups that the cache can hold at once."""
         groups: list[list[Request]] = []
         cells = 0
         for session, token_ids, keep in requests:
@@ -156,14 +166,14 @@ class SequencePool:
         return groups
 
     def _read(self, group: list[Request]) -> list[NDArray[np.float32]]:
-        """Passes over sessions that have room in the cache together."""
+        """Run the passes over a group of sessions that fit in the cache together."""
         self._make_room(group)
         before = [len(session.token_ids) for session, _, _ in group]
         try:
             entries = [entry for session, token_ids, keep in group for entry in self._entries(session, token_ids, keep)]
             size = self._batch_tokens
             passes = [self._cache.decode(entries[start : start + size]) for start in range(0, len(entries), size)]
-        except BaseException:  # what the cache holds now is not known
+        except BaseException:  # the state of the cache is unknown now
             for (session, _, _), length in zip(group, before):
                 del session.token_ids[length:]
                 self._evict(session)
@@ -177,7 +187,7 @@ class SequencePool:
         return found
 
     def _entries(self, session: SequenceSession, token_ids: Sequence[int], keep: int) -> Iterator[Entry]:
-        """What is to be read of a session: new tokens, and all of them if it is not in the cache."""
+        """Yield the tokens to read for a session: the new ones, and all of them if the session is not in the cache."""
         if session.sequence < 0:
             session.sequence = self._free.pop()
         self._holders.pop(session.sequence, None)
@@ -188,7 +198,7 @@ class SequencePool:
             yield session.token_ids[position], position, session.sequence, position >= length - keep
 
     def _make_room(self, group: list[Request]) -> None:
-        """Takes sequences from those who are gone, and as far as needed from those who did not read for longest."""
+        """Free the sequences of collected sessions, then as many as needed of those unused for longest."""
         members = {id(session) for session, _, _ in group}
         needed = sum(session.sequence < 0 for session, _, _ in group)
         cells = sum(len(session.token_ids) + len(token_ids) for session, token_ids, _ in group)

@@ -1,24 +1,27 @@
-"""What models with a tokenizer of Hugging Face have in common: their vocabulary, and how texts become tokens."""
+"""The part of a model that its Hugging Face tokenizer provides: the vocabulary, and the tokens of texts."""
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt, as_messages
-from structgen.models.token_cache import keeping_tokens
 
-__all__ = ["TokenizedModel"]
+__all__ = ["TokenizedModel", "cached_tokenize"]
+
+MAX_CACHED_TEXTS = 1024
+MAX_CACHED_CHARACTERS = 256  # of one text
 
 
 class TokenizedModel:
-    """The half of a `structgen.models.base.Model` that its tokenizer is asked for.
+    """The half of a `structgen.models.base.Model` that uses its tokenizer.
 
     Args:
-        tokenizer: of transformers.
+        tokenizer: a tokenizer of transformers.
         vocab_size: the width of the logits.
         eos_token_ids: end tokens besides the tokenizer's own.
 
@@ -34,16 +37,21 @@ class TokenizedModel:
         self.vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids)
         # Fast tokenizers are not safe to call from several threads at once ("Already borrowed").
         self._tokenizer_lock = threading.Lock()
-        self._tokens_of = keeping_tokens(self._tokenize)
+        self._tokens_of = cached_tokenize(self._tokenize)
 
     @property
     def chat_template(self) -> str | None:
-        """See `structgen.models.base.Model.chat_template`; of several the one called "default"."""
+        """The text of the chat template; of several templates the one called "default"."""
         template = getattr(self.tokenizer, "chat_template", None)
         return template.get("default") if isinstance(template, dict) else template or None
 
     def encode_prompt(self, prompt: Prompt, *, raw: bool = False, **template: Any) -> list[int]:
-        """See `structgen.models.base.Model.encode_prompt`.
+        """Return the token ids of a prompt; see `structgen.models.base.Model.encode_prompt`.
+
+        Args:
+            prompt: chat messages, or a text.
+            raw: read the text as it is.
+            template: variables for the chat template.
 
         Raises:
             ModelError: chat messages for a tokenizer without a chat template.
@@ -53,18 +61,30 @@ class TokenizedModel:
             with self._tokenizer_lock:
                 return list(self.tokenizer.encode(prompt))
         if not has_template:
-            raise ModelError("the tokenizer has no chat template for messages", hint="give the prompt as one string")
+            raise ModelError("the tokenizer has no chat template for messages", hint="pass the prompt as one string")
         with self._tokenizer_lock:
-            # Asking for the dict makes every release since 4.40 answer alike.
+            # With return_dict, every release since 4.40 returns the same type.
             encoded = self.tokenizer.apply_chat_template(
                 as_messages(prompt), add_generation_prompt=True, tokenize=True, return_dict=True, **template
             )
         return list(encoded["input_ids"])
 
     def encode_text(self, text: str) -> list[int]:
-        """See `structgen.models.base.Model.encode_text`."""
+        """Return the token ids of a piece of an answer; see `structgen.models.base.Model.encode_text`."""
         return self._tokens_of(text)
 
     def _tokenize(self, text: str) -> list[int]:
         with self._tokenizer_lock:
             return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+
+def cached_tokenize(tokenize: Callable[[str], Sequence[int]]) -> Callable[[str], list[int]]:
+    """Return a function that tokenizes, and caches the tokens of short texts.
+
+    A grammar forces the same texts run after run, and tokenizing one costs ten times a mask.
+
+    Args:
+        tokenize: returns the token ids of a text.
+    """
+    cached = functools.lru_cache(maxsize=MAX_CACHED_TEXTS)(tokenize)
+    return lambda text: list(cached(text) if len(text) <= MAX_CACHED_CHARACTERS else tokenize(text))

@@ -1,4 +1,4 @@
-"""Causal language models of Hugging Face transformers."""
+"""Causal language models of Hugging Face transformers: `from_transformers`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = ["TransformersModel", "TransformersSession", "from_transformers"]
 
 
 def from_transformers(hf_model: Any, tokenizer: Any, *, cache_tokens: int | None = None) -> TransformersModel:
-    """Makes a transformers model usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
+    """Make a transformers model usable with `generate`, `stream`, `batch`, `Generator` and `@fn`.
 
     Args:
         hf_model: a causal language model (`AutoModelForCausalLM`), on any device; it is not changed.
         tokenizer: its tokenizer.
-        cache_tokens: read into a static cache of so many tokens, as `torch.compile` wants it; by default the cache
-            grows. Batches always have one that grows.
+        cache_tokens: read into a static cache of this many tokens, as `torch.compile` needs it. By default the cache
+            grows; the cache of a batch always grows.
 
     Raises:
-        ModelError: not a decoder with a key-value cache.
-        VocabularyError: a tokenizer whose tokens' bytes are unknown.
-        TypeError: no model and tokenizer, in this order.
+        ModelError: the model is not a decoder with a key-value cache.
+        VocabularyError: the bytes of the tokenizer's tokens are unknown.
+        TypeError: the arguments are not a model and a tokenizer, in this order.
 
     Example:
         >>> model = structgen.from_transformers(hf_model, tokenizer)                          # doctest: +SKIP
@@ -45,10 +45,10 @@ class TransformersModel(TokenizedModel):
     """A `structgen.models.base.Model` over transformers; see `from_transformers`.
 
     Attributes:
-        hf_model, tokenizer: what it was made of.
-        vocabulary: the tokens; as many as the logits are wide, and every end token that the tokenizer or the
-            model's generation config names.
-        context_tokens: how many tokens prompt and answer may have together, by the model's config.
+        hf_model, tokenizer: the model and tokenizer that were given.
+        vocabulary: the tokens, as many as the logits are wide. Every end token of the tokenizer or of the model's
+            generation config is an end token.
+        context_tokens: the number of tokens that prompt and answer may have together, by the model's config.
     """
 
     def __init__(self, hf_model: Any, tokenizer: Any, *, cache_tokens: int | None = None) -> None:
@@ -62,7 +62,7 @@ class TransformersModel(TokenizedModel):
                 f"{type(hf_model).__name__} is not a causal language model with a key-value cache",
                 hint="load it with transformers.AutoModelForCausalLM",
             )
-        # The tokenizer knows one end token; the generation config of a chat model often has more.
+        # A tokenizer has one end token; the generation config of a chat model often has more.
         ends = getattr(getattr(hf_model, "generation_config", None), "eos_token_id", None)
         super().__init__(tokenizer, vocab_size=_logits_width(hf_model), eos_token_ids=ends)
         self.hf_model = hf_model
@@ -74,16 +74,16 @@ class TransformersModel(TokenizedModel):
         self._keeps_logits = "logits_to_keep" in parameters
 
     def __repr__(self) -> str:
-        # What it was loaded by, without its folder; made in memory it has no name.
+        # The name that it was loaded by, without its folder; a model made in memory has none.
         name = PurePath(getattr(self.hf_model, "name_or_path", "")).name or type(self.hf_model).__name__
         return f"TransformersModel({name}, {self.vocabulary.size} tokens)"
 
     def session(self) -> TransformersSession:
-        """See `structgen.models.base.Model.session`."""
+        """Return a new, empty sequence."""
         return TransformersSession(self.hf_model, self._new_cache(), keeps_logits=self._keeps_logits)
 
     def session_batch(self) -> TransformersBatch | None:
-        """See `structgen.models.base.SessionBatch`; None for models that do not look back at all tokens."""
+        """Return a batch of sequences; None for models that do not see all earlier tokens."""
         cache = DynamicCache(config=self.hf_model.config)
         if not _is_croppable(cache):
             return None
@@ -96,7 +96,7 @@ class TransformersModel(TokenizedModel):
 
 
 class TransformersSession:
-    """One sequence in a cache of its own."""
+    """A sequence in a cache of its own; a `structgen.models.base.Session`."""
 
     __slots__ = ("_cache", "_hf_model", "_keeps_logits")
 
@@ -107,11 +107,11 @@ class TransformersSession:
 
     @property
     def can_crop(self) -> bool:
-        """Whether every layer of the cache keeps all its tokens."""
+        """True if every layer of the cache keeps all its tokens."""
         return _is_croppable(self._cache)
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
-        """See `structgen.models.base.Session.forward`."""
+        """Read more tokens; see `structgen.models.base.Session.forward`."""
         options: dict[str, Any] = {"logits_to_keep": keep} if self._keeps_logits else {}
         with torch.inference_mode():
             input_ids = torch.tensor([token_ids], dtype=torch.long, device=self._hf_model.device)
@@ -120,25 +120,26 @@ class TransformersSession:
         return logits
 
     def crop(self, count: int) -> None:
-        """See `structgen.models.base.Session.crop`."""
+        """Remove the last tokens."""
         if not count:
             return
         if isinstance(self._cache, StaticCache):
             layers: list[Any] = self._cache.layers
             for layer in layers:
-                layer.cumulative_length.sub_(count)  # what lies behind is written over
+                layer.cumulative_length.sub_(count)  # later tokens overwrite the removed ones
         else:
             self._cache.crop(-count)
 
 
 def _is_croppable(cache: Any) -> bool:
-    # Sliding layers call themselves croppable, and raise once their window is full; static ones say they are not.
+    # transformers calls sliding layers croppable, but they raise once their window is full; it calls static ones not
+    # croppable, but they are.
     is_able = isinstance(cache, StaticCache) or getattr(cache, "is_croppable", True)
     return bool(is_able) and not any(cache.is_sliding)
 
 
 def _logits_width(hf_model: Any) -> int:
-    """How many logits the model gives: often more than the tokenizer has tokens, for rounder matrices."""
+    """Return the width of the logits: often more than the tokenizer has tokens, to round up the matrices."""
     head = hf_model.get_output_embeddings()
     if head is not None and getattr(head, "weight", None) is not None:
         return int(head.weight.shape[0])

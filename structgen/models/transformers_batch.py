@@ -1,8 +1,12 @@
-"""Sequences of a transformers model in one key-value cache: rows join, grow by what each has to read, and leave.
+"""Sequences of a transformers model in one key-value cache: rows join, read new tokens together, and leave.
 
-All rows have the same number of columns. Where a row has fewer tokens than the others, or took some back, its columns
-are holes: the attention mask hides them, and positions are counted without them. When too many are holes, the tokens
-that are left move together.
+All rows have the same number of columns. Where a row has fewer tokens than the others, or removed some, its columns are
+holes: the attention mask hides them, and positions are counted without them (t = token, . = hole):
+
+    row 0   t t t t t t
+    row 1   . . t t . t    3 tokens were shorter by two at the left; one was removed later
+
+When too many columns are holes, each row's tokens move together to the right.
 """
 
 from __future__ import annotations
@@ -17,13 +21,13 @@ from transformers import DynamicCache
 
 __all__ = ["TransformersBatch", "TransformersRow"]
 
-# Holes are removed when there are more columns than this many times the longest row's tokens, and some more.
-MAX_COLUMNS = 1.5
+# Holes are removed when there are more columns than MAX_COLUMNS_RATIO * (tokens of the longest row) + SPARE_COLUMNS.
+MAX_COLUMNS_RATIO = 1.5
 SPARE_COLUMNS = 64
 
 
 class TransformersRow:
-    """One sequence of a `TransformersBatch`; a `structgen.models.base.Session` that the batch reads for."""
+    """A sequence of a `TransformersBatch`; a `structgen.models.base.Session` that the batch reads."""
 
     __slots__ = ("_batch", "length")
 
@@ -31,24 +35,24 @@ class TransformersRow:
 
     def __init__(self, batch: TransformersBatch) -> None:
         self._batch = batch
-        self.length = 0  # tokens that were read
+        self.length = 0  # the number of tokens read
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
-        """See `structgen.models.base.Session.forward`; for this row alone."""
-        raise NotImplementedError("a row of a batch is read by its batch")
+        """Refuse to read alone; see `TransformersBatch.forward`."""
+        raise NotImplementedError("a row of a batch cannot read alone: call the batch's forward")
 
     def crop(self, count: int) -> None:
-        """See `structgen.models.base.Session.crop`."""
+        """Remove the last tokens."""
         self._batch.crop(self, count)
         self.length -= count
 
 
 class TransformersBatch:
-    """Rows in one cache; see `structgen.models.base.SessionBatch`.
+    """Rows in one cache; a `structgen.models.base.SessionBatch`.
 
     Args:
-        hf_model: whose attention looks back at all tokens, in every layer.
-        keeps_logits: whether it takes `logits_to_keep`.
+        hf_model: a model whose attention sees all tokens, in every layer.
+        keeps_logits: whether its forward method has the parameter `logits_to_keep`.
     """
 
     def __init__(self, hf_model: Any, *, keeps_logits: bool) -> None:
@@ -56,34 +60,38 @@ class TransformersBatch:
         self._keeps_logits = keeps_logits
         self._rows: list[TransformersRow] = []
         self._cache: Any = None
-        # bool[rows, columns]: whether a column of the cache is a token of the row.
+        # bool[rows, columns]: whether a column of the cache is a token of the row, and no hole.
         self._is_token = torch.empty((0, 0), dtype=torch.bool, device=hf_model.device)
 
     def session(self) -> TransformersRow:
-        """A new row; it joins when it first has something to read."""
+        """Return a new row; it joins the cache when it first has tokens to read."""
         return TransformersRow(self)
 
     def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> list[NDArray[np.float32]]:
-        """See `structgen.models.base.SessionBatch.forward`. Rows that are not asked for leave."""
-        asked = {id(row): (token_ids, keep) for row, token_ids, keep in requests}
-        self._leave([index for index, row in enumerate(self._rows) if id(row) not in asked])
+        """Read more tokens of the requested rows; all other rows leave the cache.
+
+        Args:
+            requests: see `structgen.models.base.SessionBatch.forward`.
+        """
+        by_row = {id(row): (token_ids, keep) for row, token_ids, keep in requests}
+        self._leave([index for index, row in enumerate(self._rows) if id(row) not in by_row])
         self._close_holes()
         known = {id(row) for row in self._rows}
         joining = [row for row, _, _ in requests if id(row) not in known]
         found: dict[int, NDArray[np.float32]] = {}
         with torch.inference_mode():
             if self._rows:
-                wanted = [asked[id(row)] for row in self._rows]
-                self._is_token = self._read(self._rows, wanted, self._cache, self._is_token, found)
+                inputs = [by_row[id(row)] for row in self._rows]
+                self._is_token = self._read(self._rows, inputs, self._cache, self._is_token, found)
             if joining:
                 cache = DynamicCache(config=self._hf_model.config)
                 nothing = torch.empty((len(joining), 0), dtype=torch.bool, device=self._hf_model.device)
-                is_token = self._read(joining, [asked[id(row)] for row in joining], cache, nothing, found)
+                is_token = self._read(joining, [by_row[id(row)] for row in joining], cache, nothing, found)
                 self._join(joining, cache, is_token)
         return [found[id(row)] for row, _, _ in requests]
 
     def crop(self, row: TransformersRow, count: int) -> None:
-        """Makes holes of the last `count` tokens of a row."""
+        """Turn the last `count` tokens of a row into holes."""
         if not count:
             return
         with torch.inference_mode():
@@ -93,19 +101,30 @@ class TransformersBatch:
     def _read(
         self,
         rows: list[TransformersRow],
-        wanted: list[tuple[Sequence[int], int]],
+        inputs: list[tuple[Sequence[int], int]],
         cache: Any,
         is_token: torch.Tensor,
         found: dict[int, NDArray[np.float32]],
     ) -> torch.Tensor:
-        """One pass over the rows of a cache; the new tokens stand at the right. Returns what is a token now."""
-        width = max(len(token_ids) for token_ids, _ in wanted)
-        most = max(keep for _, keep in wanted)
+        """Run one pass over the rows of a cache; the new tokens are at the right end.
+
+        Args:
+            rows: the rows of the cache, in order.
+            inputs: for each row its new tokens, and the number of logits to keep.
+            cache: the key-value cache.
+            is_token: the cache's tokens before the pass, as `_is_token`.
+            found: gets the logits of each row, by the row's id().
+
+        Returns:
+            The cache's tokens after the pass, as `_is_token`.
+        """
+        width = max(len(token_ids) for token_ids, _ in inputs)
+        max_keep = max(keep for _, keep in inputs)
         device = self._hf_model.device
         input_ids = torch.zeros((len(rows), width), dtype=torch.long)
         positions = torch.zeros((len(rows), width), dtype=torch.long)
         is_new = torch.zeros((len(rows), width), dtype=torch.bool)
-        for index, (row, (token_ids, _)) in enumerate(zip(rows, wanted)):
+        for index, (row, (token_ids, _)) in enumerate(zip(rows, inputs)):
             count = len(token_ids)
             input_ids[index, width - count :] = torch.tensor(list(token_ids))
             positions[index, width - count :] = torch.arange(row.length, row.length + count)
@@ -118,9 +137,9 @@ class TransformersBatch:
             attention_mask=is_token.long(),
             past_key_values=cache,
             use_cache=True,
-            **({"logits_to_keep": most} if self._keeps_logits else {}),
+            **({"logits_to_keep": max_keep} if self._keeps_logits else {}),
         )
-        for index, (row, (_, keep)) in enumerate(zip(rows, wanted)):
+        for index, (row, (_, keep)) in enumerate(zip(rows, inputs)):
             found[id(row)] = output.logits[index, -keep:].float().cpu().numpy()
         return is_token
 
@@ -138,7 +157,7 @@ class TransformersBatch:
         self._cache.batch_select_indices(chosen)
 
     def _join(self, rows: list[TransformersRow], cache: Any, is_token: torch.Tensor) -> None:
-        """Puts the rows of another cache under those here; the shorter side gets holes at the left."""
+        """Add the rows of another cache; the cache with fewer columns gets holes at the left."""
         if self._cache is None:
             self._rows, self._cache, self._is_token = rows, cache, is_token
             return
@@ -151,12 +170,12 @@ class TransformersBatch:
         self._rows = [*self._rows, *rows]
 
     def _close_holes(self) -> None:
-        """Moves the tokens of every row to the right, where too many columns are holes."""
+        """Move the tokens of every row to the right end, where too many columns are holes."""
         columns = self._is_token.shape[1]
         longest = max((row.length for row in self._rows), default=0)
-        if columns <= MAX_COLUMNS * longest + SPARE_COLUMNS:
+        if columns <= MAX_COLUMNS_RATIO * longest + SPARE_COLUMNS:
             return
-        # A stable sort by whether it is a token leaves the order of tokens, and puts them behind the holes.
+        # A stable sort by is_token puts the tokens after the holes, and keeps their order.
         order = torch.argsort(self._is_token.int(), dim=1, stable=True)[:, columns - longest :]
         self._is_token = torch.gather(self._is_token, 1, order)
         for layer in self._cache.layers:
@@ -165,11 +184,11 @@ class TransformersBatch:
 
 
 def _widened(states: torch.Tensor, columns: int) -> torch.Tensor:
-    """float[rows, heads, T, size] with holes at the left, up to so many columns."""
+    """Return float[rows, heads, T, size] with holes at the left, up to a number of columns."""
     return torch.nn.functional.pad(states, (0, 0, columns - states.shape[2], 0))
 
 
 def _gathered(states: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    """The columns of each row in another order."""
+    """Return the columns of each row in another order."""
     index = order[:, None, :, None].expand(-1, states.shape[1], -1, states.shape[3])
     return torch.gather(states, 2, index)

@@ -1,4 +1,4 @@
-"""`compile`: what is kept, for how long, and under concurrency."""
+"""`compile`: the cache of compiled grammars, its bound, and its use by several threads."""
 
 import gc
 import threading
@@ -98,20 +98,13 @@ def test_wrong_arguments():
         structgen.compile({"type": "null"}, VOCABULARY, whitespace="none")
 
 
-class Tables:
-    def __init__(self, size_bytes, is_worn=False):
-        self.size_bytes = size_bytes
-        self.is_worn = is_worn
-
-
 class Compiled:
-    def __init__(self, size_bytes, shared=None):
+    def __init__(self, size_bytes):
         self.size_bytes = size_bytes
-        self.shared = shared or Tables(0)
 
 
 def weighing_cache():
-    return CompileCache(lambda compiled: compiled.size_bytes, lambda tables: tables.size_bytes)
+    return CompileCache(lambda compiled: compiled.size_bytes)
 
 
 def test_the_least_recently_used_go_first():
@@ -146,34 +139,17 @@ def test_what_grew_after_it_was_asked_for_is_weighed_with_the_next():
     assert len(cache) == 2
 
 
-def test_tables_weigh_once_they_are_worn_and_their_users_go_first():
-    cache, old, new = weighing_cache(), Tables(50), Tables(70)
-    made = []
-
-    def get(key, tables):
-        return cache.get(key, lambda: made.append(key) or Compiled(5, tables), max_bytes=100)
-
-    for key, tables in (("a", new), ("b", old), ("c", old), ("d", new)):
-        get(key, tables)
-    old.is_worn = True
-    get("c", old)
-    assert len(cache) == 4  # 20 and 50: old tables count once, and new ones would be kept anyway
-    new.is_worn = True
-    get("d", new)
-    assert len(cache) == 2
-    made.clear()
-    get("a", new), get("d", new)
-    assert made == []
-
-
-def test_a_renewed_grammar_leaves_its_tables():
-    cache, old = weighing_cache(), Tables(1000)
-    first = cache.get("a", lambda: Compiled(5, old), max_bytes=100)
-    cache.get("b", lambda: Compiled(5), max_bytes=100)
-    old.is_worn = True
-    first.shared = Tables(0)
-    cache.get("a", lambda: Compiled(5), max_bytes=100)
-    assert len(cache) == 2
+def test_worn_tables_count_for_the_grammars_that_keep_them():
+    """Tables that wear are no longer shared by new grammars: only the cache may keep them in memory."""
+    limits = structgen.Limits(automaton_states=300)
+    texts = [f"number {number} of a list of many different texts" for number in range(20)]
+    one = structgen.compile({"const": texts[0]}, VOCABULARY, limits=limits)
+    fresh = estimated_bytes(one.grammar)
+    for text in texts:
+        matcher = structgen.compile({"const": text}, VOCABULARY, limits=limits).matcher()
+        matcher.accept_bytes(f'"{text}"'.encode())
+    assert one.grammar.shared.is_worn
+    assert estimated_bytes(one.grammar) > fresh + 300 * 150
 
 
 def test_one_thread_compiles_what_many_ask_for():
@@ -247,7 +223,7 @@ def test_many_threads_compile_and_match():
 
 
 def test_what_is_dropped_goes():
-    """Most of a compiled grammar is kept from the garbage collector, so nothing in it may lead back to itself."""
+    """Most of a compiled grammar is not tracked by the garbage collector, so it must not contain reference cycles."""
 
     def use(number):
         schema = {

@@ -75,7 +75,7 @@ def test_a_row_of_a_batch_gives_what_it_gives_alone(tiny_model, constraint):
 
 
 def test_greedy_matches_the_processor_at_each_step(tiny_model, constraint):
-    """The masks that it applies are the matcher's."""
+    """The processor applies the matcher's masks."""
     processor, matcher = constraint.logits_processor(), constraint.matcher()
     row = [5, 6, 7]
     for _ in range(40):
@@ -176,7 +176,7 @@ def test_a_finished_output_given_back_is_a_prompt(tiny_model):
 
 
 def test_assisted_decoding_goes_back_and_forth(tiny_model, constraint):
-    """A draft's tokens are checked one prefix at a time, and given up from the first wrong one."""
+    """A draft's tokens are checked one prefix at a time, and dropped from the first wrong one on."""
     processor = constraint.logits_processor()
     matcher = constraint.matcher()
     zeros = torch.zeros(1, tiny_model.vocabulary.size)
@@ -216,7 +216,7 @@ def test_smollm2_in_a_batch_and_with_beams(smollm2):
 
 
 def run_row(processor, constraint, prompt, random):
-    """A loop as llama.cpp's: the scores are a column of records, the tokens a view of a longer array."""
+    """Run a loop like llama.cpp's: the scores are a column of records, the tokens a view of a longer array."""
     size, ends = constraint.vocabulary.size, set(constraint.vocabulary.eos_token_ids)
     tokens = np.zeros(300, np.intc)
     tokens[: len(prompt)] = prompt
@@ -248,7 +248,7 @@ def test_rows_of_numpy(tiny_model):
 
 
 def test_scores_of_numpy_that_are_too_few_end_the_text(tiny_model, constraint):
-    """llama.cpp's loop goes on after an error: what it goes on with is nothing but an end."""
+    """llama.cpp's loop continues after an error: only an end token is allowed then."""
     (end,) = tiny_model.vocabulary.eos_token_ids
     scores = np.ones(tiny_model.vocabulary.size - 1, np.float32)
     with pytest.raises(structgen.VocabularyError):

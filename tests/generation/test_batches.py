@@ -1,4 +1,4 @@
-"""`batch`: rows that the model reads together give what they give alone."""
+"""`batch`: rows that the model reads together get the same answers as alone."""
 
 import asyncio
 import time
@@ -37,7 +37,7 @@ def test_each_row_has_its_seed(tiny_model):
 
 
 def test_generators_have_batches(tiny_model):
-    """With their own options, and those of the call; in asyncio too."""
+    """Use the generator's own options, and those of the call; in asyncio too."""
     generator = structgen.Generator(tiny_model, Person, temperature=1.0, seed=7, max_new_tokens=5)
     options = {"temperature": 1.0, "seed": 7, "max_new_tokens": 200}
     expected = structgen.batch(tiny_model, PROMPTS, Person, **options)
@@ -150,7 +150,7 @@ def test_passes_are_shared(tiny_model, monkeypatch):
 
 def test_models_that_read_one_sequence_at_a_time(tiny_model):
     class Alone:
-        """The tiny model, without batches."""
+        """The tiny model without batched passes."""
 
         def __getattr__(self, name):
             if name == "session_batch":
@@ -162,7 +162,7 @@ def test_models_that_read_one_sequence_at_a_time(tiny_model):
 
 
 def test_the_cache_of_a_batch_holds_what_each_row_has_read(tiny_model):
-    """Rows join, take back, fall behind and leave by chance; logits are those of sessions of their own."""
+    """Rows join, roll back, wait and leave at random; their logits equal those of sessions of their own."""
     torch = pytest.importorskip("torch")
     generator = np.random.default_rng(0)
     batch = tiny_model.session_batch()
@@ -218,7 +218,7 @@ def test_batches_of_the_real_model(smollm2):
 
 
 def test_a_batch_that_nobody_waits_for_ends(tiny_model):
-    """Cancelled, it goes on for the pass that is under way, and no further."""
+    """A cancelled batch stops after the pass under way."""
     passes = []
 
     def next_logits(ids):

@@ -1,4 +1,4 @@
-"""The decoding loop by itself: a naive matcher of finitely many texts, and models whose logits are made up."""
+"""The decoding loop alone: a naive matcher of finitely many texts, and models with invented logits."""
 
 import hashlib
 
@@ -20,7 +20,7 @@ VOCABULARY = structgen.Vocabulary.from_bytes(
 
 
 class FiniteMatcher:
-    """Matches any of a few texts, by looking at all of them each time."""
+    """A matcher of a few texts that checks all of them at each step."""
 
     def __init__(self, texts, done=()):
         self.texts, self.done = texts, list(done)
@@ -98,7 +98,7 @@ class Session:
 
 
 class FakeModel:
-    """Tokenizes by the longest match; logits are a hash of all tokens before, so a wrong cache shows."""
+    """A model with longest-match tokens. Its logits are a hash of all tokens before, so a wrong cache shows."""
 
     vocabulary = VOCABULARY
     context_tokens = None
@@ -182,7 +182,7 @@ def test_forced_text_costs_no_pass_and_is_tokenized_by_the_tokenizer():
 
 
 def prefers(*tokens):
-    """Logits that always like these tokens best, in this order."""
+    """Return logits that always prefer these tokens, in this order."""
     logits = np.zeros(VOCABULARY.size, np.float32)
     for rank, token in enumerate(tokens):
         logits[token] = 100 - rank
@@ -311,7 +311,7 @@ def test_a_text_that_no_token_continues_is_an_error():
 
 
 class Observed:
-    """Notes what a run tells, and that the masks and logits are those before each token."""
+    """An observer that records the steps, and checks the masks and logits before each token."""
 
     def __init__(self, model, prompt):
         self.model, self.prompt = model, list(prompt)

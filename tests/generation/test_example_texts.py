@@ -1,4 +1,4 @@
-"""The texts of examples: of any value that a schema has, the one that a model would have to write."""
+"""The texts of examples: for any value of a schema, the text that a model would have to write."""
 
 import dataclasses
 import datetime
@@ -33,7 +33,7 @@ from structgen.generation.example_texts import text_of
 
 
 def written(schema, value, **options):
-    """The text of a value, which the schema reads."""
+    """Return the text of a value, after a check that the schema accepts it."""
     constraint = structgen.compile(schema, BYTES, **{"whitespace": "single", **options})
     text = text_of(constraint.prepared.pieces(value), constraint.grammar)
     assert is_read(constraint, text)
@@ -162,7 +162,7 @@ def test_values_are_written_as_they_are_read(schema, value, text):
 
 @given(st.permutations("abcdef"), st.booleans())
 def test_keys_come_in_the_order_of_the_schema(keys, is_any_order):
-    """Whatever order they are given in, and at every depth; unless any order is one of the schema's."""
+    """Keys given in any order are written in the schema's order, at every depth, unless any order is allowed."""
     inner = {"type": "object", "properties": {key: {"type": "integer"} for key in "abcdef"}, "required": ["c"]}
     schema = {"type": "object", "properties": {"z": inner, "a": {"$ref": "#/properties/z"}}}
     value = {"a": dict.fromkeys(keys, 1), "z": dict.fromkeys(keys[:3], 2) | {"c": 2}}
@@ -211,7 +211,7 @@ PLACES = structgen.template("{city:[A-Z][a-z]+}: {count}, {day}", count=int, day
 )
 def test_formats_take_their_values_and_their_texts(schema, value, text):
     if text is None:
-        with pytest.raises(ValueError, match="nothing is said of the hole 'at'"):
+        with pytest.raises(ValueError, match="no value for the hole 'at'"):
             written(schema, value)
     else:
         assert written(schema, value) == text
@@ -235,9 +235,9 @@ def test_formats_take_their_values_and_their_texts(schema, value, text):
         (Grammar.regex("[a-z]{3}"), "ab", "^the end does not fit at byte 2"),
         (Grammar.regex("[a-z]+"), 3, "3 is none"),
         (Grammar.choice({"yes": True}), False, "False is not one of the choices"),
-        (structgen.json_lines(int), 3, "JSON Lines are of a list"),
+        (structgen.json_lines(int), 3, "JSON Lines are written for a list"),
         (structgen.json_lines(int), [1, "a"], '"a". does not fit at byte 2'),
-        (PLACES, {"city": "Rome"}, "nothing is said of the hole 'count'"),
+        (PLACES, {"city": "Rome"}, "no value for the hole 'count'"),
         (PLACES, {"town": "Rome"}, "no hole 'town'"),
     ],
 )

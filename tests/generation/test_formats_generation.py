@@ -1,4 +1,4 @@
-"""Choices, JSON Lines, templates and pieces of texts through every entrance, on a tiny model with random weights."""
+"""Choices, JSON Lines, templates and substrings through every function, on a tiny model with random weights."""
 
 import enum
 import json
@@ -25,7 +25,7 @@ class Note(BaseModel):
 
 
 def is_note(note):
-    """A piece of the source that is short enough."""
+    """A substring of the source that is short enough."""
     return isinstance(note, Note) and is_substring(note.quote, SOURCE, "word") and len(note.quote) <= 12
 
 

@@ -172,8 +172,8 @@ def test_an_unreadable_return_annotation():
         ("Is {} good?", r"\{\}"),
         ("Is {0} good?", r"\{0\}"),
         ('Answer as {"a": 1}: {text}', "names"),
-        ("Is {text good?", "no prompt"),
-        ("Is text} good?", "no prompt"),
+        ("Is {text good?", "is not a prompt"),
+        ("Is text} good?", "is not a prompt"),
     ],
 )
 def test_braces_that_name_no_parameter(docstring, says):

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 import structgen
-from structgen.generation.runs import partial_json
+from structgen.generation.partial_json import partial_value
 
 
 class Colour(enum.Enum):
@@ -255,7 +255,7 @@ def test_one_generator_many_threads(tiny_model):
     ],
 )
 def test_partial_json_keeps_what_was_complete(text, value):
-    assert partial_json(text) == value
+    assert partial_value(text) == value
 
 
 # -- SmolLM2 ----------------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_smollm2_extracts_a_person(smollm2):
 
 
 def asked_token_by_token(model, schema, prompt):
-    """The text of transformers' own loop under the same masks: nothing is forced there."""
+    """Return the text of transformers' own loop under the same masks, which forces no tokens."""
     import torch
 
     ids = torch.tensor([model.encode_prompt(prompt)])
@@ -291,7 +291,7 @@ def test_smollm2_is_loaded_once(smollm2):
 
 
 def test_smollm2_decimals_keep_their_bounds(smollm2):
-    """Which amount it is, is the model's answer; that it is one of the type's, is ours."""
+    """The model chooses the amount, but the bounds of the type hold."""
 
     class Price(BaseModel):
         amount: Decimal = Field(gt=0, max_digits=7, decimal_places=2)
@@ -305,7 +305,7 @@ def test_smollm2_decimals_keep_their_bounds(smollm2):
 
 def test_what_is_no_model_is_named():
     for model in (None, "smollm2", object()):
-        with pytest.raises(TypeError, match=r"^a model is what structgen\.load"):
+        with pytest.raises(TypeError, match=r"^expected a model, as from structgen\.load"):
             structgen.generate(model, "x", bool)
 
 

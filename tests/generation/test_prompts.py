@@ -1,4 +1,4 @@
-"""What the model is asked: system texts, examples, descriptions of the schema, and what it did wrong."""
+"""Prompts: system texts, examples, descriptions of the schema, and errors of earlier attempts."""
 
 import datetime
 import json
@@ -123,7 +123,7 @@ def test_a_model_without_a_chat_gets_text(tiny_model, monkeypatch):
         (
             [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}],
             structgen.ModelError,
-            "a part of type 'image_url', and the model reads text only",
+            "a part of type 'image_url', but the model reads only text",
         ),
     ],
 )

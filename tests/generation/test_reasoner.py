@@ -1,4 +1,4 @@
-"""Reasoning before the answer: how it begins and ends, and that the grammar holds behind it."""
+"""Reasoning before the answer: its begin and end, and the grammar after it."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ VOCABULARY = structgen.Vocabulary.from_bytes(TEXTS, eos_token_ids=[END], size=32
 
 
 class Speller:
-    """A tokenizer of characters that knows one special token."""
+    """A tokenizer of characters with one special token."""
 
     vocabulary = VOCABULARY
     context_tokens = None
@@ -28,7 +28,7 @@ class Speller:
 
 
 def think(tokens, prompt=b"ask", **options):
-    """What a reasoner makes of a model that says these tokens one after the other."""
+    """Return a reasoner after a model wrote these tokens one after the other."""
     reasoner = Reasoner(Speller(), list(prompt), Reasoning(**options), Sampler())
     said = iter(tokens)
     read = []

@@ -1,4 +1,4 @@
-"""The sampler: only allowed tokens, whatever the logits; and the distribution that the options say."""
+"""The sampler: only allowed tokens, whatever the logits are; and the distribution of the options."""
 
 import numpy as np
 import pytest

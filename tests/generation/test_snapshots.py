@@ -1,4 +1,4 @@
-"""Snapshots of values that are being written: by prefixes of their texts, against the whole value."""
+"""Snapshots of values that are being written: prefixes of their texts are compared with the whole value."""
 
 import dataclasses
 import datetime
@@ -99,7 +99,7 @@ WHOLE = Everything.model_validate(
 
 
 def read(text, annotation, *, grows=True):
-    """The snapshots of a text that comes byte by byte, each different from the one before."""
+    """Return the snapshots of a text that comes byte by byte, each different from the one before."""
     reader = PartialReader()
     values = PartialValues(reader)
     before = MISSING
@@ -114,7 +114,7 @@ def read(text, annotation, *, grows=True):
 
 
 def as_data(value):
-    """A snapshot as JSON data, without what is not there."""
+    """Return a snapshot as JSON data, without missing values."""
     if isinstance(value, BaseModel):
         entries = {**value.__dict__, **(value.__pydantic_extra__ or {})}
         return {key: as_data(entry) for key, entry in entries.items() if entry is not None}
@@ -129,7 +129,7 @@ def as_data(value):
 
 
 def is_part(part, whole):
-    """Whether a snapshot can become a value by growing."""
+    """Return whether a snapshot can become a value by growing."""
     if isinstance(whole, dict):
         return isinstance(part, dict) and all(key in whole and is_part(part[key], whole[key]) for key in part)
     if isinstance(whole, list):

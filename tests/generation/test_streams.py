@@ -1,4 +1,4 @@
-"""`stream` and `astream` on a tiny model with random weights: what is seen on the way, and what comes out."""
+"""`stream` and `astream` on a tiny model with random weights: the snapshots and the final value."""
 
 import asyncio
 import datetime
@@ -39,7 +39,7 @@ class Person(BaseModel):
 
 
 def grows_into(before, after):
-    """Whether a snapshot of a person can be followed by another."""
+    """Return whether a snapshot of a person can be followed by another one."""
     for name in Person.model_fields:
         old, new = getattr(before, name), getattr(after, name)
         if old is None or old == new:
@@ -94,7 +94,7 @@ def test_json_lines_are_a_list_that_grows(tiny_model, seed):
 
 
 def writes(text, tiny_model):
-    """A model that writes one text, and then would end."""
+    """Return a model that writes one text, and then an end token."""
     vocabulary = tiny_model.vocabulary
     spelled = {vocabulary.token_bytes(token): token for token in range(vocabulary.size)}
     wanted = [*(spelled[bytes([byte])] for byte in text.encode()), vocabulary.eos_token_ids[0]]
@@ -210,7 +210,7 @@ def test_items_of_a_json_schema(tiny_model, draft):
 
 @pytest.mark.parametrize("retries", [1, 3])
 def test_items_are_those_of_the_answer_that_stands(tiny_model, retries):
-    """Elements of refused answers are not given, and one that its own validator refuses is a reason to retry."""
+    """Elements of refused answers are not yielded, and an element that its own validator refuses causes a retry."""
     refusals = []
 
     class Digit(BaseModel):

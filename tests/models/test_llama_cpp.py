@@ -1,4 +1,4 @@
-"""The adapter to llama-cpp-python, with the real library: SmolLM2's file, and tiny ones made on the spot."""
+"""The adapter to llama-cpp-python, with the real library: SmolLM2's file, and tiny files made by the tests."""
 
 import importlib.util
 import json
@@ -83,12 +83,12 @@ def gemma(gemma_path):
 
 @pytest.fixture(scope="module")
 def forgetful_gemma(gemma_path):
-    """Keeps what its windows show and no more."""
+    """A model that keeps only the tokens in its sliding window."""
     return structgen.from_llama_cpp(load(gemma_path, n_ctx=256, swa_full=False))
 
 
 def whole_logits(model, tokens):
-    """What the library's own context says behind each of the tokens."""
+    """Return the logits of the library's own context after each of the tokens."""
     llama = load(model.llama.model_path, n_ctx=256, logits_all=True)
     llama.eval(tokens)
     found = llama.scores[: len(tokens)].copy()
@@ -356,7 +356,7 @@ def test_a_streamed_completion(tiny):
 
 
 def test_an_error_in_its_loop_ends_the_text(tiny, monkeypatch):
-    """The loop swallows errors; without the mask nothing may come out."""
+    """The loop ignores errors; without the mask no text may be generated."""
     seen = []
     monkeypatch.setattr(sys, "unraisablehook", lambda error: seen.append(error.exc_value))
     wide = structgen.Vocabulary.from_bytes({0: b"a"}, eos_token_ids=[EOS], size=1000)

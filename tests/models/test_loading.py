@@ -1,4 +1,4 @@
-"""`load`, the default model, and what is said when a package is missing."""
+"""`load`, the default model, and the errors for missing packages."""
 
 import importlib.util
 
@@ -16,7 +16,7 @@ def _nothing_loaded(monkeypatch):
 
 @pytest.fixture
 def without(monkeypatch):
-    """Makes packages look as if they were not installed."""
+    """Make packages look as if they were not installed."""
     real = importlib.util.find_spec
 
     def hide(*names):
@@ -78,10 +78,10 @@ def test_the_default_model(_nothing_loaded, monkeypatch, tiny_model):
         (lambda model: structgen.load(3), "load takes the name or the path of a model, not int"),
         (
             lambda model: structgen.set_default_model("smollm2"),
-            "and the like give, not str",
+            "or the like, not str",
         ),
-        (lambda model: structgen.generate("smollm2", "hi", bool), "and the like give, not str"),
-        (lambda model: structgen.batch(model.hf_model, ["hi"], bool), "and the like give, not LlamaForCausalLM"),
+        (lambda model: structgen.generate("smollm2", "hi", bool), "or the like, not str"),
+        (lambda model: structgen.batch(model.hf_model, ["hi"], bool), "or the like, not LlamaForCausalLM"),
         (lambda model: structgen.from_transformers("gpt2", "gpt2"), r"not str and str; structgen.load\('gpt2'\) loads"),
         (
             lambda model: structgen.from_transformers(model.tokenizer, model.hf_model),

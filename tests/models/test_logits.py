@@ -1,4 +1,4 @@
-"""Models that are nothing but logits."""
+"""Models that only return logits: `from_logits`."""
 
 import pytest
 from pydantic import BaseModel, Field
@@ -12,7 +12,7 @@ class Person(BaseModel):
 
 
 class Recomputing:
-    """The tiny model, without a cache."""
+    """Return the tiny model without a cache."""
 
     def __init__(self, tiny_model):
         self.tiny_model = tiny_model

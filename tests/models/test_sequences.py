@@ -1,5 +1,6 @@
-"""Sessions that share one cache: whatever they do in between, each sees its own tokens. The cache here is a model of
-llama.cpp's, which says for logits what it holds, and refuses what llama.cpp refuses.
+"""Sessions that share one cache: whatever the others do in between, each one sees its own tokens.
+
+The cache here is a model of llama.cpp's: its logits encode what it holds, and it refuses what llama.cpp refuses.
 """
 
 import gc
@@ -17,12 +18,12 @@ WIDTH = 4
 
 
 def logits_after(token_ids):
-    """What the model says behind these tokens."""
+    """Return the model's logits after these tokens."""
     return np.random.default_rng(token_ids).random(WIDTH, np.float32)
 
 
 class Cache:
-    """Holds the tokens of each sequence. A recurrent one can only forget all of a sequence."""
+    """A cache of the tokens of each sequence. A recurrent one can only remove a whole sequence."""
 
     def __init__(self, *, sequences, cells, batch_tokens, is_recurrent=False):
         self.held = [[] for _ in range(sequences)]

@@ -1,5 +1,7 @@
-"""Tiny GGUF files with random weights, for what the embedded model does not have: SentencePiece's vocabulary, a token
-that begins a text, tokens of every kind, sliding windows, recurrent states.
+"""Tiny GGUF files with random weights, for features that the embedded model lacks.
+
+They have a SentencePiece vocabulary, a token that begins a text, tokens of every kind, sliding windows, and recurrent
+states.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Which sequences of terminals a grammar has, whatever surrounds them."""
+"""The sequences of terminals that a grammar allows, in any context."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _CODE_BYTES = 3
 
 
 class Contexts:
-    """The parts of a grammar's texts as a language of their own.
+    """The parts of a grammar's texts, as a language of their own.
 
-    A part begins somewhere in a body, goes on to its end, and then, with unlimited credit, behind any use of what that
-    body belongs to, and so on. It is read by an Earley engine whose bytes are codes of terminals. Look-aheads are left
-    out.
+    A part begins somewhere in a body and runs to the end of the body. From there it continues after any use of the
+    body's nonterminal, and so on outwards. An Earley engine reads parts; its bytes are codes of terminals. Look-aheads
+    are ignored.
 
-    A *place* is where the dot of some items stands that are always there together: it is behind the same symbols in
-    bodies of one nonterminal.
+    A *dotted rule* is here a group of positions that are always reached together: after the same symbols, in bodies of
+    one nonterminal.
 
     Attributes:
         count: the number of terminals.
-        kinds: for each terminal what is equal for those that stand in alternatives of the same nonterminals only.
+        kinds: for each terminal, a key that is equal for terminals that are alternatives of the same nonterminals.
     """
 
     def __init__(self, tables: GrammarTables, limits: Limits) -> None:
         self._symbols = list(tables.symbols)
         self.count = len(tables.terminals)
-        self._heads: list[int] = []  # by place: the nonterminal
-        self._may_end: list[bool] = []  # by place: whether a body ends there
-        self._bodies: list[tuple[int, int, int]] = []  # of each a nonterminal, where it begins and where it ends
-        self._place_behind: list[int] = [-1] * len(self._symbols)
-        self._behind: dict[int, set[int]] = {}  # the places behind a symbol
+        self._heads: list[int] = []  # dotted rule → its nonterminal
+        self._may_end: list[bool] = []  # dotted rule → does a body end there?
+        self._bodies: list[tuple[int, int, int]] = []  # for each body: nonterminal, first symbol, end
+        self._rule_after: list[int] = [-1] * len(self._symbols)
+        self._after_symbol: dict[int, set[int]] = {}  # symbol → the dotted rules after it
         self._read(tables)
         self.kinds = self._kinds()
         self._sets = self._engine(tables, limits)
@@ -48,7 +48,7 @@ class Contexts:
         self._within: dict[tuple[int, Span], bool] = {}
 
     def _read(self, tables: GrammarTables) -> None:
-        """Finds bodies and places."""
+        """Find the bodies and the dotted rules."""
         numbers: dict[tuple[int, ...], int] = {}
         for head in range(len(tables.names)):
             for rule in range(tables.first_rule[head], tables.first_rule[head + 1]):
@@ -56,26 +56,26 @@ class Contexts:
                 end = self._symbols.index(END, first)
                 self._bodies.append((head, first, end))
                 for at in range(first, end):
-                    place = numbers.setdefault((head, *self._symbols[first : at + 1]), len(numbers))
-                    if place == len(self._heads):
+                    dotted_rule = numbers.setdefault((head, *self._symbols[first : at + 1]), len(numbers))
+                    if dotted_rule == len(self._heads):
                         self._heads.append(head)
                         self._may_end.append(False)
-                        self._behind.setdefault(self._symbols[at], set()).add(place)
-                    self._may_end[place] |= at + 1 == end
-                    self._place_behind[at] = place
+                        self._after_symbol.setdefault(self._symbols[at], set()).add(dotted_rule)
+                    self._may_end[dotted_rule] |= at + 1 == end
+                    self._rule_after[at] = dotted_rule
 
     def _kinds(self) -> list[tuple[object, ...]]:
-        """See the attribute."""
+        """Return the attribute `kinds`."""
         found: list[set[tuple[str, int]]] = [set() for _ in range(self.count)]
         for head, first, end in self._bodies:
             for at in range(first, end):
                 if self._symbols[at] < END:
-                    kind = ("head", head) if at == first else ("place", at)
+                    kind = ("head", head) if at == first else ("symbol", at)
                     found[terminal_number(self._symbols[at])].add(kind)
         return [tuple(sorted(kinds)) for kinds in found]
 
     def _engine(self, tables: GrammarTables, limits: Limits) -> ItemSetStore:
-        """The engine, before a part of a text, or before the code of a place and what stands behind that."""
+        """Return an engine that reads a part, or the code of a dotted rule and what may follow it."""
         terminals = TerminalTable(lambda regex: False)
         codes = [terminals.literal(_code(b"T", number)) for number in range(self.count)]
         heads = len(tables.names)
@@ -83,7 +83,7 @@ class Contexts:
         def mapped(symbols: Sequence[int]) -> Body:
             return tuple(symbol if symbol >= 0 else codes[terminal_number(symbol)] for symbol in symbols)
 
-        bodies: list[list[Body]] = [[] for _ in range(2 * heads)]  # a nonterminal A, and what surrounds it: heads + A
+        bodies: list[list[Body]] = [[] for _ in range(2 * heads)]  # nonterminal A; heads + A is what follows a use of A
         start: list[Body] = []
         for head, first, end in self._bodies:
             bodies[head].append(mapped(self._symbols[first:end]))
@@ -95,7 +95,7 @@ class Contexts:
                 else:
                     own = mapped([symbol])
                     start += [(*own, *rest, heads + head), (*own, *rest)]
-                start.append((terminals.literal(_code(b"P", self._place_behind[at])), *rest))
+                start.append((terminals.literal(_code(b"P", self._rule_after[at])), *rest))
         names = [*tables.names, *tables.names, "part"]
         productions = Productions([*bodies, start], names, 2 * heads, terminals)
         packed = pack(simplify(productions), accepts_empty=False)
@@ -111,44 +111,44 @@ class Contexts:
         return found
 
     def step(self, state: int, terminal: int) -> int:
-        """The Earley set behind a terminal from another one on; 0 where the grammar has no such part."""
+        """Return the item set after one more terminal; 0 if the grammar has no such part."""
         return self._followed(state, _code(b"T", terminal))
 
     def after(self, terminal: int) -> int:
-        """The Earley set behind a terminal."""
+        """Return the item set after a terminal, in any context."""
         return self.step(self._sets.start_set, terminal)
 
     def following(self, terminal: int) -> list[int]:
-        """The terminals that may stand behind a terminal."""
+        """Return the terminals that may follow a terminal."""
         state = self.after(terminal)
         return [other for other in range(self.count) if self.step(state, other)]
 
     def is_always_legal(self, terminal: int, span: Span) -> bool:
-        """Whether a span may follow a terminal wherever it stands; sufficient, not necessary."""
-        return self._is_always_behind(self._behind[terminal_symbol(terminal)], span)
+        """Return whether a span may follow a terminal in every context. True is certain; False is not."""
+        return self._always_follows(self._after_symbol[terminal_symbol(terminal)], span)
 
-    def _is_always_behind(self, places: set[int], span: Span) -> bool:
-        """Whether a span may follow each of some places: within its bodies, or behind all uses of the nonterminal."""
-        seen = set(places)
-        pending = list(places)
+    def _always_follows(self, dotted_rules: set[int], span: Span) -> bool:
+        """Return whether a span may follow each dotted rule: in its bodies, or after all uses of its nonterminal."""
+        seen = set(dotted_rules)
+        pending = list(dotted_rules)
         while pending:
-            place = pending.pop()
-            if self._is_within(place, span):
+            dotted_rule = pending.pop()
+            if self._is_within(dotted_rule, span):
                 continue
-            head = self._heads[place]
-            if head == 0 or not self._may_end[place]:  # the text may end behind the start
+            head = self._heads[dotted_rule]
+            if head == 0 or not self._may_end[dotted_rule]:  # after the start rule the text may end
                 return False
-            pending += self._behind[head] - seen
-            seen |= self._behind[head]
+            pending += self._after_symbol[head] - seen
+            seen |= self._after_symbol[head]
         return True
 
-    def _is_within(self, place: int, span: Span) -> bool:
-        """Whether a span may follow a place, and begins in its bodies."""
-        key = (place, span)
+    def _is_within(self, dotted_rule: int, span: Span) -> bool:
+        """Return whether a span may follow a dotted rule and begins inside its bodies."""
+        key = (dotted_rule, span)
         found = self._within.get(key)
         if found is None:
             found = False
-            state = self._followed(self._sets.start_set, _code(b"P", place))
+            state = self._followed(self._sets.start_set, _code(b"P", dotted_rule))
             for read, terminal in enumerate(span, 1):
                 state = self.step(state, terminal)
                 rest = span[read:]
@@ -156,8 +156,8 @@ class Contexts:
                     break
                 if not rest:
                     found = True
-                elif self._sets.accepting[state] and self._heads[place]:
-                    found = self._is_always_behind(self._behind[self._heads[place]], rest)
+                elif self._sets.accepting[state] and self._heads[dotted_rule]:
+                    found = self._always_follows(self._after_symbol[self._heads[dotted_rule]], rest)
             self._within[key] = found
         return found
 

@@ -1,4 +1,4 @@
-"""Which spans of tokens the grammar ever has behind a terminal, and which of these wherever it stands."""
+"""Spans of tokens that may follow a terminal: in some context, or in every context."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Counted", "LegalSpans"]
 
 
 class Counted(NamedTuple):
-    """How many entries a state has; see `structgen.diagnostics.grammar_statistics.statistics.Statistics`."""
+    """The numbers of entries of one automaton state; see `Statistics` in `statistics.py`."""
 
     legal: int
     conditional: int
@@ -19,11 +19,11 @@ class Counted(NamedTuple):
 
 
 class LegalSpans:
-    """The legal ones among sets of spans.
+    """The legal spans among sets of spans.
 
     Args:
-        contexts: of the grammar.
-        sets: in which the sets are numbers.
+        contexts: the contexts of the grammar.
+        sets: the numbered sets of spans.
     """
 
     def __init__(self, contexts: Contexts, sets: SpanSets) -> None:
@@ -32,22 +32,22 @@ class LegalSpans:
         self._legal: dict[tuple[int, int], list[Span]] = {}
 
     def counted(self, terminal: int, spans: int) -> Counted:
-        """Counts the entries of a state of a terminal that has a set of spans."""
+        """Count the entries of an automaton state of a terminal, given its set of spans."""
         contexts = self._contexts
         legal = self._within(contexts.after(terminal), spans)
         conditional = [span for span in legal if not contexts.is_always_legal(terminal, span)]
         joint = {(span[:-1], contexts.kinds[span[-1]]) for span in conditional}
         return Counted(len(legal), len(conditional), len(joint) + (len(legal) > len(conditional)))
 
-    def _within(self, place: int, spans: int) -> list[Span]:
-        """Those members of a set that the grammar has behind a place."""
-        key = (place, spans)
+    def _within(self, item_set: int, spans: int) -> list[Span]:
+        """Return the spans of a set that the grammar allows after an item set."""
+        key = (item_set, spans)
         found = self._legal.get(key)
         if found is None:
             sets = self._sets
             found = self._legal[key] = [()] if sets.has_empty[spans] else []
             for part in sets.parts[spans]:
                 terminal = sets.terminals[part]
-                if behind := self._contexts.step(place, terminal):
-                    found += [(terminal, *rest) for rest in self._within(behind, sets.rests[part])]
+                if after := self._contexts.step(item_set, terminal):
+                    found += [(terminal, *rest) for rest in self._within(after, sets.rests[part])]
         return found

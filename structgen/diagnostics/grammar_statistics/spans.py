@@ -1,9 +1,10 @@
-"""Which sequences of terminals the tokens of a vocabulary go through, from every state of every terminal.
+"""Spans: the sequences of terminals that tokens run through, from every automaton state of every terminal.
 
-There is no lexer that reads as far as it can: blanks and letters are parted in every way, and some sets of sequences
-have more members than could be listed. So a set is a tree whose equal parts are one (`SpanSets`). All tokens are
-followed at once, as an automaton whose equal parts are one (`TokenGraph`): what is found from a node of it on holds for
-all tokens that end alike.
+The token `, "` begun inside a number has the span (comma, space, quote): the number ends before it.
+
+No lexer takes the longest match here, so blanks and letters can be divided in many ways, and some sets of spans are too
+large to list. A set is therefore a tree whose equal subtrees are shared (`SpanSets`). All tokens are followed at once,
+as a minimal automaton (`TokenGraph`): a result for one of its nodes holds for all tokens with the same ending.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from structgen.diagnostics.grammar_statistics.terminals import Terminals
 __all__ = ["Span", "SpanSets", "Spans", "TokenGraph"]
 
 Span = tuple[int, ...]
-"""The terminals that a token goes into behind the one that it began in."""
+"""The terminals that a token enters after the one that it begins in."""
 
 _Edges = tuple[tuple[int, int], ...]
 
 
 class SpanSets:
-    """Sets of spans, by number: equal ones have one number.
+    """Numbered sets of spans. Equal sets have the same number.
 
-    A *part* is those members of a set that begin with one terminal; it is a number, too.
+    A *part* holds the members of a set that begin with one terminal. Parts are numbered too.
 
     Attributes:
-        nothing, end: the set of no span, and that of the empty one.
-        has_empty: by set, whether the empty span is a member.
-        parts: by set, its parts.
-        sizes: by set, how many members it has.
-        terminals, rests: by part, the terminal, and the set of what follows it.
+        nothing, end: the set without spans, and the set of the empty span.
+        has_empty: set → is the empty span a member?
+        parts: set → its parts.
+        sizes: set → number of members.
+        terminals, rests: part → its terminal, and the set of what follows it.
     """
 
     def __init__(self) -> None:
@@ -46,29 +47,29 @@ class SpanSets:
         self.nothing = self._made(False, frozenset())
         self.end = self._made(True, frozenset())
 
-    def behind(self, terminal: int, rest: int) -> int:
-        """The set of spans of which a terminal is the first, and a set has the rest."""
+    def beginning_with(self, terminal: int, rest: int) -> int:
+        """Return the set of spans that begin with a terminal and continue with a span of `rest`."""
         return self._made(False, frozenset([self._part(terminal, rest)])) if rest != self.nothing else rest
 
     def without_empty(self, number: int) -> int:
-        """A set without the empty span."""
+        """Return a set without the empty span."""
         return self._made(False, self.parts[number])
 
     def union(self, numbers: Iterable[int]) -> int:
-        """The union of sets."""
+        """Return the union of sets."""
         key = frozenset(numbers)
         if len(key) < 2:
             return next(iter(key), self.nothing)
         found = self._unions.get(key)
         if found is None:
             has_empty = any(self.has_empty[number] for number in key)
-            # What sets have in common costs one step for all.
+            # Parts that several sets share are handled once.
             parts = frozenset().union(*[self.parts[number] for number in key])
             found = self._unions[key] = self._made(has_empty, self._joined(parts))
         return found
 
     def _joined(self, parts: frozenset[int]) -> frozenset[int]:
-        """One part for each terminal."""
+        """Merge parts, so that each terminal has one."""
         rests: dict[int, list[int]] = {}
         for part in parts:
             rests.setdefault(self.terminals[part], []).append(self.rests[part])
@@ -93,12 +94,12 @@ class SpanSets:
 
 
 class TokenGraph:
-    """Texts as the smallest automaton: a node for each set of texts that may follow a beginning of one.
+    """The minimal automaton of a list of texts: one node for each set of possible continuations.
 
     Attributes:
-        ends: by node, whether a text may end there.
-        edges: by node, the bytes that follow and the nodes they lead to, which have smaller numbers.
-        root: the node of all texts.
+        ends: node → may a text end there?
+        edges: node → the next bytes and their target nodes. Targets have smaller numbers.
+        root: the node before the first byte.
 
     Args:
         texts: at least one, none of them empty.
@@ -111,7 +112,7 @@ class TokenGraph:
         self.root = self._built(sorted(set(texts)))
 
     def _built(self, texts: Sequence[bytes]) -> int:
-        # Of the last text: for each of its beginnings whether it is a text, and what was closed behind it.
+        # For each prefix of the last text: is it a text, and which finished nodes follow it.
         ends, edges = [False], [dict[int, int]()]
         last = b""
         for text in [*texts, b""]:
@@ -137,12 +138,12 @@ class TokenGraph:
 
 @dataclass(frozen=True)
 class _Reader:
-    """What reads the next byte of a token.
+    """The state of reading a token.
 
     Attributes:
-        state: of the terminal that is being read, 0 where the next one begins.
-        refused: the state of what must not come behind it, 0 for nothing.
-        watched: states of what must not come on from here: none of them may accept.
+        state: the automaton state inside the current terminal; 0 if the next byte begins a terminal.
+        refused: the automaton state of what must not follow the terminal; 0 for nothing.
+        watched: automaton states of what must not come from here on. None of them may accept.
     """
 
     state: int
@@ -154,11 +155,11 @@ class Spans:
     """The spans of all tokens.
 
     Args:
-        terminals: what is spanned.
-        texts: the tokens' texts.
+        terminals: the terminals of the grammar.
+        texts: the texts of the tokens.
 
     Attributes:
-        sets: in which the results are numbers.
+        sets: the numbered sets that results refer to.
     """
 
     def __init__(self, terminals: Terminals, texts: Iterable[bytes]) -> None:
@@ -170,26 +171,28 @@ class Spans:
         self._tokens = TokenGraph(text.translate(classes) for text in texts if text)
         self._readers: list[_Reader] = []
         self._numbers: dict[_Reader, int] = {}
-        self._gaps: list[int] = []  # by reader: that which reads on where its terminal has ended, or -1
+        self._gaps: list[int] = []  # reader → the reader after its terminal has ended, or -1
         self._moves: dict[tuple[int, int], Sequence[tuple[int, int]]] = {}
-        self._found: list[dict[int, int]] = [{} for _ in self._tokens.ends]  # by node and reader, once it is known
+        self._found: list[dict[int, int]] = [
+            {} for _ in self._tokens.ends
+        ]  # node → reader → set of spans, as far as known
 
-    def from_states(self, places: Sequence[tuple[int, int]]) -> list[int]:
-        """For terminals and states of theirs: the spans of tokens that begin there and run past the terminal's end."""
+    def from_states(self, states: Sequence[tuple[int, int]]) -> list[int]:
+        """Return, for each (terminal, automaton state), the set of spans of tokens that begin there and leave it."""
         edges = self._tokens.edges[self._tokens.root]
         begun = []
-        for number, state in places:
+        for number, state in states:
             targets = [(node, self._next(state, byte)) for byte, node in edges]
             refused = self._terminals.refused[number]
             begun.append([(node, self._reader(target, refused, frozenset())) for node, target in targets if target])
-        self._find({behind for first in begun for behind in first})
+        self._find({start for first in begun for start in first})
         found = [self.sets.union({self._found[node][reader] for node, reader in first}) for first in begun]
         return [self.sets.without_empty(spans) for spans in found]
 
-    def _find(self, places: set[tuple[int, int]]) -> None:
-        """Finds what is spanned from nodes on by readers. Bytes lead to smaller nodes."""
+    def _find(self, starts: set[tuple[int, int]]) -> None:
+        """Compute the spans for pairs of node and reader. Edges lead to smaller nodes."""
         pending: list[set[int]] = [set() for _ in self._found]
-        for node, reader in places:
+        for node, reader in starts:
             pending[node].add(reader)
         for node in reversed(range(len(pending))):
             pending[node] = self._with_gaps(pending[node]) - self._found[node].keys()
@@ -204,13 +207,13 @@ class Spans:
         return readers | {self._gaps[reader] for reader in readers if self._gaps[reader] >= 0}
 
     def _spans_of(self, reader: int, node: int) -> int:
-        """What a reader spans from a node on, where all below is known."""
+        """Return the spans of a reader from a node, when all smaller nodes are known."""
         sets = self.sets
         found = {sets.end} if self._tokens.ends[node] else set()
         for byte, child in self._tokens.edges[node]:
             known = self._found[child]
             for terminal, target in self._after(reader, byte):
-                found.add(known[target] if terminal < 0 else sets.behind(terminal, known[target]))
+                found.add(known[target] if terminal < 0 else sets.beginning_with(terminal, known[target]))
         if self._gaps[reader] >= 0:
             found.add(self._found[node][self._gaps[reader]])
         return sets.union(found)
@@ -227,7 +230,7 @@ class Spans:
         return number
 
     def _after(self, number: int, byte: int) -> Sequence[tuple[int, int]]:
-        """Where a byte leads a reader: the terminal that begins with it, -1 for none, and the reader that goes on."""
+        """Return the steps of a reader by a byte: (terminal that begins, or -1; next reader)."""
         found = self._moves.get((number, byte))
         if found is None:
             reader = self._readers[number]

@@ -1,15 +1,16 @@
-"""What a grammar holds, and what tables over its terminals would hold: `structgen grammar stats`.
+"""`structgen grammar stats`: sizes of a grammar, and the size of a mask store over its terminals.
 
-Engines with a lexer keep, for a lexer state and a token, which sequences of terminals the token may span: SynCode's
-*mask store* (Ugare et al., 2024), GreatGramma's *token spanner table* (Park et al., 2025). Tran-Thien ("The mask store,
-streamlined", 2025) makes it smaller by three analyses, which are computed here for any grammar and vocabulary:
+Engines with a lexer store, for each lexer state and token, the sequences of terminals that the token may span:
+SynCode's *mask store* (Ugare et al., 2024), GreatGramma's *token spanner table* (Park et al., 2025).
+Tran-Thien ("The mask store, streamlined", 2025) shrinks that table by three analyses. They are computed here for any
+grammar and vocabulary:
 
-- *never legal*: no text of the grammar has these terminals one after the other;
-- *always legal*: they may follow wherever the first of them stands, whatever surrounds it;
-- *jointly legal*: sequences that differ in a last terminal where the grammar has the same alternatives.
+- *never legal*: no text of the grammar has these terminals in a row;
+- *always legal*: they may follow the first terminal in every context;
+- *jointly legal*: sequences that differ only in a last terminal, where the grammar has the same alternatives.
 
-structgen keeps no such table (its masks come from the terminals' automata and Earley sets, and are found while they are
-needed), so this is for looking at a grammar, and for comparing with what is published.
+structgen keeps no such table: it computes masks from automata and item sets when they are needed. The numbers help to
+understand a grammar, and to compare with the publications.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ from structgen.limits import Limits
 
 __all__ = ["Overlap", "Statistics", "describe", "short", "statistics"]
 
-MANY = 10**8  # entries, of which the first digits are enough
-_MAX_REACHED = 2000  # states, where a text of an overlap is looked for
+MAX_EXACT = 10**8  # entries; larger counts are shown by their first digits
+_MAX_REACHED = 2000  # automaton states visited in the search for an example
 _MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
 
 
 @dataclass
 class Overlap:
-    """Two terminals that may stand at one place and match one text there: a choice that only later text can settle.
+    """Two terminals that match the same text at the same position, so that only later text can decide between them.
 
     Attributes:
         first, second: the terminals.
-        text: a text of both.
-        after: a terminal behind which both may stand.
+        text: a text that both match.
+        after: a terminal that both may follow.
     """
 
     first: str
@@ -61,17 +62,17 @@ class Overlap:
 
 @dataclass
 class Statistics:
-    """What `statistics` found.
+    """The result of `statistics`.
 
     Attributes:
-        rules, bodies, symbols, terminals: of the normal form.
-        states: of all terminals' automata.
+        rules, bodies, symbols, terminals: counts of the normal form.
+        states: automaton states of all terminals.
         entries: pairs of an automaton state and a span of some token.
-        legal: those without the ones that are never legal.
-        conditional: of these, those that are not always legal; the others become one entry for each state.
-        joint: the conditional ones, jointly legal ones together, and the entries of the always legal ones.
-        overlaps: see `Overlap`.
-        dead_ends: rules in which a look-ahead may leave nothing that could follow; see `possible_dead_ends`.
+        legal: entries that are legal in some context.
+        conditional: legal entries that are not legal in every context. The others become one entry for each state.
+        joint: conditional entries after jointly legal ones are merged, plus the entries for the always legal ones.
+        overlaps: pairs of terminals that match a common text.
+        dead_ends: rules in which a look-ahead may exclude every continuation; see `possible_dead_ends`.
     """
 
     rules: int
@@ -88,16 +89,16 @@ class Statistics:
 
 
 def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limits: Limits | None = None) -> Statistics:
-    """Looks at a grammar. Indentation counts as any white space.
+    """Compute the statistics of a grammar. Indentation counts as any white space.
 
     Args:
-        grammar: the tree.
-        vocabulary: whose tokens span terminals; without it the entries are not counted.
-        limits: as for `structgen.compile`.
+        grammar: the syntax tree.
+        vocabulary: the tokens that span terminals; without it, entries are not counted.
+        limits: see `structgen.compile`.
 
     Raises:
         GrammarError: the grammar is not valid.
-        LimitExceededError: it is too large.
+        LimitExceededError: the grammar is too large.
     """
     limits = limits or Limits()
     grammar = _without_indentation(grammar)
@@ -120,7 +121,7 @@ def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limit
 
 
 def describe(found: Statistics, *, overlaps: int = 20) -> str:
-    """Statistics as text, one thing a line."""
+    """Return statistics as text, one number on each line."""
     lines = [
         f"nonterminals           {found.rules:>9,}",
         f"bodies                 {found.bodies:>9,}",
@@ -148,8 +149,8 @@ def describe(found: Statistics, *, overlaps: int = 20) -> str:
 
 
 def short(count: int) -> str:
-    """A count of entries, which may be larger than any table could be."""
-    return f"{count:,}" if count < MANY else f"{count:.1e}"
+    """Return a count as text, shortened if it is very large."""
+    return f"{count:,}" if count < MAX_EXACT else f"{count:.1e}"
 
 
 def _without_indentation(grammar: ast.Grammar) -> ast.Grammar:
@@ -172,12 +173,12 @@ def _dead_ends(grammar: ast.Grammar, limits: Limits) -> list[str]:
 
 
 def _count_entries(found: Statistics, contexts: Contexts, terminals: Terminals, vocabulary: Vocabulary) -> None:
-    """Fills in the counts of entries; see `Statistics`."""
+    """Fill in the counts of entries; see `Statistics`."""
     spans = Spans(terminals, vocabulary.spellings)
     legal = LegalSpans(contexts, spans.sets)
-    places = [(number, state) for number in range(contexts.count) for state in terminals.states(number)]
-    # Most states of a terminal have the spans of another one.
-    rows = Counter((number, entries) for (number, _), entries in zip(places, spans.from_states(places)))
+    starts = [(number, state) for number in range(contexts.count) for state in terminals.states(number)]
+    # Most automaton states of a terminal have the same spans as another one.
+    rows = Counter((number, entries) for (number, _), entries in zip(starts, spans.from_states(starts)))
     for (number, entries), states in rows.items():
         counted = legal.counted(number, entries)
         found.entries += states * spans.sets.sizes[entries]
@@ -187,7 +188,7 @@ def _count_entries(found: Statistics, contexts: Contexts, terminals: Terminals, 
 
 
 def _overlaps(contexts: Contexts, terminals: Terminals) -> Iterator[Overlap]:
-    """Pairs of terminals, each once."""
+    """Yield overlapping pairs of terminals, each pair once."""
     seen: set[tuple[int, int]] = set()
     automata = terminals.automata
     for number in range(contexts.count):
@@ -195,7 +196,7 @@ def _overlaps(contexts: Contexts, terminals: Terminals) -> Iterator[Overlap]:
         for index, first in enumerate(following):
             for second in following[index + 1 :]:
                 if (first, second) in seen or (terminals.is_listed(first) and terminals.is_listed(second)):
-                    continue  # alternatives that were merged for some contexts, and not for others
+                    continue  # alternatives that were merged in some contexts only
                 seen.add((first, second))
                 state = automata.narrowed(terminals.starts[first], terminals.starts[second])
                 if state and (text := _shortest(automata, state)) is not None:
@@ -203,7 +204,7 @@ def _overlaps(contexts: Contexts, terminals: Terminals) -> Iterator[Overlap]:
 
 
 def _shortest(automata: AutomatonStore, state: int) -> bytes | None:
-    """A shortest text from a state, unless it takes too long to find; printable where there is a choice."""
+    """Return a shortest text from a state, printable if possible; None if the search takes too long."""
     reached = {state: b""}
     for source in (pending := [state]):
         if automata.accepting[source]:

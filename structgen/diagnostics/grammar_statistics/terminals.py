@@ -1,4 +1,4 @@
-"""The automata of a grammar's terminals, and what to call them."""
+"""The automata and the display names of a grammar's terminals."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from structgen.limits import Limits
 
 __all__ = ["Terminals"]
 
-SHOWN = 24  # characters of a regex that is its own name
+MAX_SHOWN = 24  # characters of a regex that is shown as its own name
 
 
 class Terminals:
     """The automata of the terminals.
 
     Attributes:
-        automata: of all of them.
-        starts: by terminal, the state that it begins in.
-        names: by terminal, what to call it.
-        refused: by terminal, a state that accepts the characters of a look-ahead that holds wherever the terminal ends;
-            0 where none does.
+        automata: the store of all automaton states.
+        starts: terminal → its first state.
+        names: terminal → its display name.
+        refused: terminal → a state that accepts what a look-ahead excludes after every use of the terminal; 0 for
+            nothing.
     """
 
     def __init__(self, tables: GrammarTables, limits: Limits) -> None:
@@ -35,12 +35,12 @@ class Terminals:
         self.begun = cache(self._begun)
 
     def _begun(self, byte: int) -> list[tuple[int, int]]:
-        """The terminals that begin with a byte, and their states after it."""
+        """Return the terminals that begin with a byte, with their states after it."""
         targets = [(number, self.automata.next(state, byte)) for number, state in enumerate(self.starts)]
         return [(number, target) for number, target in targets if target]
 
     def states(self, number: int) -> list[int]:
-        """The states of a terminal's automaton."""
+        """Return the states of a terminal's automaton."""
         return self._reached(self.starts[number])
 
     def _reached(self, start: int) -> list[int]:
@@ -56,29 +56,29 @@ class Terminals:
         return list(seen)
 
     def byte_classes(self) -> bytes:
-        """For each byte the first one that leads every state to where it does."""
+        """Return, for each byte, the smallest byte with the same transitions in every state."""
         states = {state for start in {*self.starts, *self.refused} - {0} for state in self._reached(start)}
         first: dict[tuple[int, ...], int] = {}
         columns = [tuple([self.automata.next(state, byte) for state in states]) for byte in range(256)]
         return bytes(first.setdefault(column, byte) for byte, column in enumerate(columns))
 
     def is_listed(self, number: int) -> bool:
-        """Whether a terminal is some texts, one by one."""
+        """Return whether a terminal is a literal or a list of literals."""
         return isinstance(self._regexes[number], (rx.Literal, rx.LiteralSet))
 
 
 def _always_refused(tables: GrammarTables, automata: AutomatonStore) -> list[int]:
-    """See `Terminals.refused`."""
-    behind: list[set[int]] = [set() for _ in tables.terminals]
+    """Return the attribute `Terminals.refused`."""
+    following: list[set[int]] = [set() for _ in tables.terminals]
     for at, symbol in enumerate(tables.symbols):
         if symbol < END:
-            behind[terminal_number(symbol)].add(tables.before[at + 1] if tables.before else 0)
+            following[terminal_number(symbol)].add(tables.before[at + 1] if tables.before else 0)
     states = [0, *[automata.add(regex) for regex in tables.lookaheads]]
-    return [states[numbers.pop()] if len(numbers) == 1 else 0 for numbers in behind]
+    return [states[numbers.pop()] if len(numbers) == 1 else 0 for numbers in following]
 
 
 def _names(tables: GrammarTables) -> list[str]:
-    """What to call terminals: literals by their text, others by a rule that has them, and their text if it is short."""
+    """Return display names: the text of a literal or of a short regex, else the name of a rule that uses it."""
     heads = {tables.rule_starts[r]: h for h, name in enumerate(tables.names) for r in _rules(tables, h)}
     rule_of: dict[int, str] = {}
     head = 0
@@ -89,7 +89,7 @@ def _names(tables: GrammarTables) -> list[str]:
     names = []
     for number, regex in enumerate(tables.terminals):
         text = repr(regex.data.decode(errors="replace")) if isinstance(regex, rx.Literal) else regex_to_rust(regex)
-        is_shown = text is not None and (isinstance(regex, rx.Literal) or len(text) <= SHOWN)
+        is_shown = text is not None and (isinstance(regex, rx.Literal) or len(text) <= MAX_SHOWN)
         names.append(f"{text}" if is_shown else f"{rule_of.get(number, '')}'s #'…'")
     return names
 

@@ -45,7 +45,9 @@ def indented_tables(productions: Productions, *, accepts_empty: bool) -> Grammar
 
 
 class IndentedRules:
-    """The `RuleSource` and `Describer` of a grammar with margins: nonterminals are named by their number and, where it matters to them, the margin.
+    """The `RuleSource` and `Describer` of a grammar with margins.
+
+    A key is the number of a nonterminal and, where it depends on the margin, the margin.
 
     Args:
         productions: the normal form, with its marks.

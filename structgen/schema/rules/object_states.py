@@ -228,10 +228,10 @@ class ObjectStates:
         end: ObjectState | None = None
         while waiting and end is None:
             here = waiting.pop()
-            simple = not here.avoid and here.given == self.asked
-            if self._alive.get(here) or self.is_closable(here) or (simple and self._fits(here, False)):
+            is_simple = not here.avoid and here.given == self.asked
+            if self._alive.get(here) or self.is_closable(here) or (is_simple and self._fits(here, False)):
                 end = here
-            elif here not in self._alive and not simple:
+            elif here not in self._alive and not is_simple:
                 for pair in self._pairs(here):
                     if pair.state not in came_from:
                         came_from[pair.state] = here
