@@ -103,7 +103,9 @@ class _Writer:
             self.rules.insert(position, ast.Rule(self._rule_of[key], body))  # before the rules that it uses
             if len(self.rules) > _MAX_RULES:
                 limit = self.lazy.space.limits.grammar_symbols
-                raise LimitExceededError("grammar_symbols", limit, message=f"the grammar needs more than {_MAX_RULES} rules")
+                raise LimitExceededError(
+                    "grammar_symbols", limit, message=f"the grammar needs more than {_MAX_RULES} rules"
+                )
             if not len(self.rules) & 255:
                 self._deadline.check()
         return ast.Grammar(tuple(self.rules), start)
