@@ -8,9 +8,9 @@ cdef int _MAX_STATES_SEARCHED
 
 
 # Only for sets in the schema's order: in any order, a state has a bit for each property and does not fit an int.
-cpdef int index_of(short) except -1
-cpdef seen_of(short)
-cpdef whole(short)
+cpdef int index_of(short_state) except -1
+cpdef seen_of(short_state)
+cpdef whole(short_state)
 cpdef shortened(state)
 
 
@@ -34,11 +34,11 @@ cdef class ObjectStates:
     cdef tuple _writable_properties(self, ObjectSet part, needed, bint is_full)
     @cython.locals(left=int, entry=Property)
     cdef tuple _missing_by_index(self)
-    cpdef bint is_free(self, short) except -1
+    cpdef bint is_free(self, short_state) except -1
     @cython.locals(found=OtherKeys)
     cpdef bint has_keys(self, seen) except -1
     @cython.locals(index=int, entry=Property)
-    cpdef bint is_forced(self, short) except -1
+    cpdef bint is_forced(self, short_state) except -1
     cdef _missing(self, ObjectState state)
     cpdef normal(self, ObjectState state)
     cpdef bint is_alive_after(self, pair) except -1

@@ -39,19 +39,19 @@ def shortened(state: ObjectState) -> ShortState:
     return state if state.written or state.given or state.seen or state.avoid else state.progress
 
 
-def whole(short: ShortState) -> ObjectState:
+def whole(short_state: ShortState) -> ObjectState:
     """Return the state of a short form."""
-    return ObjectState(short) if isinstance(short, int) else short
+    return ObjectState(short_state) if isinstance(short_state, int) else short_state
 
 
-def index_of(short: ShortState) -> int:
+def index_of(short_state: ShortState) -> int:
     """Return the index of the next property, for states in the schema's order."""
-    return short if isinstance(short, int) else short.progress
+    return short_state if isinstance(short_state, int) else short_state.progress
 
 
-def seen_of(short: ShortState) -> frozenset[str]:
+def seen_of(short_state: ShortState) -> frozenset[str]:
     """Return the keys written so far that the schema does not name."""
-    return _NONE if isinstance(short, int) else short.seen
+    return _NONE if isinstance(short_state, int) else short_state.seen
 
 
 class Pair(NamedTuple):
@@ -156,9 +156,9 @@ class ObjectStates:
 
     # --- what was written --------------------------------------------------------------------------------------------
 
-    def is_free(self, short: ShortState) -> bool:
+    def is_free(self, short_state: ShortState) -> bool:
         """Return whether nothing depends on what was written, except that keys must differ."""
-        return self.is_plain and (isinstance(short, int) or not short.avoid)
+        return self.is_plain and (isinstance(short_state, int) or not short_state.avoid)
 
     def has_keys(self, seen: frozenset[str]) -> bool:
         """Return whether some key without a property was not seen."""
@@ -167,16 +167,16 @@ class ObjectStates:
                 return True
         return False
 
-    def is_forced(self, short: ShortState) -> bool:
+    def is_forced(self, short_state: ShortState) -> bool:
         """Return whether only the next property can follow, and its value decides nothing."""
         if self.any_order:
             return False
-        index = index_of(short)
+        index = index_of(short_state)
         if index >= len(self.properties) or not self.properties[index].is_required:
             return False
-        if isinstance(short, int):
+        if isinstance(short_state, int):
             return not self.asked
-        return not short.avoid and short.given == self.asked
+        return not short_state.avoid and short_state.given == self.asked
 
     def _missing(self, state: ObjectState) -> int:
         """Return the number of required properties still to be written."""

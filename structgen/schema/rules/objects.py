@@ -80,25 +80,25 @@ class ObjectRules:
         """Return the state before the first pair. See `SetRules.start`."""
         return ObjectState(0, avoid=avoid) if avoid else 0
 
-    def is_alive(self, short: ShortState) -> bool:
+    def is_alive(self, short_state: ShortState) -> bool:
         """Return whether an object of the set can be completed from a state. See `SetRules.is_alive`."""
-        return self._states.is_alive(whole(short))
+        return self._states.is_alive(whole(short_state))
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def bodies(self, kind: str | int, short: ShortState) -> Sequence[Sequence[Symbol]]:
+    def bodies(self, kind: str | int, short_state: ShortState) -> Sequence[Sequence[Symbol]]:
         """Return the bodies of a kind of nonterminal in a state. See `SetRules.bodies`."""
         states = self._states
         if kind == "pair":
-            return self._pair_bodies(short)
+            return self._pair_bodies(short_state)
         if isinstance(kind, int):
-            return self._value_bodies(kind, short)
-        if states.is_free(short):
-            index = index_of(short)
+            return self._value_bodies(kind, short_state)
+        if states.is_free(short_state):
+            index = index_of(short_state)
             is_closable = states.required_from[index] == 0
-            has_next = index < len(states.properties) or states.has_keys(seen_of(short))
+            has_next = index < len(states.properties) or states.has_keys(seen_of(short_state))
         else:
-            state = whole(short)
+            state = whole(short_state)
             is_closable, has_next = states.is_closable(state), states.is_alive(state, True)
         layout = self._layout
         is_first = kind == "first"
@@ -107,17 +107,17 @@ class ObjectRules:
             found.append((layout.open_object, layout.end_object) if is_first else (layout.close_object,))
         if not has_next:
             return found
-        if states.is_forced(short):
-            found.append(self._forced("{" if is_first else ",", short))
+        if states.is_forced(short_state):
+            found.append(self._forced("{" if is_first else ",", short_state))
         else:
-            found.append((layout.open_object if is_first else layout.comma, self._nonterminal("pair", short)))
+            found.append((layout.open_object if is_first else layout.comma, self._nonterminal("pair", short_state)))
         return found
 
-    def _forced(self, lead: str, short: ShortState) -> Sequence[Symbol]:
+    def _forced(self, lead: str, short_state: ShortState) -> Sequence[Symbol]:
         """Return adjacent required properties in one body, and what follows them."""
         states = self._states
         body: list[Symbol] = []
-        start = index = index_of(short)
+        start = index = index_of(short_state)
         while index < len(states.properties) and states.properties[index].is_required and len(body) < _MAX_BODY_SYMBOLS:
             entry = states.properties[index]
             body.extend(self._layout.key_after(lead, entry.key))
@@ -125,34 +125,36 @@ class ObjectRules:
             index += 1
             lead = ","
         after: ShortState = index
-        if not states.is_free(short):
-            state = whole(short)
+        if not states.is_free(short_state):
+            state = whole(short_state)
             after = shortened(states.normal(ObjectState(index, state.written + index - start, state.given, state.seen)))
         body.append(self._nonterminal("then", after))
         return body
 
-    def _nonterminal(self, kind: str, short: ShortState) -> Lazy:
+    def _nonterminal(self, kind: str, short_state: ShortState) -> Lazy:
         """Return the nonterminal of a kind and a state."""
-        return Lazy((self._number, kind, short))
+        return Lazy((self._number, kind, short_state))
 
-    def _pair_bodies(self, short: ShortState) -> list[Sequence[Symbol]]:
+    def _pair_bodies(self, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies of a pair that may come next, and what follows it."""
         states = self._states
-        if states.is_forced(short):
-            return [self._forced("", short)]
+        if states.is_forced(short_state):
+            return [self._forced("", short_state)]
         size = len(states.properties)
         found: list[Sequence[Symbol]] = []
-        if not states.any_order and index_of(short) < size:
+        if not states.any_order and index_of(short_state) < size:
             return (
-                self._optional_bodies(index_of(short)) if states.is_free(short) else self._next_property_bodies(short)
+                self._optional_bodies(index_of(short_state))
+                if states.is_free(short_state)
+                else self._next_property_bodies(short_state)
             )
         if states.any_order:
-            state = whole(short)
+            state = whole(short_state)
             for index in range(size):
                 if not state.progress >> index & 1:
                     found += self._property_bodies(index, state)
         for index in range(len(self.classes)):
-            found += self._class_bodies(index, short)
+            found += self._class_bodies(index, short_state)
         return found
 
     def _optional_bodies(self, index: int) -> list[Sequence[Symbol]]:
@@ -166,10 +168,10 @@ class ObjectRules:
             found.append((self._nonterminal("pair", after),))
         return found
 
-    def _next_property_bodies(self, short: ShortState) -> list[Sequence[Symbol]]:
+    def _next_property_bodies(self, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the next property, or what comes after it where it is optional."""
         states = self._states
-        state = whole(short)
+        state = whole(short_state)
         found = self._property_bodies(state.progress, state)
         if not states.properties[state.progress].is_required:
             further = states.skipped(state)
@@ -197,14 +199,14 @@ class ObjectRules:
         value = self._lazy.symbol_without(pair.node, pair.values)
         return value, self._nonterminal("then", shortened(pair.state))
 
-    def _class_bodies(self, index: int, short: ShortState) -> list[Sequence[Symbol]]:
+    def _class_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return pairs whose keys are in a class, so have no property."""
         states = self._states
         found = self.classes[index]
-        if states.is_free(short) and self._lazy.captures:
-            seen = seen_of(short)
-            return [self._captured_key(index, short, ())] if found.is_endless or found.left(seen) > 0 else []
-        state = whole(short)
+        if states.is_free(short_state) and self._lazy.captures:
+            seen = seen_of(short_state)
+            return [self._captured_key(index, short_state, ())] if found.is_endless or found.left(seen) > 0 else []
+        state = whole(short_state)
         out: list[Sequence[Symbol]] = []
         expected = states.open_keys(found, state)
         for key in expected:
@@ -289,14 +291,14 @@ class ObjectRules:
         keys = self.classes[index].keys
         return key_regex(keys, [*self._names_in(index), *sorted(filter(keys.contains, _used_keys(then)))])
 
-    def _value_bodies(self, index: int, short: ShortState) -> list[Sequence[Symbol]]:
+    def _value_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""
         states = self._states
         colon = self._layout.colon
         cases = self.classes[index].cases
-        if states.is_free(short):
-            return [(colon, self._lazy.symbol(cases[0][1]), self._nonterminal("then", short))]
-        pairs = states.pairs_of_key(None, None, cases, whole(short))
+        if states.is_free(short_state):
+            return [(colon, self._lazy.symbol(cases[0][1]), self._nonterminal("then", short_state))]
+        pairs = states.pairs_of_key(None, None, cases, whole(short_state))
         return [(colon, *self._rest(pair)) for pair in pairs if states.is_alive_after(pair)]
 
 
