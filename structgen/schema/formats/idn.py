@@ -133,7 +133,7 @@ class _Clusters:
 
 
 def _is_mark(code: int, marks: Ranges) -> bool:
-    """Tell whether a code point is among some marks."""
+    """Return whether a code point is among some marks."""
     return bool(intersection_of(((code, code),), marks))
 
 

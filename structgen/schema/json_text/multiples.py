@@ -59,7 +59,7 @@ _SIGN = optional(Literal(b"-"))
 
 
 def is_large(step: Number) -> bool:
-    """Tell whether the automaton of a step's multiples has too many states."""
+    """Return whether the automaton of a step's multiples has too many states."""
     divisor, _ = _without_zeros(Fraction(step).numerator)
     return divisor > MAX_DIVISOR
 

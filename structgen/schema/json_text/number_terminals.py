@@ -101,7 +101,7 @@ def number_regex(numbers: NumberSet) -> Regex:
 
 
 def _has_decimal_form(value: Number) -> bool:
-    """Tell whether a number has a finite decimal form."""
+    """Return whether a number has a finite decimal form."""
     rest = Fraction(value).denominator
     return bool(10 ** rest.bit_length() % rest == 0)
 
@@ -148,7 +148,7 @@ def _some_multiples(numbers: NumberSet) -> Regex:
 
 
 def _is_listed(numbers: NumberSet, step: Number) -> bool:
-    """Tell whether the multiples in a range are few, or their automaton too large."""
+    """Return whether the multiples in a range are few, or their automaton too large."""
     if (
         numbers.low is not None
         and numbers.high is not None
@@ -172,7 +172,7 @@ def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
 
 
 def _is_safe(value: Number, step: Number) -> bool:
-    """Tell whether a reader of doubles sees a multiple: the value is an integer, or has few digits."""
+    """Return whether a reader of doubles sees a multiple: the value is an integer, or has few digits."""
     return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _MAX_SAFE_DIGITS
 
 
@@ -216,7 +216,7 @@ def _table(texts: list[bytes]) -> Regex:
 
 
 def _is_read_back(value: Number) -> bool:
-    """Tell whether a text with a point or an exponent is read as this number: large integers must be doubles."""
+    """Return whether a text with a point or an exponent is read as this number: large integers must be doubles."""
     if not isinstance(value, int) or abs(value) <= MAX_EXACT_INTEGER:
         return True
     try:

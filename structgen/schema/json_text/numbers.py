@@ -235,7 +235,7 @@ def _decimal_digits(value: Fraction) -> tuple[int, ...]:
 
 
 def _ends(value: Number) -> bool:
-    """Tell whether a number has a finite decimal form."""
+    """Return whether a number has a finite decimal form."""
     rest = Fraction(value).denominator
     for prime in (2, 5):
         while rest % prime == 0:
@@ -456,7 +456,7 @@ def number_range(
 
 
 def _has_zero(low: Number | None, low_open: bool, high: Number | None, high_open: bool) -> bool:
-    """Tell whether 0 is between two bounds."""
+    """Return whether 0 is between two bounds."""
     above = low is None or low < 0 or (low == 0 and not low_open)
     return above and (high is None or high > 0 or (high == 0 and not high_open))
 

@@ -143,7 +143,7 @@ def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
 
 
 def is_surely_expressible(shape: Shape) -> bool:
-    """Tell, without building a regex, whether `scalar_terminals` surely raises nothing.
+    """Return whether `scalar_terminals` surely raises nothing, without building a regex.
 
     That is so for ASCII texts, lengths, ECMA-262 patterns (they describe characters), integers and wide ranges of
     numbers.
@@ -154,7 +154,7 @@ def is_surely_expressible(shape: Shape) -> bool:
 
 
 def are_surely_expressible(strings: StringSet) -> bool:
-    """Tell, without building a regex, whether `string_regex` and `key_regex` surely raise nothing."""
+    """Return whether `string_regex` and `key_regex` surely raise nothing, without building a regex."""
     for language in (*strings.within, *strings.outside):
         if not language.name.startswith("ecma "):
             return False
@@ -162,7 +162,7 @@ def are_surely_expressible(strings: StringSet) -> bool:
 
 
 def _is_wide(numbers: NumberSet) -> bool:
-    """Tell, at first sight, whether a set of numbers surely contains a double."""
+    """Return whether a set of numbers, at first sight, surely contains a double."""
     if numbers.multiple not in (None, 1) or numbers.outside or numbers.values is not None:
         return False
     low, high = numbers.low, numbers.high
