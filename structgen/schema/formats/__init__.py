@@ -1,19 +1,26 @@
-"""Exact regexes, over decoded text, for the formats of JSON Schema and for what Pydantic reads.
+"""Exact regexes, over decoded text, of the formats of JSON Schema and of the texts that Pydantic reads.
 
-What a format here lets through passes both `jsonschema`'s checker and Pydantic; where the two, or the RFC, differ,
-the common part is taken. What lies between that part and the widest reading of the format is neither in the format
-nor outside of it (`Language.outer`): under `not` it is not offered either. These are the gaps:
+Each format has one regex of the texts that it surely accepts. They pass both `jsonschema`'s checker and Pydantic; where
+the two, or the RFC, differ, the common part is taken. Some formats have a second, wider regex of the texts that any
+reader might accept (`Language.outer`). Texts between the two are offered neither for the format nor under `not`:
+
+    {"format": "date"}            offers 2024-02-29
+    {"not": {"format": "date"}}   offers 2024-02-30, as no reader accepts it
+    neither                       offers 0000-01-01: a date in RFC 3339, not in Python
+
+These texts lie between the two regexes:
 
 - `date`, `date-time`: the year 0000. `time`, `date-time`: leap seconds (Python's checkers refuse them);
-- `hostname`, `idn-hostname`: A-labels (`xn--…`), which have to be decoded; long U-labels, which have to be encoded;
-- `email`, `idn-email`: to `jsonschema` anything with an `@` is an address;
-- `regex`: what only one of ECMA-262 and Python reads; groups nested deeper than `regexes.GROUP_DEPTH`;
-- `uri-template`: operators that are kept for later; `relative-json-pointer`: a later draft's index manipulation.
+- `hostname`, `idn-hostname`: A-labels (`xn--…`), which must be decoded first; long U-labels, which must be encoded;
+- `email`, `idn-email`: every text with an `@`, as `jsonschema` accepts all of them;
+- `regex`: syntax of only one of ECMA-262 and Python; groups nested deeper than `regexes.MAX_GROUP_DEPTH`;
+- `uri-template`: reserved operators; `relative-json-pointer`: index manipulation of a later draft.
 
-by_name         the formats that are known
+by_name         the table of known formats
 dates, network, mail, idn, uris, pointers, encodings, regexes    the regexes, by area
 
-Names that begin with `x-` are our own, given by `sources` for types whose texts differ from the standard's format.
+Names that begin with `x-` are our own. `structgen/schema/pydantic/` gives them to types whose texts differ from the
+standard's format.
 """
 
 from __future__ import annotations
@@ -30,18 +37,18 @@ ANNOTATIONS = frozenset(
         "password", "path", "uint16", "uint32", "uint64", "uint8",
     }
 )  # fmt: skip
-"""Formats of OpenAPI and Pydantic that narrow nothing here; no warning is given for them."""
+"""Formats of OpenAPI and Pydantic that restrict nothing here. No warning is given for them."""
 
 REFUSED = frozenset({"directory-path", "file-path"})
-"""Formats that a validator enforces and that are not expressed here: they ask a file system."""
+"""Formats that a validator enforces but that cannot be expressed here: they ask a file system."""
 
 UNSUPPORTED = "x-unsupported"
-"""A format that begins with this names, after a space, what `sources` found that cannot be expressed."""
+"""Prefix of a format for a Pydantic type that cannot be expressed; the type's description follows after a space."""
 
 
 @lru_cache(maxsize=1024)
 def language(name: str) -> Language | None:
-    """The texts of a format, or None when it is not known."""
+    """Return the texts of a format, or None for an unknown format."""
     from structgen.schema.formats import by_name  # many schemas name no format
 
     regex = by_name.regex(name)

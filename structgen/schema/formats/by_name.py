@@ -1,4 +1,9 @@
-"""The regex of each format that is known, by its name."""
+"""A table from the name of each known format to its regex.
+
+Most names stand for one regex: `date`, `uuid4`, `x-url`. A family (`_FAMILIES`) takes parameters after spaces:
+`x-integer 1 99` stands for the integers 1 to 99 in digits, `x-url-of http,https` for URLs of these two schemes.
+Regexes are built when a schema first asks for them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from fractions import Fraction
 from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.schema.algebra import NumberSet
 from structgen.schema.formats import dates, encodings, idn, mail, network, pointers, regexes, uris
-from structgen.schema.json_text.numbers import FRACTION_DIGITS, integer_range, number_range
+from structgen.schema.json_text.numbers import MAX_FRACTION_DIGITS, integer_range, number_range
 
 __all__ = ["outer_regex", "regex"]
 
@@ -33,7 +38,7 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "json-pointer": lambda: pointers.JSON_POINTER,
     "relative-json-pointer": lambda: pointers.RELATIVE_JSON_POINTER,
     "regex": regexes.ecma_regex,
-    # what Pydantic writes
+    # Written by Pydantic.
     "base64": lambda: encodings.base64(url=False),
     "base64url": lambda: encodings.base64(url=True),
     "ipv4interface": lambda: network.interface(network.IPV4, 32),
@@ -47,7 +52,7 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "multi-host-uri": uris.multi_host_url,
     "name-email": mail.name_email,
     **{f"uuid{version}": lambda version=version: encodings.uuid_of(version) for version in range(1, 9)},  # type: ignore[misc]
-    # our own
+    # Our own.
     "x-base64-ascii": lambda: encodings.base64_of_ascii(url=False),
     "x-base64url-ascii": lambda: encodings.base64_of_ascii(url=True),
     "x-datetime": lambda: choice(dates.NAIVE_DATE_TIME, dates.AWARE_DATE_TIME),
@@ -83,23 +88,32 @@ _OUTER: dict[str, Callable[[], Regex]] = {
     "json-string": lambda: encodings.LOOSE_JSON,
     **dict.fromkeys(("ipv4network", "ipv6network", "ipvanynetwork"), lambda: network.LOOSE_NETWORK),
 }
-"""What a format may hold to some reader of it, where that is more than its language."""
+"""Regexes of the texts that any reader of a format might accept, where these are more than the format's own texts."""
 
 
 def _dates(low: str, high: str) -> Regex:
-    """Dates between two ordinals; 0 is no bound."""
+    """Return dates between two ordinals of `datetime.date`; 0 stands for no bound."""
     bounds = [date.fromordinal(int(day)).timetuple()[:3] if int(day) else None for day in (low, high)]
     return dates.date_range(bounds[0], bounds[1])
 
 
 def _integers(low: str, high: str) -> Regex:
-    """Integers in digits between two bounds; `-` is none."""
+    """Return integers in digits between two bounds; `-` stands for no bound."""
     return integer_range(None if low == "-" else int(low), None if high == "-" else int(high))
 
 
 def _decimals(digits: str, places: str, least: str, above: str, most: str, below: str) -> Regex:
-    """Plain decimals of so many digits in all, and after the point, between closed and open bounds; `-` is none."""
-    used = FRACTION_DIGITS if places == "-" else int(places)
+    """Return plain decimals with bounds; `-` stands for no bound.
+
+    Args:
+        digits: the maximum number of digits, before and after the point together.
+        places: the maximum number of digits after the point.
+        least: the closed lower bound.
+        above: the open lower bound.
+        most: the closed upper bound.
+        below: the open upper bound.
+    """
+    used = MAX_FRACTION_DIGITS if places == "-" else int(places)
     found: NumberSet | None = NumberSet(_number(least), False, _number(most), False)
     others = [NumberSet(_number(above), above != "-", _number(below), below != "-")]
     if digits != "-":
@@ -111,16 +125,17 @@ def _decimals(digits: str, places: str, least: str, above: str, most: str, below
 
 
 def _number(text: str) -> Fraction | None:
+    """Return an exact bound; None for `-`."""
     return None if text == "-" else Fraction(text)
 
 
 def _hosts_of(schemes: str) -> Regex:
-    """URLs with several hosts, of schemes with commas between."""
+    """Return URLs with one or more hosts, of a comma-separated list of schemes."""
     return uris.multi_host_url(*schemes.split(","))
 
 
 def _urls_of(schemes: str) -> Regex:
-    """URLs with a host, of schemes with commas between."""
+    """Return URLs with one host, of a comma-separated list of schemes."""
     return uris.web_url(*schemes.split(","))
 
 
@@ -131,11 +146,11 @@ _FAMILIES: dict[str, tuple[int, Callable[..., Regex]]] = {
     "x-multi-host-url": (1, _hosts_of),
     "x-url-of": (1, _urls_of),
 }
-"""How many parameters a family takes, and the regex of one of its formats."""
+"""The number of parameters of each family, and the function from the parameters to the regex."""
 
 
 def regex(name: str) -> Regex | None:
-    """The texts of a format, or None when it is not known."""
+    """Return the regex of a format's texts, or None for an unknown format."""
     make = _FORMATS.get(name)
     if make is not None:
         return make()
@@ -147,6 +162,6 @@ def regex(name: str) -> Regex | None:
 
 
 def outer_regex(name: str) -> Regex | None:
-    """What a format may hold to some reader of it, where that is more than its texts."""
+    """Return the regex of the texts that any reader might accept, or None where it is the format's own regex."""
     make = _OUTER.get(name)
     return make() if make is not None else None

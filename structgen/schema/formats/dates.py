@@ -1,8 +1,9 @@
-"""Dates, times and durations: RFC 3339, and what Pydantic reads.
+"""Regexes of dates, times and durations: RFC 3339, and the texts that Pydantic reads.
 
-A leap second stands at 23:59:60 UTC, so with an offset the minute before it is a relation between four pairs of
-digits: an intersection of one about hours and one about minutes. Checkers that go by Python's datetime refuse them,
-so they are no texts of `time` and `date-time` here, nor of what those formats leave out.
+A leap second is at 23:59:60 UTC. With an offset, local time and offset must agree in hours and in minutes:
+`00:59:60+01:00` is one, `00:58:60+01:00` is not. So its regex is an intersection of one condition on the hours and one
+on the minutes. Checkers built on Python's `datetime` refuse leap seconds. They are therefore neither in `time` and
+`date-time` nor outside of them (`by_name._OUTER`).
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ __all__ = [
     "NAIVE_TIME", "TIME", "date_range", "duration", "leap_date_time", "leap_time", "timedelta",
 ]  # fmt: skip
 
-SECOND_DIGITS = 6
-"""Digits of a second's fraction that Pydantic keeps."""
-DURATION_DIGITS = 4
-"""Digits of a part of a timedelta, so that none is too long."""
+MAX_SECOND_DIGITS = 6
+"""Maximum digits of a second's fraction: Pydantic keeps as many."""
+MAX_DURATION_DIGITS = 4
+"""Maximum digits of a part of a timedelta, so that no part overflows."""
 
 # --- dates -----------------------------------------------------------------------------------------------------------
 
 
 def _year_range(low: int, high: int) -> Regex:
-    """Four-digit years between two bounds."""
+    """Return four-digit years between two bounds."""
     if low > high:
         return ByteSet(0)
     return _padded(f"{low:04}", f"{high:04}")
 
 
 def _padded(low: str, high: str) -> Regex:
-    """Digit strings of one length between two."""
+    """Return the digit strings of one length between two of that length."""
     if not low:
         return Literal(b"")
     if low[0] == high[0]:
@@ -73,13 +74,13 @@ _MONTH_DAY = choice(
     sequence(Literal(b"02-"), two(1, 28)),
 )
 DATE = choice(sequence(_YEAR, MINUS, _MONTH_DAY), sequence(_LEAP_YEAR, Literal(b"-02-29")))
-"""Real dates, leap years too, of the years 0001 to 9999."""
+"""Real dates, leap years included, of the years 0001 to 9999. RFC 3339, section 5.6, `full-date`."""
 DATE_OF_YEAR_0 = sequence(Literal(b"0000-"), choice(_MONTH_DAY, Literal(b"02-29")))
-"""RFC 3339 knows a year 0; Python does not."""
+"""Dates of the year 0000, which RFC 3339 accepts and Python refuses."""
 
 
 def date_range(low: tuple[int, int, int] | None, high: tuple[int, int, int] | None) -> Regex:
-    """Real dates between two (year, month, day), both included."""
+    """Return the real dates between two (year, month, day), both included; None stands for no bound."""
     first, last = low or (1, 1, 1), high or (9999, 12, 31)
     years = choice(
         sequence(_year_range(first[0] + 1, last[0] - 1), MINUS, star(byte_set(DIGITS + "-"))),
@@ -94,13 +95,14 @@ def date_range(low: tuple[int, int, int] | None, high: tuple[int, int, int] | No
 def _edge_years(
     first: tuple[int, int, int], last: tuple[int, int, int]
 ) -> list[tuple[int, tuple[int, int], tuple[int, int]]]:
+    """Return the first and the last year of a range, each with its first and last (month, day)."""
     if first[0] == last[0]:
         return [(first[0], first[1:], last[1:])]
     return [(first[0], first[1:], (12, 31)), (last[0], (1, 1), last[1:])]
 
 
 def _month_days(low: tuple[int, int], high: tuple[int, int]) -> Regex:
-    """`MM-DD` between two, not looking at how long months are."""
+    """Return `MM-DD` between two, without regard to the lengths of months."""
     parts: list[Regex] = []
     for month in range(low[0], high[0] + 1):
         days = two(low[1] if month == low[0] else 1, high[1] if month == high[0] else 31)
@@ -118,7 +120,7 @@ _ZONE = choice(_Z, sequence(byte_set("+-"), _HOUR_MINUTE))
 TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _SECONDS, _ZONE)
 DATE_TIME = sequence(DATE, _T, TIME)
 
-_FRACTION = optional(sequence(DOT, Repeat(DIGIT, 1, SECOND_DIGITS)))
+_FRACTION = optional(sequence(DOT, Repeat(DIGIT, 1, MAX_SECOND_DIGITS)))
 NAIVE_TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _FRACTION)
 AWARE_TIME = sequence(NAIVE_TIME, _ZONE)
 NAIVE_DATE_TIME = sequence(DATE, _T, NAIVE_TIME)
@@ -127,10 +129,19 @@ AWARE_DATE_TIME = sequence(DATE, _T, AWARE_TIME)
 
 @cache
 def leap_time() -> Regex:
-    """RFC 3339, section 5.6: second 60, when it is 23:59 UTC. Large, and seldom needed."""
+    """Return the times of second 60: those at 23:59 UTC (RFC 3339, section 5.6).
+
+    The regex is large and rarely needed.
+    """
 
     def pairs(sign: bytes, hours: dict[int, int], minutes: dict[int, int]) -> Regex:
-        """Times whose hour and minute are those of the offset, mapped."""
+        """Return the times of second 60 with a sign of the offset.
+
+        Args:
+            sign: `+` or `-`.
+            hours: the local hour for each hour of the offset.
+            minutes: the local minute for each minute of the offset.
+        """
         second = sequence(Literal(b":60"), _SECONDS, Literal(sign))
         return intersection(
             choice(*(sequence(_pair(local), COLON, two(0, 59), second, _pair(hour), COLON, two(0, 59))
@@ -156,7 +167,7 @@ DATE_TIME_OF_YEAR_0 = sequence(DATE_OF_YEAR_0, _T, TIME)
 
 @cache
 def leap_date_time() -> Regex:
-    """A date, of the year 0 too, and a time with second 60."""
+    """Return dates, of the year 0 too, with a time of second 60."""
     return sequence(choice(DATE, DATE_OF_YEAR_0), _T, leap_time())
 
 
@@ -164,7 +175,7 @@ def leap_date_time() -> Regex:
 
 
 def duration() -> Regex:
-    """RFC 3339, appendix A: weeks alone, or years to seconds without a gap between the units."""
+    """Return durations of RFC 3339, appendix A: weeks alone, or years to seconds without a gap between the units."""
 
     def unit(letter: str) -> Regex:
         return sequence(plus(DIGIT), Literal(letter.encode()))
@@ -181,8 +192,11 @@ def duration() -> Regex:
 
 
 def timedelta() -> Regex:
-    """What Pydantic reads as a timedelta, in years (of 365 days) to seconds: no more days than one can hold."""
-    number = Repeat(DIGIT, 1, DURATION_DIGITS)
+    """Return the durations that Pydantic reads as a timedelta, in units of years (of 365 days) to seconds.
+
+    Digits are bounded so that the sum of the units never has more days than a timedelta can hold.
+    """
+    number = Repeat(DIGIT, 1, MAX_DURATION_DIGITS)
     second = sequence(number, _FRACTION, Literal(b"S"))
     minute = sequence(number, Literal(b"M"), optional(second))
     hour = sequence(number, Literal(b"H"), optional(choice(minute, second)))

@@ -1,17 +1,22 @@
-"""Internationalized host names: IDNA 2008 (RFC 5890 to 5893) as a regular language.
+"""A regex of internationalized host names: IDNA 2008 (RFC 5890 to 5893) as a regular language.
 
-What may stand in a label follows from Python's `unicodedata` by the rules of RFC 5892 (`idn_characters`). Labels are
-written as they are built, for a product of all the rules' complements has too many states: clusters of a letter and
-its marks, in canonical order and with none that would be composed (NFC); pieces that bring the context along which
-nine characters need; and whole names that hold to the rule about right-to-left labels.
+The characters of a label follow from Python's `unicodedata` by the rules of RFC 5892 (`idn_characters`). The obvious
+regex, an intersection of all rules, has too many states. Labels are therefore composed of parts that satisfy the rules
+by construction:
 
-The language is smaller than IDNA's where that makes it small:
+- clusters of a letter and its marks: the marks are in canonical order, and none would be composed with the letter
+  (NFC);
+- pieces that contain a character with a contextual rule and its context: `l·l` for the middle dot (there are nine
+  such characters);
+- whole names, which satisfy the rule about right-to-left labels.
 
-- an A-label (`xn--…`) is decoded before it is judged, which no automaton of reasonable size does: there is none;
-- a U-label may have no more than 63 octets when it is encoded: labels are so short that they cannot, by the range of
-  characters that they stay in (`_WINDOWS`), and so are names;
+The language is smaller than IDNA's where that keeps the automaton small:
+
+- A-labels (`xn--…`) are left out: they must be decoded first, which no automaton of reasonable size does;
+- a U-label may take at most 63 octets when encoded. Labels here are so short that they always fit, given the range of
+  characters that they stay in (`_WINDOWS`); so are names;
 - marks that are composed with some letter follow only letters that are composed with none;
-- beside a right-to-left label, labels are right-to-left or ASCII.
+- beside a right-to-left label, all labels are right-to-left or ASCII.
 """
 
 from __future__ import annotations
@@ -51,8 +56,9 @@ _NON_JOINER, _JOINER = 0x200C, 0x200D
 _ARABIC_DIGITS, _PERSIAN_DIGITS = (0x660, 0x669), (0x6F0, 0x6F9)
 _GERESH: Ranges = ((0x5F3, 0x5F4),)
 
-# Labels of so many characters at most, those beyond ASCII from one range, take no more than 63 octets when encoded:
-# the worst case of Punycode was searched for exhaustively, over all numbers of ASCII characters.
+# (first code point, last code point, maximum characters). A label that takes its characters beyond ASCII from one such
+# range, and has at most so many characters, takes at most 63 octets when encoded. The worst case of Punycode was
+# searched exhaustively, for each number of ASCII characters.
 _RIGHT_TO_LEFT_WINDOW = (0x590, 0x7FF, 22)
 _WINDOWS = (
     (0x80, 0x24F, 23),  # Latin
@@ -61,12 +67,12 @@ _WINDOWS = (
     (0xE00, 0xEFF, 24),  # Thai, Lao
     (0xF00, 0x1FFF, 18),  # Tibetan to Khmer, Georgian, Ethiopic, Greek with accents
 )
-_WITH_JOINERS = 17  # the joiners lie far from the letters that they join
+_MAX_WITH_JOINERS = 17  # the code points of the joiners are far from those of the letters that they join
 _KANA_AND_HAN = (0x3005, 0x9FFF, 15)
 _HANGUL = (0xAC00, 0xD7A3, 16)
 _ANYWHERE = (0x80, 0x3FFFF, 9)
-_LABELS = 3
-_SHORT_NAME = 50
+_MAX_LABELS = 3  # in a name of any labels
+_MAX_SHORT_NAME = 50  # characters of a name with more labels
 
 
 def _one(*codes: int) -> Chars:
@@ -86,14 +92,14 @@ def _direction(*names: str) -> Ranges:
 
 
 LOOSE_NAME = plus(Chars(((0x2D, 0x2E), (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), (0x80, 0xD7FF), (0xE000, 0x10FFFF))))
-"""What may be a name, when A-labels are decoded and lengths are counted: no other sign of ASCII is ever in one."""
+"""Texts that might be a name once A-labels are decoded and lengths counted. No other ASCII character is in any name."""
 
 
 # --- clusters --------------------------------------------------------------------------------------------------------
 
 
 def _marks(ranges: Ranges) -> Regex:
-    """Marks in canonical order: those of each combining class after those of lower ones."""
+    """Return sequences of marks in canonical order: sorted by combining class."""
     runs = {value: intersection_of(ranges, members(unicodedata.combining, value)) for value in range(1, 256)}
     lower = [star(Chars(runs[value])) for value in range(1, _VIRAMA) if runs[value]]
     higher = [star(Chars(runs[value])) for value in range(_VIRAMA + 1, 256) if runs[value]]
@@ -105,7 +111,7 @@ def _marks(ranges: Ranges) -> Regex:
 
 
 class _Clusters:
-    """Characters of class 0 of a set, each with the marks that may follow it in NFC."""
+    """Clusters of a set of characters: a character of combining class 0, and the marks that may follow it in NFC."""
 
     def __init__(self, characters: Ranges) -> None:
         starters = intersection_of(characters, members(unicodedata.combining, 0))
@@ -117,7 +123,7 @@ class _Clusters:
         self.starters = starters
 
     def of(self, starters: Ranges) -> Regex:
-        """Clusters of these characters."""
+        """Return the clusters that begin with these characters."""
         plain = difference_of(starters, self.joining)
         composed = intersection_of(starters, self.joining)
         return choice(
@@ -127,14 +133,15 @@ class _Clusters:
 
 
 def _is_mark(code: int, marks: Ranges) -> bool:
+    """Return whether a code point is among some marks."""
     return bool(intersection_of(((code, code),), marks))
 
 
 def _word(characters: Ranges, *pieces: Regex) -> Regex:
-    """Labels of clusters and of pieces, with single hyphens between, beginning with no mark."""
+    """Return labels of clusters and other pieces, with single hyphens between them, that do not begin with a mark."""
     clusters = _Clusters(characters)
     starters = clusters.starters
-    # Vowel signs of class 0 that NFC joins to another one right before them.
+    # Vowel signs of class 0 that NFC composes with another one right before them.
     late = intersection_of(starters, clusters.joined)
     before_late = union_of(r for mark, ranges in compositions() for r in ranges if _is_mark(mark, late))
     early = difference_of(starters, union_of([*late, *before_late]))
@@ -153,15 +160,16 @@ def _word(characters: Ranges, *pieces: Regex) -> Regex:
 
 
 def _within(window: tuple[int, int, int], label: Regex, ascii_part: Ranges = ((0x2D, 0x7A),)) -> Regex:
+    """Return the labels with at most so many characters, all of one window or of `ascii_part`."""
     low, high, most = window
     inside = union_of([*ascii_part, (low, high)])
     joined = union_of([*inside, (_NON_JOINER, _JOINER)])
-    short = choice(Repeat(Chars(inside), 1, most), Repeat(Chars(joined), 1, min(most, _WITH_JOINERS)))
+    short = choice(Repeat(Chars(inside), 1, most), Repeat(Chars(joined), 1, min(most, _MAX_WITH_JOINERS)))
     return intersection(label, short)
 
 
 def _left_to_right() -> Regex:
-    """Labels with no right-to-left character."""
+    """Return labels without right-to-left characters."""
     free = difference_of(label_characters(), union_of([*_direction(*_RIGHT_TO_LEFT), (0x2D, 0x2D)]))
 
     def window(low: int, high: int) -> Ranges:
@@ -174,9 +182,7 @@ def _left_to_right() -> Regex:
     for low, high, most in (_KANA_AND_HAN, _HANGUL, _ANYWHERE):
         letters = intersection_of(window(low, high), alone)
         if (low, high, most) == _ANYWHERE:
-            letters = union_of(
-                [*letters, _PERSIAN_DIGITS]
-            )  # they may not meet the Arabic ones, which are right-to-left
+            letters = union_of([*letters, _PERSIAN_DIGITS])  # never beside the Arabic digits, which are right-to-left
         first = Chars(difference_of(letters, _category(*_MARKS)))
         labels.append(sequence(first, Repeat(Chars(letters), 0, most - 1)))
     labels.append(_with_katakana_dot())
@@ -184,7 +190,7 @@ def _left_to_right() -> Regex:
 
 
 def _pieces(low: int, high: int) -> list[Regex]:
-    """Characters with the context that makes them valid (RFC 5892, appendix A)."""
+    """Return the characters of a window that need a context, each with that context (RFC 5892, appendix A)."""
     pieces: list[Regex] = []
     if low <= 0xB7 <= high:
         middle_dot = Literal("\u00b7".encode())
@@ -196,7 +202,7 @@ def _pieces(low: int, high: int) -> list[Regex]:
 
 
 def _with_katakana_dot() -> Regex:
-    """Labels with Katakana's middle dot: somewhere in them is Kana or Han."""
+    """Return labels with Katakana's middle dot: they contain Kana or Han somewhere (RFC 5892, appendix A.7)."""
     low, high, most = _KANA_AND_HAN
     japanese = intersection_of(difference_of(JAPANESE, _category(*_MARKS)), label_characters())
     japanese = intersection_of(japanese, ((low, high),))
@@ -206,7 +212,7 @@ def _with_katakana_dot() -> Regex:
 
 
 def _right_to_left() -> Regex:
-    """RFC 5893, section 2: labels that begin right-to-left, with one kind of digits, and no Latin letters."""
+    """Return right-to-left labels of RFC 5893, section 2: with one kind of digits, without Latin letters."""
     low, high, _ = _RIGHT_TO_LEFT_WINDOW
     inside = intersection_of(label_characters(), ((low, high),))
     letters = intersection_of(inside, _direction("R", "AL"))
@@ -229,25 +235,25 @@ def _right_to_left() -> Regex:
 
 
 def _names(label: Regex) -> Regex:
-    """Labels between dots: at most three, or so short that all of them have no more than 253 octets."""
-    label = Repeat(label, 1, 1)  # one term, however often it is met
-    few = sequence(label, Repeat(sequence(_DOT, label), 0, _LABELS - 1))
-    short = intersection(sequence(label, star(sequence(_DOT, label))), Repeat(ANY_CHAR, 1, _SHORT_NAME))
+    """Return labels separated by dots: at most three, or so short that the name takes at most 253 octets."""
+    label = Repeat(label, 1, 1)  # one shared term for all uses
+    few = sequence(label, Repeat(sequence(_DOT, label), 0, _MAX_LABELS - 1))
+    short = intersection(sequence(label, star(sequence(_DOT, label))), Repeat(ANY_CHAR, 1, _MAX_SHORT_NAME))
     return choice(few, short)
 
 
 @cache
 def idn_hostname() -> Regex:
-    """Names of U-labels and of ASCII labels, with every sign that separates labels (RFC 3490, section 3.1)."""
+    """Return names of U-labels and ASCII labels, with every character that separates labels (RFC 3490, section 3.1)."""
     in_order = intersection(PLAIN_LABEL, sequence(LETTER, star(byte_set(ALNUM + "-"))))
     return choice(HOSTNAME, _names(choice(PLAIN_LABEL, _left_to_right())), _names(choice(in_order, _right_to_left())))
 
 
 @cache
 def mail_domain() -> Regex:
-    """The domain of an address in RFC 6531: labels of letters, digits and what is valid in any label.
+    """Return domains of RFC 6531: labels of letters, digits and characters that are valid in any label.
 
-    What IDNA says of labels as a whole is not asked for: an address is not refused because its domain is not in NFC.
+    IDNA's rules about whole labels are not applied: an address is not refused because its domain is not in NFC.
     """
     signs = union_of([*difference_of(label_characters(), ((0x2D, 0x2D),)), (0x41, 0x5A)])
     first = Chars(difference_of(signs, _category(*_MARKS)))

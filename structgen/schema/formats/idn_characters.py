@@ -1,6 +1,6 @@
-"""The characters of internationalized labels, by the properties that the rules of IDNA ask for (RFC 5892).
+"""The characters of internationalized labels and their properties, computed by the rules of RFC 5892.
 
-All of it follows from Python's own `unicodedata` and is worked out once a process, in 0.1 s, when it is first needed.
+All of it is computed from Python's own `unicodedata`, once per process, in 0.1 s, when first needed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ __all__ = ["compositions", "label_characters", "members"]
 
 _LETTER_DIGITS = frozenset({"Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"})
 _PLANES_WITH_LETTERS = ((0x80, 0x1FFFF), (0x20000, 0x3FFFF))
-_LONG_RUN = 1000
+_MIN_LONG_RUN = 1000  # characters, from which a run is checked as a whole
 
 
 @cache
 def label_characters() -> Ranges:
-    """PVALID of RFC 5892, section 3: what may stand in a label wherever its context."""
+    """Return PVALID of RFC 5892, section 3: the characters that are valid in a label in any context."""
     found: list[tuple[int, int]] = []
     for low, high in _PLANES_WITH_LETTERS:
         at = low
@@ -37,8 +37,8 @@ def label_characters() -> Ranges:
 
 
 def _stable(low: int, high: int) -> Iterable[tuple[int, int]]:
-    """The characters of a run that folding and compatibility leave as they are."""
-    if high - low > _LONG_RUN:
+    """Return the characters of a run that case folding and compatibility normalization leave unchanged."""
+    if high - low > _MIN_LONG_RUN:
         text = "".join(map(chr, range(low, high + 1)))
         if unicodedata.normalize("NFKC", text) == text == text.casefold():
             return [(low, high)]
@@ -52,7 +52,7 @@ def _is_stable(character: str) -> bool:
 
 @cache
 def _where(key: Callable[[str], object]) -> dict[object, Ranges]:
-    """The characters of labels by a property of theirs."""
+    """Return the characters of labels, grouped by the value of a property."""
     found: dict[object, list[tuple[int, int]]] = {}
     for low, high in label_characters():
         at = low
@@ -64,19 +64,26 @@ def _where(key: Callable[[str], object]) -> dict[object, Ranges]:
 
 
 def members(key: Callable[[str], object], *values: object) -> Ranges:
-    """The characters of labels for which a property has one of these values."""
+    """Return the characters of labels for which a property has one of these values.
+
+    >>> members(unicodedata.bidirectional, "ES")
+    ((45, 45),)
+    """
     by_value = _where(key)
     return union_of(r for value in values for r in by_value.get(value, ()))
 
 
 @cache
 def compositions() -> tuple[tuple[int, Ranges], ...]:
-    """The marks that NFC joins to a character before them, each with the characters of labels that it is joined to."""
+    """Return the marks that NFC composes with a preceding character, each with those characters of labels.
+
+    For U+0300, the grave accent, the characters contain `a`, as `à` is one character in NFC.
+    """
     allowed = label_characters()
     decomposed = [
         code
         for low, high in allowed
-        if high - low < _LONG_RUN
+        if high - low < _MIN_LONG_RUN
         for code in range(low, high + 1)
         if unicodedata.decomposition(chr(code))
     ]

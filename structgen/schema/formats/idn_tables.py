@@ -1,7 +1,7 @@
-"""Tables of Unicode for IDNA that Python's `unicodedata` does not have, as ranges of hexadecimal code points.
+"""Unicode tables for IDNA that Python's `unicodedata` lacks, as ranges of hexadecimal code points.
 
-Scripts and joining types (Unicode's Scripts.txt and ArabicShaping.txt, version 18), of characters that labels hold;
-the exceptions of RFC 5892.
+Scripts and joining types come from Unicode's Scripts.txt and ArabicShaping.txt, version 18, restricted to characters of
+labels; the exceptions from RFC 5892.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ __all__ = [
 
 
 def _ranges(text: str) -> Ranges:
+    """Return the code point ranges of a text such as `"DF 660-669"`."""
     pairs = [piece.split("-") for piece in text.split()]
     return union_of((int(pair[0], 16), int(pair[-1], 16)) for pair in pairs)
 
 
 VALID_BY_EXCEPTION = _ranges("DF 3C2 6FD 6FE F0B 3007")
-"""RFC 5892, section 2.6."""
+"""Exceptions that are valid: RFC 5892, section 2.6."""
 CONTEXTUAL = _ranges("B7 375 5F3 5F4 660-669 6F0-6F9 200C 200D 30FB")
-"""CONTEXTJ and CONTEXTO."""
+"""Characters with a contextual rule: CONTEXTJ and CONTEXTO, RFC 5892, appendix A."""
 DISALLOWED = _ranges(
-    # Exceptions, section 2.6; default-ignorable characters; blocks to ignore, section 2.4; old Hangul, section 2.9.
+    # RFC 5892: exceptions, section 2.6; default-ignorable characters; ignored blocks, section 2.4; old Hangul, 2.9.
     "640 7FA 302E 302F 3031-3035 303B "
     "34F 115F 1160 17B4 17B5 180B-180F FE00-FE0F "
     "20D0-20FF 1D100-1D1FF 1D200-1D24F "
@@ -58,13 +59,13 @@ JOINS_BOTH_WAYS = _ranges(
     "10D01-10D21 10D23 10EC3-10EC4 10EC6-10EC7 10F30-10F32 10F34-10F44 10F70-10F73 10F76-10F81 10FB0 10FB2-10FB3 "
     "10FB8 10FBB-10FBC 10FBE-10FBF 10FC1 10FC4 1E922-1E943"
 )
-"""Joining type D."""
+"""Joining type D: joins to the letters on both sides."""
 JOINS_RIGHT = _ranges(
     "622-625 627 629 62F-632 648 671-673 688-699 6C0 6C3-6CB 6CD 6CF 6D2-6D3 6D5 6EE-6EF 710 715-719 71E 728 72A "
     "72C 72F 74D 759-75B 76B-76C 771 773-774 778-779 840 846-847 849 854 856-858 867 869-86A 870-882 88E 8AA-8AC "
     "8AE 8B1-8B2 8B9 10AC5 10AC7 10AC9-10ACA 10ACE-10AD2 10ADD 10AE1 10AE4 10B81 10B83-10B85 10B89 10B8C "
     "10B8E-10B8F 10B91 10D22 10EC2 10F33 10F74-10F75 10FB4-10FB6 10FB9-10FBA 10FBD 10FC2-10FC3"
 )
-"""Joining type R: to the letter before it."""
+"""Joining type R: joins to the letter before it."""
 JOINS_LEFT = _ranges("A872 10ACD 10AD7 10D00 10ED9-10EEE")
-"""Joining type L: to the letter after it."""
+"""Joining type L: joins to the letter after it."""

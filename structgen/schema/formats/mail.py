@@ -1,6 +1,7 @@
-"""Mail addresses: RFC 5321, RFC 6531, and those that the package email-validator takes.
+"""Regexes of mail addresses: RFC 5321, RFC 6531, and those that the package email-validator accepts.
 
-`jsonschema` calls every text with an `@` a mail address, so one with an `@` is never offered as something else.
+`jsonschema` accepts every text with an `@` as a mail address, so a text with an `@` is never offered for
+`{"not": {"format": "email"}}`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from structgen.schema.json_text.strings import byte_set
 __all__ = ["EMAIL", "WITH_AT", "idn_email", "name_email", "strict_email"]
 
 _AT = Literal(b"@")
-_LOCAL_OCTETS, _MAX_OCTETS = 64, 254  # RFC 5321, section 4.5.3.1; a path has two more, for its brackets
+_MAX_LOCAL_OCTETS, _MAX_OCTETS = 64, 254  # RFC 5321, section 4.5.3.1; its 256 octets of a path include two brackets
 _ATOM_SIGNS = ALNUM + "!#$%&'*+-/=?^_`{|}~"
 _QUOTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _LITERAL = sequence(
@@ -41,7 +42,7 @@ WITH_AT = sequence(star(ANY_CHAR), _AT, star(ANY_CHAR))
 
 
 def _local(beyond: tuple[Regex, ...] = ()) -> Regex:
-    """RFC 5321, section 4.1.2: `Dot-string` or `Quoted-string`."""
+    """Return local parts of RFC 5321, section 4.1.2 (`Dot-string`, `Quoted-string`), with characters `beyond` ASCII."""
     atom = plus(choice(byte_set(_ATOM_SIGNS), *beyond))
     plain = byte_set("".join(sign for sign in _QUOTABLE if sign not in '"\\'))
     quoted = choice(plain, sequence(Literal(b"\\"), byte_set(_QUOTABLE)), *beyond)
@@ -49,18 +50,19 @@ def _local(beyond: tuple[Regex, ...] = ()) -> Regex:
 
 
 _DOT_ATOM = sequence(plus(byte_set(_ATOM_SIGNS)), star(sequence(DOT, plus(byte_set(_ATOM_SIGNS)))))
-_LOCAL = intersection(_local(), Repeat(ANY_CHAR, 1, _LOCAL_OCTETS))
+_LOCAL = intersection(_local(), Repeat(ANY_CHAR, 1, _MAX_LOCAL_OCTETS))
 EMAIL = intersection(sequence(_LOCAL, _AT, choice(HOSTNAME, _LITERAL)), Repeat(ANY_CHAR, 1, _MAX_OCTETS))
+"""Addresses of RFC 5321, section 4.1.2, `Mailbox`."""
 
 
 def idn_email() -> Regex:
-    """RFC 6531: characters beyond ASCII on both sides."""
-    local = intersection(_local((_BEYOND_ASCII,)), _octets(_LOCAL_OCTETS))
+    """Return addresses of RFC 6531: characters beyond ASCII on both sides of the `@`."""
+    local = intersection(_local((_BEYOND_ASCII,)), _octets(_MAX_LOCAL_OCTETS))
     return intersection(sequence(local, _AT, choice(HOSTNAME, _LITERAL, mail_domain())), _octets(_MAX_OCTETS))
 
 
 def _octets(most: int) -> Regex:
-    """Texts that take so many octets at most: the more each character may take, the fewer characters."""
+    """Return texts of at most so many octets: the more octets each character may take, the fewer characters."""
     ends = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)
     return choice(
         *(Repeat(Chars(intersection_of(((0, end),), ANY)), 1, most // width) for width, end in enumerate(ends, 1))
@@ -68,19 +70,19 @@ def _octets(most: int) -> Regex:
 
 
 def strict_email() -> Regex:
-    """Mail addresses that the package email-validator takes: a domain of the public net, not one for special use."""
+    """Return the addresses that the package email-validator accepts: the domain is public, none for special use."""
     special = sequence(
         star(ANY_CHAR),
         DOT,
         choice(*map(any_case, ("arpa", "example", "invalid", "local", "localhost", "onion", "test"))),
     )
-    user = intersection(_DOT_ATOM, Repeat(ANY_CHAR, 1, _LOCAL_OCTETS))
+    user = intersection(_DOT_ATOM, Repeat(ANY_CHAR, 1, _MAX_LOCAL_OCTETS))
     address = sequence(user, _AT, intersection(PUBLIC_DOMAIN, Complement(special)))
     return intersection(address, Repeat(ANY_CHAR, 1, _MAX_OCTETS))
 
 
 def name_email() -> Regex:
-    """An address, or a name and an address in angle brackets."""
+    """Return addresses, and names followed by an address in angle brackets: `Ada Lovelace <ada@host.org>`."""
     word = plus(byte_set(ALNUM))
     name = sequence(word, star(sequence(Literal(b" "), word)))
     return choice(strict_email(), sequence(name, Literal(b" <"), strict_email(), Literal(b">")))

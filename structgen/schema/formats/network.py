@@ -1,7 +1,7 @@
-"""IP addresses, networks and host names of ASCII.
+"""Regexes of IP addresses, IP networks and host names of ASCII.
 
-An A-label (`xn--…`) is a name that is decoded and then judged, which no automaton of reasonable size does. So labels
-with `--` in the third and fourth place are neither in `hostname` nor outside of it.
+An A-label (`xn--…`) must be decoded before it can be judged, which no automaton of reasonable size does. So labels with
+`--` as third and fourth character are neither in `hostname` nor outside of it (`by_name._OUTER`).
 """
 
 from __future__ import annotations
@@ -35,16 +35,21 @@ _OCTET = choice(
     DIGIT,
 )
 IPV4 = sequence(_OCTET, DOT, _OCTET, DOT, _OCTET, DOT, _OCTET)
+"""RFC 2673, section 3.2: four numbers from 0 to 255."""
 _GROUP = Repeat(HEX, 1, 4)
 _GROUPS = 8
 
 
 def ipv6_of(least_zeros: int) -> Regex:
-    """RFC 4291, section 2.2: eight groups, one run of at least so many as `::`, the last two perhaps as IPv4."""
+    """Return addresses of RFC 4291, section 2.2: eight groups, the last two perhaps as IPv4, one run of zeros as `::`.
+
+    Args:
+        least_zeros: the minimum number of groups that `::` stands for.
+    """
     tail = sequence(_GROUP, COLON)
     last = choice(sequence(_GROUP, COLON, _GROUP), IPV4)
     forms: list[Regex] = [sequence(repeat(tail, 6, 6), last)]
-    for before in range(_GROUPS + 1 - least_zeros):  # at most so many groups before `::`
+    for before in range(_GROUPS + 1 - least_zeros):  # the maximum number of groups before `::`
         head = optional(sequence(Repeat(tail, 0, before - 1), _GROUP)) if before else Literal(b"")
         after = _GROUPS - least_zeros - before
         end: Regex = _GROUP if after == 1 else Literal(b"")
@@ -61,17 +66,23 @@ IPV6 = ipv6_of(1)
 
 
 def interface(address: Regex, bits: int) -> Regex:
-    """An address, perhaps with the length of its network's prefix."""
+    """Return addresses, perhaps with the length of the network's prefix: `10.0.0.1/8`.
+
+    Args:
+        address: the regex of the addresses.
+        bits: the length of an address, the longest prefix.
+    """
     lengths = choice(DIGIT, two(10, min(bits, 99)), *([] if bits < 100 else [_hundreds(bits)]))
     return sequence(address, optional(sequence(Literal(b"/"), lengths)))
 
 
 def _hundreds(bits: int) -> Regex:
+    """Return the numbers 100 to `bits`."""
     return sequence(Literal(b"1"), two(0, bits - 100))
 
 
 def network_v4() -> Regex:
-    """Networks as Python's `ipaddress` reads them: no bit is set past the prefix."""
+    """Return networks as Python's `ipaddress` reads them: no bit is set after the prefix."""
     forms: list[Regex] = [IPV4]
     for length in range(33):
         whole, part = divmod(length, 8)
@@ -85,7 +96,7 @@ def network_v4() -> Regex:
 
 
 def network_v6() -> Regex:
-    """Networks, with no bit set past the prefix; the zeros there are written one by one, or all as `::`."""
+    """Return networks without a bit set after the prefix; the zeros there are written one by one, or all as `::`."""
     forms: list[Regex] = [IPV6, sequence(IPV6, Literal(b"/128"))]
     zero = Repeat(Literal(b"0"), 1, 4)
     for length in range(128):
@@ -103,12 +114,13 @@ def network_v6() -> Regex:
 
 
 def _groups_up_to(most: int) -> Regex:
+    """Return up to `most` groups with colons between them."""
     more = Repeat(sequence(COLON, _GROUP), 0, most - 1)
     return optional(sequence(_GROUP, more)) if most else Literal(b"")
 
 
 LOOSE_NETWORK = choice(plus(choice(HEX, byte_set(":./"))), sequence(star(ANY_CHAR), Literal(b"%"), star(ANY_CHAR)))
-"""What may be a network: with a net mask in place of a length, zeros left out elsewhere, or a zone."""
+"""Texts that might be a network: with a net mask instead of a length, zeros omitted elsewhere, or a zone."""
 
 
 def _joined(groups: list[Regex]) -> Regex:
@@ -116,7 +128,7 @@ def _joined(groups: list[Regex]) -> Regex:
 
 
 def _hex_multiple(bits: int) -> Regex:
-    """One to four hexadecimal digits whose number has so many zero bits at its end."""
+    """Return one to four hexadecimal digits of a number whose lowest `bits` bits are 0."""
     zeros, bit = divmod(bits, 4)
     pivot = byte_set("".join(sign for sign in "0123456789abcdefABCDEF" if int(sign, 16) % (1 << bit) == 0))
     end: Regex = Literal(b"0" * zeros)
@@ -133,12 +145,12 @@ PLAIN_LABEL = choice(
     sequence(_LD, optional(sequence(Repeat(_LDH, 0, 2), _LD))),
     sequence(_LD, _LDH, choice(sequence(_LD, _LDH), sequence(MINUS, _LD)), Repeat(_LDH, 0, 58), _LD),
 )
-"""A label without `--` in the third and fourth place, which marks those that do not stand for themselves."""
+"""Labels without `--` as third and fourth character, which marks encoded labels."""
 _SHORT = Repeat(ANY_CHAR, 1, 253)
 LOOSE_HOSTNAME = intersection(sequence(_LABEL, star(sequence(DOT, _LABEL))), _SHORT)
-"""RFC 1123, with A-labels and those that are only alike."""
+"""Host names of RFC 1123, section 2.1, with A-labels and labels that only look like them."""
 HOSTNAME = intersection(sequence(PLAIN_LABEL, star(sequence(DOT, PLAIN_LABEL))), _SHORT)
-"""RFC 1123, without A-labels."""
+"""Host names of RFC 1123, section 2.1, without A-labels."""
 _TOP_LABEL = sequence(LETTER, Repeat(LETTER, 1, 62))
 PUBLIC_DOMAIN = intersection(sequence(plus(sequence(PLAIN_LABEL, DOT)), _TOP_LABEL), _SHORT)
 """Names of at least two labels, the last one of letters."""

@@ -1,4 +1,4 @@
-"""Pieces of regexes that several formats share: digits, letters, words, numbers of two digits."""
+"""Pieces of regexes that several formats share: digits, letters, words, two-digit numbers."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ DOT = Literal(b".")
 
 
 def digit(low: int, high: int) -> ByteSet:
-    """One digit between two bounds."""
+    """Return one digit between two bounds."""
     return byte_set(DIGITS[low : high + 1])
 
 
 def digits(count: int) -> Regex:
-    """So many digits."""
+    """Return strings of exactly `count` digits."""
     return repeat(DIGIT, count, count)
 
 
 def two(low: int, high: int) -> Regex:
-    """Two-digit numbers between two bounds."""
+    """Return the two-digit numbers between two bounds: 00 to 99."""
     parts: list[Regex] = []
     for tens in range(low // 10, high // 10 + 1):
         first, last = max(low, tens * 10) % 10, min(high, tens * 10 + 9) % 10
@@ -43,10 +43,10 @@ def two(low: int, high: int) -> Regex:
 
 
 def words(*texts: str) -> Regex:
-    """Any one of a few texts."""
+    """Return a choice of texts."""
     return choice(*(Literal(text.encode()) for text in texts))
 
 
 def any_case(word: str) -> Regex:
-    """A word of ASCII in upper and lower case."""
+    """Return an ASCII word with each letter in upper or lower case."""
     return sequence(*(byte_set(letter.lower() + letter.upper()) for letter in word))

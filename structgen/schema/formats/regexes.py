@@ -1,9 +1,9 @@
-r"""The format `regex`: texts that are regular expressions to ECMA-262 and to Python alike.
+r"""A regex of the format `regex`: texts that ECMA-262 and Python both read as regular expressions.
 
-`jsonschema` checks this format with Python's `re`, so what only one of the two reads is neither in the format nor
-outside of it: named groups, back-references, `[]`, `\cA`, `\p{…}`, look-behind of variable width. Syntax is that of
-the `u` flag, which is the stricter one. Groups are nested up to `GROUP_DEPTH` deep, for an automaton cannot count
-more; bounds of quantifiers have up to three digits.
+`jsonschema` checks this format with Python's `re`. Syntax that only one of the two reads is therefore neither in the
+format nor outside of it: named groups, back-references, `[]`, `\cA`, `\p{…}`, look-behind of variable width. The syntax
+is that of ECMA-262's `u` flag, which is the stricter one. An automaton cannot count nesting without bound, so groups
+nest at most `MAX_GROUP_DEPTH` deep. Bounds of quantifiers have up to three digits.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["LOOSE_REGEX", "ecma_regex"]
 
-GROUP_DEPTH = 4
-"""How deep groups and look-aheads are nested."""
+MAX_GROUP_DEPTH = 4
+"""Maximum nesting depth of groups and look-aheads."""
 
 _SYNTAX = "^$\\.*+?()[]{}|/"
 _PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
@@ -39,7 +39,7 @@ _BACKSLASH = Literal(b"\\")
 
 
 def _escape(signs: str) -> Regex:
-    """Escapes of one character, and of these signs."""
+    """Return escapes of one character: the common ones, and those of these signs."""
     return sequence(
         _BACKSLASH,
         choice(
@@ -49,7 +49,7 @@ def _escape(signs: str) -> Regex:
 
 
 def _scalar() -> Regex:
-    """Four hexadecimal digits of a character that is no surrogate."""
+    """Return four hexadecimal digits of a character that is no surrogate."""
     return choice(
         sequence(byte_set("0123456789abcABCefEF"), repeat(HEX, 3, 3)),
         sequence(byte_set("dD"), digit(0, 7), repeat(HEX, 2, 2)),
@@ -57,7 +57,7 @@ def _scalar() -> Regex:
 
 
 def _bounds() -> Regex:
-    """`{n}`, `{n,}`, `{n,m}` with n no more than m."""
+    """Return `{n}`, `{n,}` and `{n,m}` with n <= m."""
     few = integer_range(0, 99)
     pairs: list[Regex] = [sequence(Literal(f"{n},".encode()), integer_range(n, 99)) for n in range(100)]
     pairs.append(sequence(few, Literal(b","), digit(1, 9), digits(2)))
@@ -66,8 +66,8 @@ def _bounds() -> Regex:
 
 
 def _class() -> Regex:
-    """A class in brackets; the ends of a range stand unescaped and in order."""
-    # Python warns of what may come to mean operations on sets: [[, --, &&, ~~, ||.
+    """Return a bracketed class; the ends of a range are unescaped and in order."""
+    # Python warns of pairs that may become set operations: [[, --, &&, ~~, ||.
     plain = "".join(sign for sign in _PRINTABLE if sign not in "[]\\-^&~|")
     ranges = [sequence(Literal(f"{low}-".encode()), byte_set(plain[i:])) for i, low in enumerate(plain) if low in ALNUM]
     item = choice(byte_set(plain), _BEYOND, sequence(_BACKSLASH, byte_set("dDsSwWb")), _escape(_SYNTAX + "-"), *ranges)
@@ -77,26 +77,26 @@ def _class() -> Regex:
 
 
 LOOSE_REGEX = optional(sequence(Chars(((0, 0x28), (0x2C, 0x3E), (0x40, 0xD7FF), (0xE000, 0x10FFFF))), star(ANY_CHAR)))
-"""What may be a regular expression to either reader: none begins with a quantifier or with a closing parenthesis."""
+"""Texts that either reader might accept: none begins with a quantifier or a closing parenthesis."""
 
 
 @cache
 def ecma_regex() -> Regex:
-    """Regular expressions, by levels of nesting."""
+    """Return regular expressions, built level by level of nesting."""
     plain = choice(byte_set("".join(sign for sign in _PRINTABLE if sign not in _SYNTAX) + "/"), _BEYOND)
     atom = choice(
         plain, Literal(b"."), sequence(_BACKSLASH, byte_set("dDsSwW")), _escape(_SYNTAX), Repeat(_class(), 1, 1)
     )
     quantifier = sequence(choice(byte_set("*+?"), _bounds()), optional(Literal(b"?")))
-    fixed = Repeat(atom, 0, 64)  # Python's look-behind is of one width
+    fixed = Repeat(atom, 0, 64)  # Python's look-behind has a fixed width
     behind = sequence(words("(?<=", "(?<!"), fixed, Literal(b")"))
     edge = choice(byte_set("^$"), words("\\b", "\\B"), behind)
     single = Repeat(atom, 1, 1)
     quantified = optional(Repeat(quantifier, 1, 1))
     term = choice(edge, sequence(single, quantified))
     body = _alternatives(term)
-    for _depth in range(GROUP_DEPTH):
-        inner = Repeat(body, 1, 1)  # one term, however often it is met
+    for _depth in range(MAX_GROUP_DEPTH):
+        inner = Repeat(body, 1, 1)  # one shared term for all uses
         group = sequence(Literal(b"("), optional(Literal(b"?:")), inner, Literal(b")"), quantified)
         ahead = sequence(words("(?=", "(?!"), inner, Literal(b")"))
         body = _alternatives(choice(term, group, ahead))

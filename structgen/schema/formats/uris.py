@@ -1,4 +1,4 @@
-"""URIs, IRIs, URI templates, and the URLs that Pydantic reads."""
+"""Regexes of URIs (RFC 3986), IRIs (RFC 3987), URI templates (RFC 6570) and the URLs that Pydantic reads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["IPRIVATE", "UCSCHAR", "WITH_SCHEME", "multi_host_url", "uri", "uri_t
 _UNRESERVED = ALNUM + "-._~"
 _SUB_DELIMS = "!$&'()*+,;="
 _PERCENT = sequence(Literal(b"%"), HEX, HEX)
-UCSCHAR = Chars(  # RFC 3987, section 2.2
+UCSCHAR = Chars(  # `ucschar` of RFC 3987, section 2.2
     (
         (0xA0, 0xD7FF),
         (0xF900, 0xFDCF),
@@ -34,15 +34,21 @@ UCSCHAR = Chars(  # RFC 3987, section 2.2
     )
 )
 IPRIVATE = Chars(((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD)))
+"""`iprivate` of RFC 3987, section 2.2."""
 
 
 def _signs(extra: str, beyond: Regex = NOTHING) -> Regex:
-    """One sign of a part of a URI; `extra` may stand there too."""
+    """Return one character of a part of a URI, or a percent-encoded octet.
+
+    Args:
+        extra: ASCII characters accepted besides the unreserved ones and sub-delimiters.
+        beyond: characters accepted beyond ASCII.
+    """
     return choice(byte_set(_UNRESERVED + _SUB_DELIMS + extra), _PERCENT, beyond)
 
 
 def _authority(beyond: Regex) -> Regex:
-    """RFC 3986, section 3.2."""
+    """Return authorities: `[user@]host[:port]` (RFC 3986, section 3.2)."""
     user = sequence(star(_signs(":", beyond)), Literal(b"@"))
     future = sequence(byte_set("vV"), plus(HEX), Literal(b"."), plus(byte_set(_UNRESERVED + _SUB_DELIMS + ":")))
     host = choice(star(_signs("", beyond)), sequence(Literal(b"["), choice(IPV6, future), Literal(b"]")))
@@ -50,7 +56,13 @@ def _authority(beyond: Regex) -> Regex:
 
 
 def uri(*, relative: bool, beyond: Regex = NOTHING, private: Regex = NOTHING) -> Regex:
-    """RFC 3986: `URI`, or `URI-reference`; RFC 3987 with characters beyond ASCII, and private ones in the query."""
+    """Return URIs or URI references of RFC 3986, or IRIs of RFC 3987.
+
+    Args:
+        relative: accept relative references too (RFC 3986, section 4.1).
+        beyond: characters accepted beyond ASCII; none for URIs.
+        private: private characters accepted in the query.
+    """
     segments = star(sequence(Literal(b"/"), star(_signs(":@", beyond))))
     rooted = sequence(Literal(b"/"), optional(sequence(plus(_signs(":@", beyond)), segments)))
     with_authority = sequence(Literal(b"//"), _authority(beyond), segments)
@@ -68,10 +80,10 @@ def uri(*, relative: bool, beyond: Regex = NOTHING, private: Regex = NOTHING) ->
 
 
 def uri_template(*, reserved: bool) -> Regex:
-    """RFC 6570, with the erratum that lets an apostrophe stand.
+    """Return URI templates of RFC 6570, section 2, with the erratum that accepts an apostrophe.
 
     Args:
-        reserved: with the operators that are kept for later, which mean nothing yet.
+        reserved: accept the operators too that the RFC reserves for extensions.
     """
     printable = {chr(code) for code in range(0x21, 0x7F)} - set('"%<>\\^`{|}')
     literal = choice(byte_set("".join(printable)), UCSCHAR, IPRIVATE, _PERCENT)
@@ -85,6 +97,7 @@ def uri_template(*, reserved: bool) -> Regex:
 
 
 WITH_SCHEME = sequence(star(ANY_CHAR), COLON, star(ANY_CHAR))
+"""Texts with a colon, which might be a URL."""
 
 # --- what Pydantic reads ---------------------------------------------------------------------------------------------
 
@@ -95,7 +108,10 @@ _FRAGMENT = sequence(Literal(b"#"), star(_signs(":@/?")))
 
 
 def web_url(*schemes: str) -> Regex:
-    """URLs that Rust's `url` crate and RFC 3986 both read: a host name with an alphabetic top label, or IPv4."""
+    """Return URLs that Rust's `url` crate and RFC 3986 both read.
+
+    The host is a name with an alphabetic top label, or an IPv4 address.
+    """
     host = choice(PUBLIC_DOMAIN, Literal(b"localhost"), IPV4)
     return sequence(
         words(*schemes), Literal(b"://"), host, optional(_PORT), _PATH, optional(_QUERY), optional(_FRAGMENT)
@@ -103,12 +119,15 @@ def web_url(*schemes: str) -> Regex:
 
 
 def multi_host_url(*schemes: str) -> Regex:
-    """URLs with one or more hosts, as of databases. Without schemes, any that is not one of the web."""
+    """Return URLs with one or more hosts, as databases use them.
+
+    Without schemes, any scheme is accepted that is not one of the web.
+    """
     host = choice(PUBLIC_DOMAIN, Literal(b"localhost"), IPV4)
     sign = choice(byte_set(_UNRESERVED + "!$&'()*+;="), _PERCENT)  # a comma separates the hosts
     user = sequence(plus(sign), optional(sequence(COLON, star(sign))), Literal(b"@"))
-    place = sequence(host, optional(_PORT))
-    places = sequence(optional(user), place, star(sequence(Literal(b","), optional(user), place)))
+    address = sequence(host, optional(_PORT))
+    addresses = sequence(optional(user), address, star(sequence(Literal(b","), optional(user), address)))
     known = words(*schemes) if schemes else sequence(words("db", "x"), star(byte_set(ALNUM + "+-.")))
     path = optional(sequence(Literal(b"/"), star(_signs(":@/"))))
-    return sequence(known, Literal(b"://"), places, path, optional(_QUERY), optional(_FRAGMENT))
+    return sequence(known, Literal(b"://"), addresses, path, optional(_QUERY), optional(_FRAGMENT))

@@ -1,8 +1,13 @@
-"""White space: the punctuation of JSON text, with the gaps that a mode allows folded into it.
+r"""White space in JSON text: the punctuation of each white space mode, as terminals that include the allowed gaps.
 
-Modes: "compact", none; "single", as `json.dumps` writes it; "any", up to `GAP` characters at every gap inside of the
-value; "line", the same without line breaks. Before and after the top-level value there is none in any mode: it would
-cost tokens and say nothing.
+Modes, with one array as each writes it:
+
+    compact   {"a":[1,2]}                 no white space
+    single    {"a": [1, 2]}               as `json.dumps` writes
+    any       { "a" :\n  [1,\t2 ] }       up to `MAX_GAP` characters in every gap
+    line      { "a" :  [1,\t2 ] }         as "any", without line breaks
+
+No mode allows white space before or after the top-level value: it would cost tokens and say nothing.
 """
 
 from __future__ import annotations
@@ -10,12 +15,13 @@ from __future__ import annotations
 from structgen.engine.regex.tree import ByteSet, Literal, Regex, Repeat, Sequence
 from structgen.schema.json_text.strings import canonical
 
-__all__ = ["GAP", "LAYOUTS", "Layout"]
+__all__ = ["LAYOUTS", "MAX_GAP", "Layout"]
 
-GAP = 64
+MAX_GAP = 64
+"""Maximum length of a gap, in characters."""
 
-_SPACE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D), 0, GAP)
-_SPACE_IN_LINE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09), 0, GAP)
+_SPACE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D), 0, MAX_GAP)
+_SPACE_IN_LINE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09), 0, MAX_GAP)
 
 
 class Layout:
@@ -23,7 +29,7 @@ class Layout:
 
     Attributes:
         open_object, open_array: an opening bracket, and the gap after it.
-        end_object, end_array: a closing bracket right after an opening one.
+        end_object, end_array: a closing bracket directly after an opening one.
         close_object, close_array: the gap before a closing bracket, and the bracket.
         comma, colon: with the gaps on both sides.
     """
@@ -51,17 +57,22 @@ class Layout:
         return Sequence((self._gap, Literal(sign), self._gap)) if self._gap else Literal(sign)
 
     def key(self, name: str) -> Regex:
-        """A known key and its colon as one terminal.
+        """Return a known key and its colon as one terminal.
 
         Raises:
-            UnicodeEncodeError: the name holds a lone surrogate.
+            UnicodeEncodeError: the name contains a lone surrogate.
         """
         text = canonical(name)
         return Sequence((Literal(text), self.colon)) if self._gap else Literal(text + self._colon)
 
     def key_after(self, lead: str, name: str) -> tuple[Regex, ...]:
-        """The same after `lead`: "" nothing, "{" or ",". One text is one terminal; with gaps, the lead is a terminal of
-        its own, for which everything is known once it was used before any key.
+        """Return the terminals of a known key, its colon, and the punctuation before it.
+
+        One text is one terminal. With gaps, the punctuation is a terminal of its own: all keys then share its masks.
+
+        Args:
+            lead: the punctuation before the key: "{", "," or "" for none.
+            name: the key's decoded text.
 
         Raises:
             UnicodeEncodeError: as `key`.

@@ -1,8 +1,11 @@
-r"""The text of JSON as people write it: its lexemes, the place of an offset, and how structgen would spell it.
+r"""Lexemes of JSON text as people write it: the canonical spelling of a text, and the JSON pointer of an offset.
 
-Structgen knows one spelling of known strings (that of `json.dumps(text, ensure_ascii=False)`), bounds white space, and
-has none around a value; a file may say the same with `\u00e9`, indented deeply. What is checked is its canonical
-spelling, of which each piece knows where it came from.
+For known strings, structgen accepts one spelling (that of `json.dumps(text, ensure_ascii=False)`); it bounds white
+space and accepts none around the top-level value. A file may say the same with `\u00e9` or deep indentation. So the
+file's canonical spelling is checked instead, in pieces that know their offset in the file:
+
+    file      [ "caf\u00e9" ]
+    pieces    [   ' '   "caf   é   "   ' '   ]
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ __all__ = ["Piece", "canonical_pieces", "offset_of", "pointer_at", "pointer_of"]
 
 _LEXEME = re.compile(rb'[ \t\n\r]+|"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{},:]|[^ \t\n\r"\[\]{},:]+|.', re.DOTALL)
 _SPACE = b" \t\n\r"
-_NO_VALUE = b" \t\n\r]},:"  # which no value begins with
+_NO_VALUE = b" \t\n\r]},:"  # no value begins with one of these
 _CHARACTER = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*|.",
     re.DOTALL,
@@ -28,8 +31,8 @@ class Piece(NamedTuple):
 
     Attributes:
         data: its canonical spelling.
-        start: where it begins in the text as it is.
-        is_verbatim: whether it is spelled so there.
+        start: its offset in the original text.
+        is_verbatim: whether the original text has the same spelling.
     """
 
     data: bytes
@@ -37,14 +40,14 @@ class Piece(NamedTuple):
     is_verbatim: bool
 
     def offset(self, at: int) -> int:
-        """Where a byte of the canonical spelling is in the text."""
+        """Return the offset in the original text of a byte of the canonical spelling."""
         return self.start + at if self.is_verbatim else self.start
 
 
 def canonical_pieces(text: bytes) -> Iterator[Piece]:
-    r"""A JSON text in canonical spelling: a run of white space is one character of it, strings escape what they must.
+    r"""Yield a JSON text in canonical spelling: one character for a run of white space, no escapes that are not needed.
 
-    Before and after all else there is no white space. What is no JSON is left as it is.
+    White space around the whole text is left out. Text that is not JSON is left unchanged.
 
     >>> [piece.data for piece in canonical_pieces(b'  {"caf\\u00e9":\n\t 1} ')]
     [b'{', b'"caf', b'\xc3\xa9', b'"', b':', b'\n', b'1', b'}']
@@ -61,7 +64,7 @@ def canonical_pieces(text: bytes) -> Iterator[Piece]:
 
 
 def _respelled(lexeme: bytes, start: int) -> Iterator[Piece]:
-    """A string, or the beginning of one, with each escape in its canonical form."""
+    """Yield a string, or the beginning of one, with each escape in its canonical form."""
     begun = 0
     for found in _CHARACTER.finditer(lexeme):
         character = found[0]
@@ -76,7 +79,7 @@ def _respelled(lexeme: bytes, start: int) -> Iterator[Piece]:
 
 
 def _canonical(escape: bytes) -> bytes:
-    """The canonical form of an escape; what is none, or stands for half a character, is left as it is."""
+    """Return the canonical form of an escape; invalid escapes and single surrogates are left unchanged."""
     try:
         return json.dumps(json.loads(b'"%s"' % escape), ensure_ascii=False)[1:-1].encode()
     except ValueError:
@@ -84,10 +87,12 @@ def _canonical(escape: bytes) -> bytes:
 
 
 def pointer_at(text: bytes, offset: int) -> str:
-    """The JSON pointer of the innermost value that is under way at an offset; between members, the one they are of.
+    """Return the JSON pointer of the innermost value that has begun before an offset and not ended.
+
+    Between two members, this is the object or array that contains them.
 
     Args:
-        text: of JSON, up to the offset at least; what comes later may be anything.
+        text: JSON text, valid up to the offset; what follows is not read.
         offset: in bytes.
 
     >>> pointer_at(b'{"people": [{"age": 1}, {"age": 2', 33)
@@ -101,7 +106,7 @@ def pointer_at(text: bytes, offset: int) -> str:
 
 
 def offset_of(text: bytes, members: Sequence[str | int]) -> int:
-    """Where a value begins, by the keys and indices that lead to it; 0 where there is none.
+    """Return the offset of a value, given the keys and indices that lead to it; 0 where there is no such value.
 
     >>> offset_of(b'[1, {"a": null}]', [1, "a"])
     10
@@ -109,22 +114,22 @@ def offset_of(text: bytes, members: Sequence[str | int]) -> int:
     path, wanted, last = _Path(), list(members), 0
     for found in _LEXEME.finditer(text):
         if path.members == wanted and not path.is_between and found[0][0] not in _NO_VALUE:
-            last = found.start()  # of keys that come twice, the last counts
+            last = found.start()  # the last one counts of two equal keys
         path.read(found[0])
     return last
 
 
 def pointer_of(members: Iterable[str | int]) -> str:
-    """The JSON pointer of some keys and indices."""
+    """Return the JSON pointer of a path of keys and indices."""
     return "".join(f"/{str(member).replace('~', '~0').replace('/', '~1')}" for member in members)
 
 
 class _Path:
-    """The way to the value that is under way, as lexemes are read.
+    """The path to the current value, updated lexeme by lexeme.
 
     Attributes:
         members: a key or an index for each open object or array.
-        is_between: whether the last of them is whole already, or not known yet.
+        is_between: whether the last member is complete already, or not known yet.
     """
 
     def __init__(self) -> None:
@@ -132,7 +137,7 @@ class _Path:
         self.is_between = False
 
     def read(self, lexeme: bytes) -> None:
-        """Goes on by one lexeme."""
+        """Read one more lexeme."""
         sign, members = lexeme[:1], self.members
         if sign in (b"{", b"["):
             members.append("" if sign == b"{" else 0)

@@ -1,11 +1,17 @@
-"""Regexes of the multiples of a step, in every form of a number, and of all other numbers.
+"""Regexes of the multiples of a step, in every written form of a number, and of the numbers that are not multiples.
 
-A step is d · 2^a · 5^b, with d prime to ten and a, b that may be below 0. A number m · 10^t, where m ends in a digit
-other than 0, is a multiple of it if m is one of d, and t is at least the larger of a and b; or less by c if m is a
-multiple of the c-th power of the prime that has the larger one. So digits and exponents are looked at one by one.
+Write the step as d · 2^a · 5^b, where d has no factor 2 or 5, and a and b may be negative. A number m · 10^t, where m
+does not end in 0, is a multiple of the step if
 
-Beside integers in digits, texts have at most `SAFE_DIGITS` digits here: doubles tell those apart, and reading them
-gives the number that is written.
+- m is a multiple of d, and t >= max(a, b); or
+- m is a multiple of d · p^c, and t >= max(a, b) - c, where p is 2 or 5, whichever has the larger power, and
+  c <= abs(a - b).
+
+So the digits and the exponent of a text can be checked separately. For example, 0.25 is 1 · 2^-2 · 5^0: its multiples
+are m · 10^t with t >= 0, with t = -1 and m a multiple of 5, or with t = -2 and m a multiple of 25.
+
+Integers in digits aside, texts have at most `MAX_SAFE_DIGITS` digits here: a reader of doubles gets exactly the number
+that is written.
 """
 
 from __future__ import annotations
@@ -36,12 +42,13 @@ from structgen.schema.json_text.strings import byte_set
 __all__ = ["MAX_DIVISOR", "digits_of_multiples", "is_large", "other_forms", "step_in_integers"]
 
 MAX_DIVISOR = 5000
-"""Divisors above it, without zeros at their ends and the point, are too large for automata: a state a remainder."""
+"""The largest divisor, without zeros at its end and decimal point, that has an automaton: a state per remainder."""
 MAX_ODD_FACTOR = 64
-"""Multiples of a step with a larger factor that is prime to ten are not written with an exponent."""
-MULTIPLE_DIGITS = 18
-"""Integers that are multiples have at most so many digits, or as the divisor has and half of them."""
-SAFE_DIGITS = 15
+"""The largest factor d of a step whose multiples are also written with an exponent."""
+MAX_MULTIPLE_DIGITS = 18
+"""Maximum digits of an integer that is a multiple; 1.5 times the digits of the divisor if that is more."""
+MAX_SAFE_DIGITS = 15
+"""Maximum significant digits of a decimal number that survives the way through a double unchanged."""
 _EXPONENTS = (-307, 307)
 
 _DIGIT = byte_set("0123456789")
@@ -52,12 +59,13 @@ _SIGN = optional(Literal(b"-"))
 
 
 def is_large(step: Number) -> bool:
-    """Whether an automaton of a step's multiples has too many states."""
+    """Return whether the automaton of a step's multiples has too many states."""
     divisor, _ = _without_zeros(Fraction(step).numerator)
     return divisor > MAX_DIVISOR
 
 
 def _without_zeros(divisor: int) -> tuple[int, int]:
+    """Return a divisor without the zeros at its end, and their number."""
     zeros = 0
     while divisor % 10 == 0:
         divisor, zeros = divisor // 10, zeros + 1
@@ -65,17 +73,24 @@ def _without_zeros(divisor: int) -> tuple[int, int]:
 
 
 def step_in_integers(step: Number) -> int:
-    """The integers that are multiples of a step are the multiples of this."""
+    """Return the integer whose multiples are the integers among a step's multiples."""
     return Fraction(step).numerator
 
 
 def digits_of_multiples(low: Number | None, high: Number | None, step: Number, outside: tuple[Number, ...]) -> Regex:
-    """Integers in digits between two closed bounds, multiples of a step and of none of others."""
+    """Return the integers in digits between two closed bounds that are multiples of a step.
+
+    Args:
+        low: the lower bound; None for none.
+        high: the upper bound; None for none.
+        step: the step.
+        outside: steps whose multiples are left out.
+    """
     divisor = step_in_integers(step)
     if any(divisor % step_in_integers(other) == 0 for other in outside):
         return NOTHING
     if divisor > 1:
-        bound = 10 ** max(MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2) - 1
+        bound = 10 ** max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2) - 1
         low, high = (-bound if low is None else low), (bound if high is None else high)
     found = integer_range(None if low is None else ceil(low), None if high is None else floor(high))
     if divisor > 1:
@@ -93,7 +108,16 @@ def other_forms(
     step: Number | None,
     outside: tuple[Number, ...],
 ) -> Regex:
-    """Numbers with a point or an exponent between two bounds, multiples of a step and of none of others."""
+    """Return the numbers with a point or an exponent between two bounds that are multiples of a step.
+
+    Args:
+        low: the lower bound; None for none.
+        low_open: whether the lower bound itself is left out.
+        high: the upper bound; None for none.
+        high_open: whether the upper bound itself is left out.
+        step: the step; None for all numbers.
+        outside: steps whose multiples are left out.
+    """
     found = _SAFE if step is None or Fraction(step).numerator > 1 or outside else _SAFE_FRACTIONS
     if low is not None or high is not None:
         found = intersection(found, number_range(low, low_open, high, high_open))
@@ -105,27 +129,34 @@ def other_forms(
 
 
 def _safe(largest: int) -> Regex:
-    """Numbers with a point or an exponent, of at most `SAFE_DIGITS` digits, below a power of ten."""
+    """Return numbers with a point or an exponent, of at most `MAX_SAFE_DIGITS` digits and exponents up to `largest`."""
     plain: list[Regex] = []
-    for places in range(1, SAFE_DIGITS):
-        whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, SAFE_DIGITS - places - 1)))
+    for places in range(1, MAX_SAFE_DIGITS):
+        whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_SAFE_DIGITS - places - 1)))
         plain.append(sequence(whole, _POINT, repeat(_DIGIT, places, places)))
-    mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, SAFE_DIGITS - 1))))
+    mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_SAFE_DIGITS - 1))))
     scientific = sequence(mantissa, exponent_range(_EXPONENTS[0], largest))
     return sequence(_SIGN, choice(*plain, scientific, _ZERO_WITH_EXPONENT))
 
 
 _ZERO_WITH_EXPONENT = sequence(
-    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, SAFE_DIGITS - 1))), exponent_range(-99, 99)
+    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_SAFE_DIGITS - 1))), exponent_range(-99, 99)
 )
-_SAFE = _safe(SAFE_DIGITS - 1)
+_SAFE = _safe(MAX_SAFE_DIGITS - 1)
 _SAFE_FRACTIONS = _safe(_EXPONENTS[1])
-"""As all doubles above 2**53 are integers, they are multiples of steps such as 0.01, however they are rounded."""
+"""Numbers with larger exponents too. All doubles above 2**53 are integers, so they are multiples of steps such as 0.01,
+however they are rounded.
+"""
 
 
 @lru_cache(maxsize=1024)
 def _multiples(step: Number, scientific: bool) -> Regex:
-    """The multiples of a step among the texts of `_SAFE_FRACTIONS`, exactly; or those without an exponent."""
+    """Return exactly the multiples of a step among the texts of `_SAFE_FRACTIONS`.
+
+    Args:
+        step: the step.
+        scientific: include texts with an exponent.
+    """
     odd, prime, power, spared = _factors(Fraction(step))
     forms = choice(*_plain_multiples(Fraction(step)))
     if scientific:
@@ -134,7 +165,7 @@ def _multiples(step: Number, scientific: bool) -> Regex:
 
 
 def _plain_multiples(step: Fraction) -> Iterator[Regex]:
-    """With a point: for each number of digits after it, the others together are multiples of something."""
+    """Yield the multiples with a point: by the number of digits after it, all digits together are a multiple."""
     places = 0
     while 10**places % step.denominator:
         places += 1
@@ -149,8 +180,8 @@ def _plain_multiples(step: Fraction) -> Iterator[Regex]:
 
 
 def _scientific_multiples(odd: int, prime: int, least: int, spared: int) -> Iterator[Regex]:
-    """With an exponent: for each number of digits after the point, without zeros at the end."""
-    for used in range(SAFE_DIGITS):
+    """Yield the multiples with an exponent: for each number of digits after the point, without zeros at the end."""
+    for used in range(MAX_SAFE_DIGITS):
         digits: Regex = _NONZERO
         if used:
             digits = sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO)
@@ -162,7 +193,11 @@ def _scientific_multiples(odd: int, prime: int, least: int, spared: int) -> Iter
 
 
 def _factors(step: Fraction) -> tuple[int, int, int, int]:
-    """Of d · 2^a · 5^b: d, the prime with the larger power, that power, and by how much it is larger."""
+    """Write a step as d · 2^a · 5^b.
+
+    Returns:
+        d; the prime with the larger power; that power; the difference of the two powers.
+    """
     numerator, denominator = step.numerator, step.denominator
     powers = {2: 0, 5: 0}
     for prime in powers:
@@ -177,11 +212,12 @@ def _factors(step: Fraction) -> tuple[int, int, int, int]:
 
 
 def _whole_multiples(divisor: int) -> Regex:
-    """Digits of multiples; those of powers of ten are told by their zeros, however many."""
+    """Return the digits of multiples; factors of ten need no automaton, only zeros at the end."""
     divisor, zeros = _without_zeros(divisor)
     found = _multiples_of(divisor, plus(_DIGIT))
     return choice(_ZERO, sequence(found, repeat(_ZERO, zeros, zeros))) if zeros else found
 
 
 def _multiples_of(divisor: int, digits: Regex) -> Regex:
+    """Return those digit strings that are multiples of a divisor."""
     return digits if divisor == 1 else intersection(digits, Multiple(divisor))

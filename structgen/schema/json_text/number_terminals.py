@@ -1,4 +1,12 @@
-"""From sets of numbers to the regexes of their JSON text."""
+"""Regexes of the JSON text of sets of numbers.
+
+A set of numbers (`NumberSet`: bounds, steps, excluded steps or listed values) becomes one of four forms:
+
+    {"type": "integer"}                        INTEGER: 1, 1.0, 1e0, -0
+    {"minimum": 0, "maximum": 1}               a range: 0.25, 2.5e-1
+    {"multipleOf": 0.01}                       multiples: 0.25, 2.5e-1
+    {"enum": [1, 0.25]}                        values: 1, 1.0, 1e0, 0.25, 0.250, 2.5e-1
+"""
 
 from __future__ import annotations
 
@@ -23,10 +31,10 @@ from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Inexpressible, Numbe
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
 from structgen.schema.json_text.multiples import digits_of_multiples, is_large, other_forms
 from structgen.schema.json_text.numbers import (
-    EXACT_INTEGERS,
-    FRACTION_DIGITS,
-    INTEGER_DIGITS,
-    MANTISSA_DIGITS,
+    MAX_EXACT_INTEGER,
+    MAX_FRACTION_DIGITS,
+    MAX_INTEGER_DIGITS,
+    MAX_MANTISSA_DIGITS,
     decimal_text,
     exponent_range,
     integer_range,
@@ -41,23 +49,23 @@ INTEGER = integral_range(None, None)
 NUMBER = number_range(None, False, None, False)
 
 MAX_LISTED = 1024
-"""Multiples of a divisor that is too large for automata: so many, those nearest to 0."""
-_FEW = 64
-_LONGEST_TEXT = 64
-_SAFE_DIGITS = 15
+"""Maximum number of values listed for a divisor that is too large for automata: those nearest to 0."""
+_MAX_FEW_MULTIPLES = 64  # fewer are listed
+_MAX_FRACTION_CHARACTERS = 64  # of a listed value in plain decimal form
+_MAX_SAFE_DIGITS = 15  # significant digits that survive the way through a double
 _ANY = ByteSet((1 << 256) - 1)
 _MINUS = Literal(b"-")
 _ZERO = Literal(b"0")
-_ZEROS = sequence(Literal(b"."), Repeat(_ZERO, 1, FRACTION_DIGITS))
+_ZEROS = sequence(Literal(b"."), Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))
 _NOT_DIGITS = sequence(Repeat(_ANY, 0, None), byte_set(".eE"), Repeat(_ANY, 0, None))
 
 
 @lru_cache(maxsize=1024)
 def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
-    """The JSON text of a union of sets of numbers.
+    """Return the JSON text of a union of sets of numbers.
 
     Raises:
-        Inexpressible: as `number_regex`; and there are such numbers, but doubles do not tell them from others.
+        Inexpressible: as `number_regex`; or the set has numbers, but doubles cannot tell them from others.
     """
     found = number_regex(parts[0]) if len(parts) == 1 else choice(*map(number_regex, parts))
     if found == NOTHING:
@@ -70,10 +78,10 @@ def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
 
 @lru_cache(maxsize=1024)
 def number_regex(numbers: NumberSet) -> Regex:
-    """The JSON text of a set of numbers; `NOTHING` where doubles tell none of them from others.
+    """Return the JSON text of a set of numbers; `NOTHING` where doubles can tell none of them from others.
 
     Raises:
-        Inexpressible: bounds or multiples whose decimal form does not end.
+        Inexpressible: a bound or a step has no finite decimal form.
     """
     if numbers == ALL_NUMBERS[0]:
         return NUMBER
@@ -93,12 +101,13 @@ def number_regex(numbers: NumberSet) -> Regex:
 
 
 def _has_decimal_form(value: Number) -> bool:
+    """Return whether a number has a finite decimal form."""
     rest = Fraction(value).denominator
     return bool(10 ** rest.bit_length() % rest == 0)
 
 
 def _interval(numbers: NumberSet) -> Regex:
-    """Numbers, or integers, between two bounds."""
+    """Return the numbers, or integers, between two bounds."""
     low, high, written = numbers.low, numbers.high, numbers.written
     if numbers.multiple is not None:
         least, most = None if low is None else int(low), None if high is None else int(high)
@@ -117,10 +126,11 @@ def _interval(numbers: NumberSet) -> Regex:
 
 
 def _is_small(value: Number | None) -> bool:
-    return value is None or -EXACT_INTEGERS <= value <= EXACT_INTEGERS
+    return value is None or -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER
 
 
 def _some_multiples(numbers: NumberSet) -> Regex:
+    """Return the numbers between two bounds that are multiples, or not multiples, of given steps."""
     low, high, step = numbers.low, numbers.high, numbers.multiple
     parts: list[Regex] = []
     if numbers.written & DIGITS:
@@ -138,14 +148,18 @@ def _some_multiples(numbers: NumberSet) -> Regex:
 
 
 def _is_listed(numbers: NumberSet, step: Number) -> bool:
-    """Whether the multiples in a range are few, or an automaton of them too large."""
-    if numbers.low is not None and numbers.high is not None and (numbers.high - numbers.low) / step < _FEW:
+    """Return whether the multiples in a range are few, or their automaton too large."""
+    if (
+        numbers.low is not None
+        and numbers.high is not None
+        and (numbers.high - numbers.low) / step < _MAX_FEW_MULTIPLES
+    ):
         return step != 1
     return is_large(step)
 
 
 def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
-    """The members of a set of multiples that are nearest to 0."""
+    """Return the members of a set of multiples that are nearest to 0."""
     first = -MAX_LISTED // 2 if numbers.low is None else int(numbers.low / step)
     last = first + MAX_LISTED if numbers.high is None else int(numbers.high / step)
     if numbers.low is None and numbers.high is not None:
@@ -158,13 +172,17 @@ def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
 
 
 def _is_safe(value: Number, step: Number) -> bool:
-    """Whether a reader of doubles sees a multiple: one that is an integer, or has few digits."""
-    return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _SAFE_DIGITS
+    """Return whether a reader of doubles sees a multiple: the value is an integer, or has few digits."""
+    return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _MAX_SAFE_DIGITS
 
 
 def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:
-    """Exactly these numbers."""
-    whole: list[bytes] = []  # in digits only
+    """Return the texts of exactly these numbers.
+
+    >>> values_regex([5], written=DIGITS)
+    Literal(data=b'5')
+    """
+    whole: list[bytes] = []  # digits only
     pointed: list[bytes] = []
     fractions: list[bytes] = []
     decades: dict[int, list[str]] = {}
@@ -175,17 +193,17 @@ def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:
             text = decimal_text(_shortest(value))
             if "." not in text:
                 pointed.append(text.encode())
-            elif len(text) <= _LONGEST_TEXT:
+            elif len(text) <= _MAX_FRACTION_CHARACTERS:
                 fractions.append(text.encode())
             if value:
                 exponent, mantissa = _scientific(text)
                 decades.setdefault(exponent, []).append(mantissa)
     parts: list[Regex] = [_table(whole)] if whole else []
-    short = [text for text in pointed if len(text) <= INTEGER_DIGITS]
+    short = [text for text in pointed if len(text) <= MAX_INTEGER_DIGITS]
     if short:
         parts.append(sequence(_table(short), _ZEROS))
     if fractions:
-        parts.append(sequence(_table(fractions), Repeat(_ZERO, 0, FRACTION_DIGITS)))
+        parts.append(sequence(_table(fractions), Repeat(_ZERO, 0, MAX_FRACTION_DIGITS)))
     parts.extend(_in_decade(exponent, found) for exponent, found in sorted(decades.items()))
     if b"0" in pointed:
         zeros = sequence(optional(_MINUS), _ZERO, optional(_ZEROS), exponent_range(-99, 99))
@@ -198,8 +216,8 @@ def _table(texts: list[bytes]) -> Regex:
 
 
 def _is_read_back(value: Number) -> bool:
-    """Whether a text with a point or an exponent can stand for it: as a double it has to be the same integer."""
-    if not isinstance(value, int) or abs(value) <= EXACT_INTEGERS:
+    """Return whether a text with a point or an exponent is read as this number: large integers must be doubles."""
+    if not isinstance(value, int) or abs(value) <= MAX_EXACT_INTEGER:
         return True
     try:
         return int(float(value)) == value
@@ -208,14 +226,14 @@ def _is_read_back(value: Number) -> bool:
 
 
 def _shortest(value: Number) -> Number:
-    """The number whose digits stand for a large double; others are themselves."""
-    if max(value, -value) <= EXACT_INTEGERS:
+    """Return the number whose digits Python writes for a large double; other numbers unchanged."""
+    if max(value, -value) <= MAX_EXACT_INTEGER:
         return value
     return _reduced(Fraction(Decimal(repr(float(value)))))
 
 
 def _scientific(text: str) -> tuple[int, str]:
-    """The exponent and the mantissa of a number other than 0 in plain digits."""
+    """Return the exponent and the mantissa of a number other than 0: (2, "1.5") for "150"."""
     sign, digits = ("-", text[1:]) if text[0] == "-" else ("", text)
     whole, _, fraction = digits.partition(".")
     significant = (whole + fraction).lstrip("0")
@@ -225,11 +243,11 @@ def _scientific(text: str) -> tuple[int, str]:
 
 
 def _in_decade(exponent: int, mantissas: list[str]) -> Regex:
-    """Scientific form of numbers of one decade."""
+    """Return the scientific form of numbers that share an exponent."""
     single = [text.encode() for text in mantissas if "." not in text]
     several = [text.encode() for text in mantissas if "." in text]
     parts = [sequence(_table(single), optional(_ZEROS))] if single else []
-    parts += [sequence(_table(several), Repeat(_ZERO, 0, MANTISSA_DIGITS))] if several else []
+    parts += [sequence(_table(several), Repeat(_ZERO, 0, MAX_MANTISSA_DIGITS))] if several else []
     return sequence(choice(*parts), exponent_range(exponent, exponent))
 
 

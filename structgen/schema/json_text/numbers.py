@@ -1,16 +1,18 @@
-"""Exact regexes for JSON numbers: integer ranges, decimal ranges with open or closed ends.
+"""Regexes of JSON numbers: integer ranges, and decimal ranges with open or closed ends.
 
-Written forms, and their bounds (they keep a model from spinning in digits, and doubles finite):
+One value has many spellings. For 15, `integral_range` accepts 15, 15.0, 1.5e1, 1.5E+01, and more. The written forms,
+and their bounds (they keep a model from writing digits without end, and keep doubles finite):
 
-- integers in digits: at most `INTEGER_DIGITS` digits, more where a bound has more;
-- numbers without a bound: at most `INTEGER_DIGITS` digits before the point and `FRACTION_DIGITS` after it, with an
-  exponent of at most two digits;
-- all numbers: plain decimals, and scientific form: one digit before the point, which is 0 for zero only, at most
-  `MANTISSA_DIGITS` after it, exponents from -323 to 308, with 1.7e308 as the largest number, or two digits for zero.
+- integers in digits: at most `MAX_INTEGER_DIGITS` digits, more where a bound has more;
+- numbers without bounds: at most `MAX_INTEGER_DIGITS` digits before the point and `MAX_FRACTION_DIGITS` after it, with
+  an exponent of at most two digits;
+- all numbers: plain decimals, and scientific form: one digit before the point, which is 0 only for zero; at most
+  `MAX_MANTISSA_DIGITS` after it; exponents from -323 to 308, with 1.7e308 as the largest number, or two digits for
+  zero.
 
-Readers round to doubles. That is monotone, so a closed bound that is a double itself cannot be crossed by it. Every
-other bound becomes the nearest closed one that is a double; only 0 stays open, as nothing here is small enough to round
-to it.
+Readers round to doubles. Rounding is monotone, so it never crosses a closed bound that is itself a double. Every other
+bound becomes the nearest closed bound that is a double (`read_as_doubles`). Only 0 stays open: no number here is small
+enough to be rounded to it.
 """
 
 from __future__ import annotations
@@ -35,10 +37,10 @@ from structgen.engine.regex.tree import (
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
-    "EXACT_INTEGERS",
-    "FRACTION_DIGITS",
-    "INTEGER_DIGITS",
-    "MANTISSA_DIGITS",
+    "MAX_EXACT_INTEGER",
+    "MAX_FRACTION_DIGITS",
+    "MAX_INTEGER_DIGITS",
+    "MAX_MANTISSA_DIGITS",
     "Number",
     "decade",
     "decimal_text",
@@ -50,13 +52,13 @@ __all__ = [
     "read_as_doubles",
 ]
 
-INTEGER_DIGITS = 64
-FRACTION_DIGITS = 20
-MANTISSA_DIGITS = 16  # with the digit before the point, what a double's shortest form needs
-_LONGEST_FRACTION = 64  # digits after the point where a bound has more of them
-EXACT_INTEGERS = 2**53  # up to it every integer is a double
-_SMALLEST_EXPONENT = -323
-_LARGEST_EXPONENT = 308
+MAX_INTEGER_DIGITS = 64  # before the point
+MAX_FRACTION_DIGITS = 20  # after the point of a plain decimal
+MAX_MANTISSA_DIGITS = 16  # after the point of a scientific form: a double's shortest form has at most 17 digits
+_MAX_LONG_FRACTION_DIGITS = 64  # after the point, where a bound has more than MAX_FRACTION_DIGITS
+MAX_EXACT_INTEGER = 2**53  # every integer up to it is a double
+_MIN_EXPONENT = -323
+_MAX_EXPONENT = 308
 
 Number = int | Fraction
 
@@ -68,10 +70,13 @@ _ZERO = Literal(b"0")
 
 
 def exact(value: Any) -> Number:
-    """The number that a JSON value means.
+    """Return the exact number that a JSON value means.
 
-    A float stands for its shortest decimal form; above 2**53, where doubles are integers, for itself, as Python and
-    validators compare it with integers.
+    A float stands for its shortest decimal form: 0.1 for 1/10. Above 2**53, where all doubles are integers, it stands
+    for itself, as Python and validators compare it with integers.
+
+    >>> exact(0.1), exact(2.0)
+    (Fraction(1, 10), 2)
 
     Raises:
         ValueError: NaN or infinite.
@@ -82,7 +87,7 @@ def exact(value: Any) -> Number:
     if isinstance(value, int):
         return value
     if isinstance(value, float):
-        value = Decimal(value if abs(value) > EXACT_INTEGERS else repr(value))
+        value = Decimal(value if abs(value) > MAX_EXACT_INTEGER else repr(value))
     if isinstance(value, Decimal) and not value.is_finite():
         raise ValueError("not a finite number")
     fraction = Fraction(value)
@@ -90,7 +95,7 @@ def exact(value: Any) -> Number:
 
 
 def _digits_range(low: str, high: str) -> Regex:
-    """Digit strings of one length between two of that length."""
+    """Return the digit strings of one length between two of that length."""
     if not low:
         return EMPTY
     length = len(low)
@@ -115,13 +120,16 @@ def _digits_range(low: str, high: str) -> Regex:
 
 @lru_cache(maxsize=1024)
 def _from_digit(first: int, last: int, more: int) -> Regex:
-    """A digit out of a range and `more` others."""
+    """Return strings of a digit in a range and `more` others."""
     digit = byte_set("".join(str(d) for d in range(first, last + 1)))
     return sequence(digit, repeat(_DIGIT, more, more))
 
 
 def _beside(edge: str, end: str) -> list[Regex]:
-    """The digit strings between `edge` and its first digit followed by `end`s only. Flat, however many digits."""
+    """Return the digit strings between `edge` and its first digit followed by only `end`s.
+
+    The alternatives are not nested, however many digits there are.
+    """
     parts: list[Regex] = [Literal(edge.encode())]
     for i in range(1, len(edge)):
         digit = int(edge[i])
@@ -133,7 +141,10 @@ def _beside(edge: str, end: str) -> list[Regex]:
 
 @lru_cache(maxsize=1024)
 def _natural_range(low: int, high: int | None) -> Regex:
-    """Naturals without leading zeros between `low` and `high`, of at most INTEGER_DIGITS digits without `high`."""
+    """Return naturals without leading zeros from `low` to `high`.
+
+    Without `high`, they have at most `MAX_INTEGER_DIGITS` digits.
+    """
     if high is not None and low > high:
         return NOTHING
     parts: list[Regex] = []
@@ -143,7 +154,7 @@ def _natural_range(low: int, high: int | None) -> Regex:
         if high == 0:
             return _ZERO
     first = len(str(low))
-    last = max(INTEGER_DIGITS, first) if high is None else len(str(high))
+    last = max(MAX_INTEGER_DIGITS, first) if high is None else len(str(high))
     whole_from, whole_to = first, last
     if high is not None and first == last:
         return choice(*parts, _digits_range(str(low), str(high)))
@@ -160,7 +171,7 @@ def _natural_range(low: int, high: int | None) -> Regex:
 
 @lru_cache(maxsize=1024)
 def integer_range(low: int | None, high: int | None) -> Regex:
-    """Integers between two bounds (None: none), in digits."""
+    """Return the integers between two bounds in digits; None stands for no bound."""
     parts: list[Regex] = []
     if high is None or high >= 0:
         parts.append(_natural_range(max(low or 0, 0), high))
@@ -176,9 +187,17 @@ _Digits = tuple[int, ...] | None
 
 
 def _fraction_digits(low: _Digits, low_open: bool, high: _Digits, high_open: bool, count: int) -> tuple[bool, Regex]:
-    """Strings of at most `count` digits d with low <= 0.d <= high; bounds are digits without trailing zeros, or None.
+    """Return the strings of at most `count` digits d with low <= 0.d <= high.
 
-    Returns whether the empty string is one of them, and the others.
+    Args:
+        low: digits of the lower bound without trailing zeros; None for no bound.
+        low_open: whether the lower bound itself is left out.
+        high: as `low`, of the upper bound.
+        high_open: as `low_open`.
+        count: the maximum number of digits.
+
+    Returns:
+        Whether the empty string is one of them, and a regex of the others.
     """
     if low is not None and not low and not low_open:
         low = None
@@ -206,7 +225,7 @@ def _fraction_digits(low: _Digits, low_open: bool, high: _Digits, high_open: boo
 
 
 def _decimal_digits(value: Fraction) -> tuple[int, ...]:
-    """The digits after the point of a number in [0, 1) whose decimal form ends."""
+    """Return the digits after the point of a number in [0, 1) with a finite decimal form."""
     numerator, denominator = value.numerator, value.denominator
     places = 0
     while 10**places % denominator:
@@ -216,7 +235,7 @@ def _decimal_digits(value: Fraction) -> tuple[int, ...]:
 
 
 def _ends(value: Number) -> bool:
-    """Whether the decimal form of a number ends."""
+    """Return whether a number has a finite decimal form."""
     rest = Fraction(value).denominator
     for prime in (2, 5):
         while rest % prime == 0:
@@ -226,7 +245,7 @@ def _ends(value: Number) -> bool:
 
 @lru_cache(maxsize=1024)
 def _tail(low: _Digits, low_open: bool, high: _Digits, high_open: bool, count: int) -> Regex:
-    """What may follow an integer part: nothing, or a point and digits."""
+    """Return the texts that may follow an integer part: nothing, or a point and digits."""
     nullable, digits = _fraction_digits(low, low_open, high, high_open, count)
     if digits == NOTHING:
         return EMPTY if nullable else NOTHING
@@ -235,7 +254,7 @@ def _tail(low: _Digits, low_open: bool, high: _Digits, high_open: bool, count: i
 
 
 def _plain(low: Number, low_open: bool, high: Number | None, high_open: bool, count: int) -> Regex:
-    """Plain decimals from `low` >= 0 to `high`, with at most `count` digits after the point."""
+    """Return the plain decimals from `low` >= 0 to `high`, with at most `count` digits after the point."""
     floor = int(low // 1)
     start = _decimal_digits(Fraction(low) - floor)
     if high is None:
@@ -254,7 +273,7 @@ def _plain(low: Number, low_open: bool, high: Number | None, high_open: bool, co
 
 @lru_cache(maxsize=1024)
 def exponent_range(low: int, high: int) -> Regex:
-    """The exponents `low` to `high`, with the sign and the leading zero that programs write: e5, e+5, e+05, E5."""
+    """Return the exponents `low` to `high`, with the signs and leading zeros that programs write: e5, e+5, e+05, E5."""
     parts: list[Regex] = []
     zeros = optional(_ZERO)
     if high >= 0:
@@ -265,27 +284,31 @@ def exponent_range(low: int, high: int) -> Regex:
 
 
 def decade(value: Number) -> int:
-    """The exponent e with 10**e <= value < 10**(e + 1), for a value > 0."""
+    """Return the exponent e with 10**e <= value < 10**(e + 1), for a value > 0.
+
+    >>> decade(150)
+    2
+    """
     fraction = Fraction(value)
     guess = len(str(fraction.numerator)) - len(str(fraction.denominator))
     return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
-_LARGEST_DECADE = sequence(
+_MAX_DECADE = sequence(
     Literal(b"1"),
-    optional(sequence(_POINT, byte_set("0123456"), Repeat(_DIGIT, 0, MANTISSA_DIGITS - 1))),
-    exponent_range(_LARGEST_EXPONENT, _LARGEST_EXPONENT),
+    optional(sequence(_POINT, byte_set("0123456"), Repeat(_DIGIT, 0, MAX_MANTISSA_DIGITS - 1))),
+    exponent_range(_MAX_EXPONENT, _MAX_EXPONENT),
 )
 
 
 def _scientific(low: Number, low_open: bool, high: Number | None, high_open: bool, whole: bool = False) -> Regex:
-    """`d.ddde±x` between two bounds, `low` >= 0; only integers if `whole`."""
+    """Return `d.ddde±x` between two bounds, with `low` >= 0; only integers if `whole`."""
     largest: list[Regex] = []
     if high is None:
-        high, high_open, largest = Fraction(10) ** _LARGEST_EXPONENT, True, [_LARGEST_DECADE]
+        high, high_open, largest = Fraction(10) ** _MAX_EXPONENT, True, [_MAX_DECADE]
     if high <= 0:
         return NOTHING
-    first, first_whole = (0 if whole else _SMALLEST_EXPONENT), True
+    first, first_whole = (0 if whole else _MIN_EXPONENT), True
     if low > 0:
         first = decade(low)
         first_whole = not low_open and low == Fraction(10) ** first
@@ -296,7 +319,7 @@ def _scientific(low: Number, low_open: bool, high: Number | None, high_open: boo
             unit = Fraction(10) ** exponent
             least, least_open = (low / unit, low_open) if exponent == first and low else (Fraction(1), False)
             most, most_open = (high / unit, high_open) if exponent == last else (Fraction(10), True)
-            count = min(exponent, MANTISSA_DIGITS) if whole else MANTISSA_DIGITS
+            count = min(exponent, MAX_MANTISSA_DIGITS) if whole else MAX_MANTISSA_DIGITS
             parts.append(
                 sequence(_plain(least, least_open, most, most_open, count), exponent_range(exponent, exponent))
             )
@@ -305,40 +328,40 @@ def _scientific(low: Number, low_open: bool, high: Number | None, high_open: boo
 
 @lru_cache(maxsize=1024)
 def _decades(first: int, last: int, whole: bool) -> Regex:
-    """All numbers of some decades in scientific form; only integers if `whole`."""
+    """Return all numbers with the exponents `first` to `last` in scientific form; only integers if `whole`."""
     if first > last:
         return NOTHING
     if not whole:
         return sequence(
-            _NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MANTISSA_DIGITS))), exponent_range(first, last)
+            _NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_MANTISSA_DIGITS))), exponent_range(first, last)
         )
-    parts = [sequence(optional(sequence(_POINT, Repeat(_ZERO, 1, MANTISSA_DIGITS))), exponent_range(first, last))]
-    for used in range(1, min(last, MANTISSA_DIGITS) + 1):  # as many digits after the point as the exponent takes up
-        digits = sequence(repeat(_DIGIT, used - 1, used - 1), _NONZERO, repeat(_ZERO, 0, MANTISSA_DIGITS - used))
+    parts = [sequence(optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_MANTISSA_DIGITS))), exponent_range(first, last))]
+    for used in range(1, min(last, MAX_MANTISSA_DIGITS) + 1):  # digits after the point: no more than the exponent
+        digits = sequence(repeat(_DIGIT, used - 1, used - 1), _NONZERO, repeat(_ZERO, 0, MAX_MANTISSA_DIGITS - used))
         parts.append(sequence(_POINT, digits, exponent_range(max(first, used), last)))
     return sequence(_NONZERO, choice(*parts))
 
 
 def _magnitudes(low: Number, low_open: bool, high: Number | None, high_open: bool, places: int | None) -> Regex:
-    """Numbers without sign between two bounds, `low` >= 0."""
+    """Return the numbers without sign between two bounds, with `low` >= 0."""
     if high is not None and (low > high or (low == high and (low_open or high_open))):
         return NOTHING
     if places is not None:
         return _plain(low, low_open, high, high_open, places)
     digits = [len(_decimal_digits(Fraction(bound) % 1)) for bound in (low, high) if bound is not None]
-    count = min(max(FRACTION_DIGITS, *digits), _LONGEST_FRACTION)
+    count = min(max(MAX_FRACTION_DIGITS, *digits), _MAX_LONG_FRACTION_DIGITS)
     return choice(_plain(low, low_open, high, high_open, count), _scientific(low, low_open, high, high_open))
 
 
 def _double_from(bound: Number, is_open: bool) -> Number | None:
-    """The least number that a double stands for at or above a bound; None when there is none."""
+    """Return the smallest number at or above a bound that a double stands for; None when there is none."""
     try:
         value = float(bound)
     except OverflowError:
-        return None if bound > 0 else -_LARGEST
+        return None if bound > 0 else -_MAX_DOUBLE_AS_INTEGER
     if not is_open and bound == int(value):
         return bound
-    value = max(math.nextafter(value, -math.inf), -_LARGEST_DOUBLE)
+    value = max(math.nextafter(value, -math.inf), -_MAX_DOUBLE)
     while value < math.inf:
         number = exact(value)
         if number > bound or (number == bound and not is_open):
@@ -347,16 +370,19 @@ def _double_from(bound: Number, is_open: bool) -> Number | None:
     return None
 
 
-_LARGEST_DOUBLE = math.nextafter(math.inf, 0)
-_LARGEST = int(_LARGEST_DOUBLE)
+_MAX_DOUBLE = math.nextafter(math.inf, 0)
+_MAX_DOUBLE_AS_INTEGER = int(_MAX_DOUBLE)
 
 
 def read_as_doubles(
     low: Number | None, low_open: bool, high: Number | None, high_open: bool
 ) -> tuple[Number | None, bool, Number | None, bool] | None:
-    """Bounds such that what is between them is between the given ones when it is read as a double; None: nothing is.
+    """Move two bounds so that every number between them is, read as a double, between the original bounds.
 
-    Integers in digits are read as they are, though: above 2**53 they are to be compared with the given ones.
+    Integers in digits are read exactly, not as doubles: above 2**53, compare them with the original bounds.
+
+    Returns:
+        The lower bound, whether it is open, the upper bound, whether it is open; None when no double is between them.
     """
     if low:
         low, low_open = _double_from(low, low_open), False
@@ -372,19 +398,21 @@ def read_as_doubles(
 
 
 def _shortest(value: Number) -> Number:
-    """The number that Python writes for the double that a large number is; it is read as the same double."""
-    return value if -EXACT_INTEGERS <= value <= EXACT_INTEGERS else int(Decimal(repr(float(value))))
+    """Return the number whose digits Python writes for a large double, which is read as the same double."""
+    return value if -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER else int(Decimal(repr(float(value))))
 
 
 _ZERO_EXPONENT = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 2))
-_ZERO_FORMS = sequence(_ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS))), optional(_ZERO_EXPONENT))
+_ZERO_FORMS = sequence(
+    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))), optional(_ZERO_EXPONENT)
+)
 
 
 def _free() -> Regex:
-    """Any number of a documented size."""
-    fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, FRACTION_DIGITS)))
+    """Return numbers without bounds, of the documented sizes."""
+    fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_FRACTION_DIGITS)))
     plain = sequence(
-        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1))), fraction, optional(_ZERO_EXPONENT)
+        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1))), fraction, optional(_ZERO_EXPONENT)
     )
     return sequence(optional(_MINUS), choice(plain, _scientific(0, True, None, False)))
 
@@ -396,15 +424,15 @@ _FREE = _free()
 def number_range(
     low: Number | None, low_open: bool, high: Number | None, high_open: bool, places: int | None = None
 ) -> Regex:
-    """Numbers between two bounds (None: none).
+    """Return the numbers between two bounds; None stands for no bound.
 
     Args:
-        low: exact bound whose decimal form ends.
+        low: exact bound with a finite decimal form.
         low_open: whether the bound itself is left out.
         high: as `low`.
         high_open: as `low_open`.
-        places: at most so many digits after the point, and no exponent, and the bounds are exact; None for numbers
-            that are read as doubles.
+        places: None for numbers that are read as doubles. Otherwise the bounds are exact, numbers have at most so many
+            digits after the point, and no exponent.
     """
     if low is None and high is None and places is None:
         return _FREE
@@ -428,21 +456,22 @@ def number_range(
 
 
 def _has_zero(low: Number | None, low_open: bool, high: Number | None, high_open: bool) -> bool:
+    """Return whether 0 is between two bounds."""
     above = low is None or low < 0 or (low == 0 and not low_open)
     return above and (high is None or high > 0 or (high == 0 and not high_open))
 
 
 @lru_cache(maxsize=1024)
 def integral_range(low: int | None, high: int | None) -> Regex:
-    """Integers between two bounds (None: none) in any form: 1, 1.0, 1e0, -0."""
+    """Return the integers between two bounds (None: no bound) in any form: 1, 1.0, 1e0, -0."""
     parts = [integer_range(low, high)]
     bounds = read_as_doubles(low, False, high, False)
     if bounds is None:
         return parts[0]
-    least, most = bounds[0], bounds[2]  # integers, as bounds that are integers become
+    least, most = bounds[0], bounds[2]  # integers, as the given bounds are
     if least is None and most is None:
         return _free_integers()
-    zeros = sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS))
+    zeros = sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))
     if (least, most) == (low, high):
         parts[0] = sequence(parts[0], optional(zeros))
     else:
@@ -457,27 +486,33 @@ def integral_range(low: int | None, high: int | None) -> Regex:
 
 
 def _free_integers() -> Regex:
-    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS)))
-    more = sequence(_NONZERO, Repeat(_DIGIT, 0, INTEGER_DIGITS - 1), zeros)
+    """Return integers without bounds, in any form."""
+    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)))
+    more = sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1), zeros)
     short = choice(_ZERO_FORMS, sequence(more, optional(exponent_range(0, 99))))
     return sequence(optional(_MINUS), choice(short, _scientific(1, False, None, False, whole=True)))
 
 
 def _integers(low: Number | None, high: Number | None) -> Regex:
+    """Return the integers between two bounds in digits."""
     return integer_range(None if low is None else int(low), None if high is None else int(high))
 
 
 def _whole_scientific(low: Number, high: Number | None) -> Regex:
-    """Integers from `low` >= 1 with an exponent; without bounds also with more digits before the point."""
+    """Return integers from `low` >= 1 with an exponent; without bounds, also with more digits before the point."""
     found = _scientific(low, False, high, False, whole=True)
     if low > 1 or high is not None:
         return found
-    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, FRACTION_DIGITS)))
-    return choice(sequence(_NONZERO, Repeat(_DIGIT, 1, INTEGER_DIGITS - 1), zeros, exponent_range(0, 99)), found)
+    zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)))
+    return choice(sequence(_NONZERO, Repeat(_DIGIT, 1, MAX_INTEGER_DIGITS - 1), zeros, exponent_range(0, 99)), found)
 
 
 def decimal_text(value: Number) -> str:
-    """The plain decimal form of a number whose decimal form ends."""
+    """Return the plain decimal form of a number with a finite one.
+
+    >>> decimal_text(Fraction(-5, 4))
+    '-1.25'
+    """
     if isinstance(value, int):
         return str(value)
     sign, value = ("-", -value) if value < 0 else ("", value)

@@ -1,10 +1,16 @@
-"""Strings as they stand in JSON text: escaped forms of regexes over decoded text, and the pieces all schemas share.
+r"""Regexes of strings in JSON text: the escaped forms of regexes over decoded text, and pieces that all schemas share.
 
-A decoded regex (over the characters of the string's value) is translated by substitution. Escaped forms of different
-values never coincide, so the translation commutes with union, intersection and difference. What a program writes
-exactly (a `Literal`, or the bytes of a `ByteSet`) keeps one canonical form, that of `json.dumps(ensure_ascii=False)`;
-a `Chars` takes every legal form. Under a complement every form is meant, else the other spelling of an excluded text
-would slip through.
+A decoded regex describes the characters of the string's value. `escaped` substitutes each character by its spellings:
+
+    value       caf and U+00E9
+    canonical   "café"              the spelling of `json.dumps(ensure_ascii=False)`
+    others      "caf\u00e9", "caf\u00E9", "\u0063af\u00e9", …
+
+Texts that a schema names (a `Literal`, or the bytes of a `ByteSet`) keep their canonical form. A `Chars` accepts every
+legal form. Under a complement every form is meant: otherwise an excluded text would be accepted in another spelling.
+
+Different values have no spelling in common. The substitution therefore commutes with union, intersection and
+difference.
 """
 
 from __future__ import annotations
@@ -44,7 +50,7 @@ __all__ = [
     "escaped",
     "key_outside",
     "quoted",
-    "rest_of_spelling",
+    "remaining_spelling",
     "spelling",
     "texts_regex",
 ]
@@ -54,7 +60,7 @@ _SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 0x08: "b", 0x0C: "f", 0x0A: "n", 0x0
 
 
 def byte_set(text: str) -> ByteSet:
-    """One byte out of the ASCII characters of `text`."""
+    """Return one byte out of the ASCII characters of `text`."""
     mask = 0
     for byte in text.encode("ascii"):
         mask |= 1 << byte
@@ -62,16 +68,19 @@ def byte_set(text: str) -> ByteSet:
 
 
 def canonical(text: str) -> bytes:
-    """The one way in which a known string is written: as `json.dumps(text, ensure_ascii=False)` does.
+    r"""Return the canonical spelling of a string, quotes included: that of `json.dumps(text, ensure_ascii=False)`.
+
+    >>> canonical("caf\u00e9\n")
+    b'"caf\xc3\xa9\\n"'
 
     Raises:
-        UnicodeEncodeError: the text holds a lone surrogate, which no UTF-8 text can.
+        UnicodeEncodeError: the text contains a lone surrogate, which UTF-8 text cannot.
     """
     return encode_basestring(text).encode()
 
 
 def _hex_choice(digits: int) -> Regex:
-    """One hexadecimal digit, in either case, out of the set whose bit d stands for digit d."""
+    """Return one hexadecimal digit, in either case, out of a set: bit d stands for digit d."""
     signs = {sign for digit in range(16) if digits >> digit & 1 for sign in (f"{digit:x}", f"{digit:X}")}
     return byte_set("".join(signs)) if len(signs) > 1 else Literal("".join(signs).encode())
 
@@ -84,7 +93,10 @@ _Ranges = tuple[tuple[int, int], ...]
 
 @lru_cache(maxsize=4096)
 def _hex_numbers(ranges: _Ranges, digits: int) -> Regex:
-    """`digits` hexadecimal digits whose number lies in one of sorted ranges; by the first digit, what follows it."""
+    """Return strings of hexadecimal digits whose number is in one of the sorted ranges.
+
+    First digits that are followed by the same digits share one alternative.
+    """
     if digits == 1:
         return _hex_choice(sum(1 << d for low, high in ranges for d in range(low, high + 1)))
     unit = 16 ** (digits - 1)
@@ -103,8 +115,8 @@ def _shifted(ranges: Iterable[tuple[int, int]], by: int) -> _Ranges:
 
 
 def _pairs(ranges: _Ranges) -> list[Regex]:
-    """Surrogate pairs, without their first backslash, for astral code points."""
-    trailing_of: dict[tuple[int, int], list[tuple[int, int]]] = {}  # for one leading surrogate, or a run of them
+    """Return surrogate pairs, without their first backslash, for code points above U+FFFF."""
+    trailing_of: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by a range of leading surrogates
     for low, high in ranges:
         for first, last, trailing in _boxes(low - 0x10000, high - 0x10000):
             trailing_of.setdefault((first, last), []).append(trailing)
@@ -123,7 +135,7 @@ def _pairs(ranges: _Ranges) -> list[Regex]:
 
 
 def _boxes(low: int, high: int) -> list[tuple[int, int, tuple[int, int]]]:
-    """A range of 20-bit numbers as products of ranges of their upper and their lower halves."""
+    """Return a range of 20-bit numbers as products of a range of the upper ten bits and one of the lower ten."""
     first, last = low >> 10, high >> 10
     if first == last:
         return [(first, last, (low & 0x3FF, high & 0x3FF))]
@@ -148,13 +160,13 @@ def _clip(ranges: Iterable[tuple[int, int]], low: int, high: int) -> list[tuple[
 
 
 def _raw_ranges(ranges: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """The part of the ranges that may stand unescaped in a JSON string."""
+    """Return the part of the ranges that JSON accepts unescaped in a string."""
     return [piece for low, high in ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)) for piece in _clip(ranges, low, high)]
 
 
 @lru_cache(maxsize=4096)
 def escaped_chars(ranges: tuple[tuple[int, int], ...]) -> Regex:
-    """Every legal form of one character out of the ranges."""
+    """Return every legal form of one character out of the ranges."""
     escapes: list[Regex] = []
     short = "".join(sign for point, sign in _SHORT.items() if _clip(ranges, point, point))
     if short:
@@ -171,15 +183,15 @@ def escaped_chars(ranges: tuple[tuple[int, int], ...]) -> Regex:
 
 
 JSON_CHAR: Regex = escaped_chars(((0, 0xD7FF), (0xE000, 0x10FFFF)))
-"""One character of a JSON string, in any legal form. The engine recognizes counted runs of it: use this object."""
+"""One character of a JSON string, in any legal form. The engine recognizes counted runs of this object: share it."""
 
 QUOTE: Regex = Literal(b'"')
 STRING_BODY: Regex = Repeat(JSON_CHAR, 0, None)
 JSON_STRING: Regex = Sequence((QUOTE, STRING_BODY, QUOTE))
 """Any JSON string, quotes included."""
 
-# A key that the schema does not name. Printable ASCII has one form only, so that the declared names are excluded by
-# a table of literals; all else may be escaped in any way.
+# A key that the schema does not name. Printable ASCII has one form only, so that a table of literals excludes the
+# declared names; other characters may be escaped in any way.
 _KEY_ESCAPES = escaped_chars(((0, 0x1F), (0x7F, 0xD7FF), (0xE000, 0x10FFFF)))
 _KEY_CHAR: Regex = Choice(
     (
@@ -191,29 +203,29 @@ _KEY_CHAR: Regex = Choice(
 )
 KEY_BODY: Regex = Repeat(_KEY_CHAR, 0, None)
 JSON_KEY: Regex = Sequence((QUOTE, KEY_BODY, QUOTE))
-"""Any key, quotes included; printable ASCII characters stand unescaped wherever they can."""
+"""Any key, quotes included; printable ASCII characters stay unescaped wherever possible."""
 
 
 @lru_cache(maxsize=1024)
 def any_string(minimum: int, maximum: int | None) -> Regex:
-    """Strings, quotes included, of so many code points."""
+    """Return strings, quotes included, of `minimum` to `maximum` code points."""
     if minimum == 0 and maximum is None:
         return JSON_STRING
     return Sequence((QUOTE, Repeat(JSON_CHAR, minimum, maximum), QUOTE))
 
 
 def quoted(body: Regex) -> Regex:
-    """A body between quotes."""
+    """Return a body between quotes."""
     return Sequence((QUOTE, body, QUOTE))
 
 
 def texts_regex(texts: Iterable[str]) -> Regex:
-    """Known strings, quotes included, each in its canonical form."""
+    """Return known strings, quotes included, each in its canonical form."""
     return literal_set(canonical(text) for text in texts)
 
 
 def key_outside(names: Iterable[str]) -> Regex:
-    """Any key, quotes included, whose value is none of the names, however it is written."""
+    """Return any key, quotes included, whose value is none of the names in any spelling."""
     plain: list[bytes] = []
     parts: list[Regex] = []
     for name in names:
@@ -228,15 +240,22 @@ def key_outside(names: Iterable[str]) -> Regex:
 
 @lru_cache(maxsize=4096)
 def spelling(text: str) -> tuple[tuple[bytes, ...], ...]:
-    """Every way to write a string, quotes included: the forms of its first quote, of each character, of its last quote.
+    r"""Return every way to write a string, quotes included.
 
-    Lone surrogates stand as escapes only, as in JSON text.
+    Lone surrogates are written as escapes only, as in JSON text.
+
+    >>> [forms[:2] for forms in spelling("a")]
+    [(b'"',), (b'a', b'\\u0061'), (b'"',)]
+
+    Returns:
+        The forms of the first quote, of each character, and of the last quote.
     """
     return ((b'"',), *map(_forms, text), (b'"',))
 
 
 @lru_cache(maxsize=4096)
 def _forms(character: str) -> tuple[bytes, ...]:
+    """Return every way to write a character in a JSON string."""
     point = ord(character)
     forms = [b"\\" + _SHORT[point].encode()] if point in _SHORT else []
     if not _needs_escape(point) and not _SURROGATES[0] <= point <= _SURROGATES[1]:
@@ -250,8 +269,16 @@ def _forms(character: str) -> tuple[bytes, ...]:
     return (*forms, *escapes)
 
 
-def rest_of_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
-    """How the spelling of a string goes on after some bytes; None where it does not begin so, or is complete."""
+def remaining_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
+    """Return the ways to complete a string after some bytes; None where it cannot begin so, or is complete.
+
+    Args:
+        text: the string's value.
+        begun: the bytes written so far, from the first quote on.
+
+    Returns:
+        The forms of each remaining unit, as in `spelling`; the first unit may be the rest of a form.
+    """
     units = spelling(text)
     at = 0
     for number, forms in enumerate(units):
@@ -270,11 +297,12 @@ def rest_of_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...] |
 
 @lru_cache(maxsize=1024)
 def every_form(text: str) -> Regex:
-    """Every way to write a text inside a JSON string."""
+    """Return every way to write a text inside a JSON string."""
     return sequence(*(escaped_chars(((ord(c), ord(c)),)) for c in text))
 
 
 def _exact(text: str) -> Regex:
+    """Return the canonical form of a text, without quotes."""
     return Literal(_unquoted(text))
 
 
@@ -284,7 +312,7 @@ def _unquoted(text: str) -> bytes:
 
 
 def _ascii(mask: int, every: bool) -> Regex:
-    """One ASCII character out of a set; only in canonical form unless `every`."""
+    """Return one ASCII character out of a set; only in canonical form unless `every`."""
     points = [b for b in range(128) if mask >> b & 1]
     if every:
         ranges: list[tuple[int, int]] = []
@@ -298,10 +326,10 @@ def _ascii(mask: int, every: bool) -> Regex:
 
 
 def _leaf(regex: Regex, every: bool) -> Regex:
-    """The escaped form of a tree without children.
+    """Return the escaped form of a tree without children.
 
     Raises:
-        ValueError: the tree is about bytes that are no characters.
+        ValueError: the tree describes bytes that are no characters.
     """
     if isinstance(regex, Chars):
         return escaped_chars(regex.ranges)
@@ -314,7 +342,7 @@ def _leaf(regex: Regex, every: bool) -> Regex:
         return _escaped_runs(regex)
     if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
         return _ascii(regex.mask, every)
-    raise ValueError(f"{type(regex).__name__} is about bytes, not characters")
+    raise ValueError(f"{type(regex).__name__} describes bytes, not characters")
 
 
 def _escaped_runs(runs: Runs) -> Regex:
@@ -326,6 +354,7 @@ def _escaped_runs(runs: Runs) -> Regex:
 
 
 def _rebuilt(regex: Regex, children: list[Regex]) -> Regex:
+    """Return a tree with other children."""
     if isinstance(regex, Sequence):
         return sequence(*children)
     if isinstance(regex, Choice):
@@ -338,15 +367,17 @@ def _rebuilt(regex: Regex, children: list[Regex]) -> Regex:
 
 
 def escaped(regex: Regex, *, every: bool = False) -> Regex:
-    """The JSON-escaped form of a regex over decoded text, without quotes. Trees of any depth; shared parts stay shared.
+    """Return the JSON-escaped form of a regex over decoded text, without quotes.
+
+    Trees may be of any depth; shared parts stay shared.
 
     Args:
-        regex: a tree over characters: no `Early`, no `Substrings`, no bytes beyond ASCII but in `Chars`, `Runs` and
+        regex: a tree over characters: no `Early`, no `Substrings`, no bytes beyond ASCII except in `Chars`, `Runs` and
             literals.
-        every: every legal form of every character, as is needed under a complement. `Runs` have no such form.
+        every: accept every legal form of every character, as needed under a complement. `Runs` have no such form.
 
     Raises:
-        ValueError: the tree is about bytes that are no characters.
+        ValueError: the tree describes bytes that are no characters.
     """
     done: dict[tuple[int, bool], Regex] = {}
     stack: list[tuple[Regex, bool]] = [(regex, every)]

@@ -1,4 +1,11 @@
-"""From the algebra's scalar sets to the regexes of their JSON text."""
+"""Regexes of the JSON text of the algebra's scalar sets: strings, keys, numbers, literals.
+
+The shape of `{"enum": [null, "a", 1]}` becomes one table of known texts. Its terminals accept these spellings:
+
+    null
+    "a"                    known strings have their canonical spelling only
+    1, 1.0, 1e0, 1E+00     known numbers have any form, unless the schema asks for digits
+"""
 
 from __future__ import annotations
 
@@ -25,7 +32,7 @@ from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.strings import StringSet
 from structgen.schema.json_text.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
-from structgen.schema.json_text.numbers import EXACT_INTEGERS
+from structgen.schema.json_text.numbers import MAX_EXACT_INTEGER
 from structgen.schema.json_text.strings import (
     JSON_STRING,
     any_string,
@@ -53,7 +60,10 @@ __all__ = [
 
 
 def _quoted_language(language: Language, outside: bool) -> Regex:
-    """The texts of a language, or all others. One object each, which the engine translates once."""
+    """Return the texts of a language, or all other strings, quotes included.
+
+    Equal calls return one object, which the engine translates once; large languages are not kept in memory.
+    """
     return _made_of(language, outside) if language.is_large else _quoted_once(language, outside)
 
 
@@ -63,16 +73,17 @@ def _quoted_once(language: Language, outside: bool) -> Regex:
 
 
 def _made_of(language: Language, outside: bool) -> Regex:
+    """Build the regex of the texts of a language, or of all other strings."""
     if outside:
         return Complement(quoted(escaped(language.widest, every=True)))
     return quoted(escaped(language.regex))
 
 
 def string_regex(strings: StringSet) -> Regex:
-    """The JSON text of a set of strings, quotes included.
+    """Return the JSON text of a set of strings, quotes included.
 
     Raises:
-        Inexpressible: a language is about bytes, or a text holds a lone surrogate.
+        Inexpressible: a language describes bytes, or a text contains a lone surrogate.
     """
     if strings.texts is not None:
         return _known(strings.texts, "const")
@@ -82,6 +93,7 @@ def string_regex(strings: StringSet) -> Regex:
 
 
 def _known(texts: Iterable[str], keyword: str) -> Regex:
+    """Return known strings, each in its canonical form."""
     try:
         return texts_regex(texts)
     except UnicodeEncodeError as error:
@@ -89,8 +101,10 @@ def _known(texts: Iterable[str], keyword: str) -> Regex:
 
 
 def _quoted(strings: StringSet) -> Regex:
-    """The conditions of a set of strings, each with the quotes: the engine sees then that all but one are variations
-    of the one that is nearly everything (`AutomatonStore.as_variation`).
+    """Return a set of strings as the intersection of its conditions, each with the quotes.
+
+    With the quotes in each, the engine sees that one condition is nearly everything and the others only vary it
+    (`AutomatonStore.as_variation`).
     """
     try:
         parts = [_quoted_language(language, False) for language in strings.within]
@@ -111,8 +125,9 @@ def _is_scalar(text: str) -> bool:
 
 
 def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
-    """The JSON text of the keys of a class, quotes included, without some names among them; with names, printable ASCII
-    stands unescaped.
+    """Return the JSON text of the keys of a class, quotes included, without some names.
+
+    Where names are left out, printable ASCII is accepted unescaped only.
 
     Raises:
         Inexpressible: as `string_regex`.
@@ -128,8 +143,10 @@ def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
 
 
 def is_surely_expressible(shape: Shape) -> bool:
-    """Whether `scalar_terminals` surely raises nothing, seen without making a regex: texts of ASCII, lengths, patterns
-    of ECMA-262 (which are about characters), integers and wide ranges of numbers.
+    """Return whether `scalar_terminals` surely raises nothing, without building a regex.
+
+    That is so for ASCII texts, lengths, ECMA-262 patterns (they describe characters), integers and wide ranges of
+    numbers.
     """
     if shape.strings is not ALL_STRINGS and not all(map(are_surely_expressible, shape.strings)):
         return False
@@ -137,7 +154,7 @@ def is_surely_expressible(shape: Shape) -> bool:
 
 
 def are_surely_expressible(strings: StringSet) -> bool:
-    """Whether `string_regex`, and `key_regex`, surely raise nothing, seen without making a regex."""
+    """Return whether `string_regex` and `key_regex` surely raise nothing, without building a regex."""
     for language in (*strings.within, *strings.outside):
         if not language.name.startswith("ecma "):
             return False
@@ -145,20 +162,20 @@ def are_surely_expressible(strings: StringSet) -> bool:
 
 
 def _is_wide(numbers: NumberSet) -> bool:
-    """Whether there are doubles among some numbers, at first sight."""
+    """Return whether a set of numbers, at first sight, surely contains a double."""
     if numbers.multiple not in (None, 1) or numbers.outside or numbers.values is not None:
         return False
     low, high = numbers.low, numbers.high
-    if any(bound and not -EXACT_INTEGERS <= bound <= EXACT_INTEGERS for bound in (low, high)):
+    if any(bound and not -MAX_EXACT_INTEGER <= bound <= MAX_EXACT_INTEGER for bound in (low, high)):
         return False
     return low is None or high is None or high - low >= 2
 
 
 def scalar_terminals(shape: Shape) -> list[Regex]:
-    """The JSON texts of a shape's scalars, as few terminals: all known texts are one table.
+    """Return the terminals of a shape's scalars; all known texts share one terminal.
 
     Raises:
-        Inexpressible: what no automaton does.
+        Inexpressible: no automaton can express a part.
     """
     known: list[bytes] = [b"null"] if shape.null else []
     if shape.booleans & 2:

@@ -1,4 +1,9 @@
-"""JSON values that can be compared and kept in sets: `1` equals `1.0`, `true` equals neither, objects have no order."""
+"""JSON values that can be compared and kept in sets: JSON Schema's equality as Python's equality.
+
+`1` equals `1.0`, `true` equals neither, and objects have no order:
+
+    [1.0, {"a": true}]    ("array", (("number", 1), ("object", frozenset({("a", ("boolean", True))}))))
+"""
 
 from __future__ import annotations
 
@@ -15,15 +20,19 @@ from structgen.schema.json_text.numbers import exact
 __all__ = ["Value", "freeze", "members", "not_too_deep", "numbers_of", "read_value", "strings_of", "thaw"]
 
 Value = tuple[Any, ...]
-"""A kind and what it holds: ("null",), ("boolean", bool), ("number", int or Fraction), ("string", str),
-("array", tuple of values), ("object", frozenset of pairs of a key and a value)."""
+"""A kind and its content: ("null",), ("boolean", bool), ("number", int or Fraction), ("string", str),
+("array", tuple of values), ("object", frozenset of pairs of a key and a value).
+"""
 
 
 def read_value(text: bytes | str) -> Value:
-    """The value of a JSON text.
+    """Return the value of a JSON text.
+
+    >>> read_value("[1.0, null]")
+    ('array', (('number', 1), ('null',)))
 
     Raises:
-        LimitExceededError: it nests too deep to be compared.
+        LimitExceededError: the value nests too deep to be compared.
     """
     with not_too_deep():
         return freeze(json.loads(text))
@@ -31,7 +40,7 @@ def read_value(text: bytes | str) -> Value:
 
 @contextmanager
 def not_too_deep() -> Iterator[None]:
-    """Names the limit where Python's own recursion ends.
+    """Turn a `RecursionError` into the error that names the limit.
 
     Raises:
         LimitExceededError: a value nests too deep to be compared.
@@ -39,15 +48,15 @@ def not_too_deep() -> Iterator[None]:
     try:
         yield
     except RecursionError as error:
-        message = "an item that is compared with others nests too deep for Python's recursion"
+        message = "a value to compare nests too deep for Python's recursion"
         limit = sys.getrecursionlimit()
         raise LimitExceededError(
-            "schema_depth", limit, message=message, hint="such items cannot be compared"
+            "schema_depth", limit, message=message, hint="uniqueItems and enum compare values; make them less deep"
         ) from error
 
 
 def freeze(value: Any) -> Value:
-    """A JSON value as `json` reads it. What nests deep is taken apart without recursion."""
+    """Return a JSON value, as `json` reads it, in comparable form. Works without recursion."""
     done: list[Value] = []
     work: list[tuple[Any, bool]] = [(value, False)]
     while work:
@@ -66,7 +75,7 @@ def freeze(value: Any) -> Value:
 
 
 def _gathered(whole: Any, done: list[Value]) -> Value:
-    """An array or object of the values made last, which stand in `done` in reverse."""
+    """Return an array or object of the values made last, which are in `done` in reverse order."""
     children = [done.pop() for _ in range(len(whole))]
     if isinstance(whole, dict):
         return ("object", frozenset(zip(whole, children, strict=True)))
@@ -84,7 +93,7 @@ def _scalar(value: Any) -> Value:
 
 
 def thaw(value: Value) -> Any:
-    """The JSON value, with exact numbers."""
+    """Return the JSON value, with exact numbers."""
     kind = value[0]
     if kind == "null":
         return None
@@ -96,15 +105,15 @@ def thaw(value: Value) -> Any:
 
 
 def members(value: Value) -> dict[str, Value]:
-    """The keys of an object with their values."""
+    """Return an object's keys with their values."""
     return dict(value[1])
 
 
 def numbers_of(values: Iterable[Value]) -> list[int | Fraction]:
-    """The numbers among some values."""
+    """Return the numbers among some values."""
     return [value[1] for value in values if value[0] == "number"]
 
 
 def strings_of(values: Iterable[Value]) -> tuple[str, ...]:
-    """The strings among some values, sorted."""
+    """Return the strings among some values, sorted."""
     return tuple(sorted(value[1] for value in values if value[0] == "string"))

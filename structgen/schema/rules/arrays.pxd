@@ -6,7 +6,7 @@ from structgen.schema.json_text.layout cimport Layout
 
 @cython.final
 cdef class ArrayRules:
-    cdef object _lazy         # its methods are handed on
+    cdef object _lazy         # a LazyRules; its methods are passed as functions
     cdef readonly object part
     cdef object _number
     cdef Layout _layout
@@ -14,11 +14,11 @@ cdef class ArrayRules:
     cdef dict _alive
     cdef dict _needed_after
     cdef bint _is_plain
-    cdef readonly object most
+    cdef readonly object max_items
     cdef bint _is_endless
 
     @cython.locals(index="Py_ssize_t")
-    cdef _most_items(self)
+    cdef _find_max_items(self)
     cpdef start(self, avoid=*)
     cdef bint _fits(self, written) except -1
     @cython.locals(found=list)

@@ -1,4 +1,16 @@
-"""The rules of one set of arrays: places, named by what was written before."""
+"""Rules of one set of arrays, named by states.
+
+A state is what was written of an array, as far as it decides what may follow (`ArrayState`); where only the number of
+items matters, it is that number. For arrays of one to three integers, with the set's number 0:
+
+    (0, "first", 0)   ->   [  (0, "item", 0)
+    (0, "item", 0)    ->   integer  (0, "then", 1)
+    (0, "then", 1)    ->   ]    or   ,  (0, "item", 1)
+    …
+    (0, "then", 3)    ->   ]
+
+A state is alive if some array of the set can be completed from it. Rules lead to states that are alive.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +30,26 @@ __all__ = ["ArrayRules"]
 
 _NO_VALUES: frozenset[Value] = frozenset()
 
-_Written = ArrayState | int
-"""A state; where nothing matters but how many items were written, that alone."""
+_ShortState = ArrayState | int
+"""A state; just the number of items, where nothing else matters."""
 
 
 class _Item(NamedTuple):
-    """An item that may come next: a value of `node` but for `values`, and the state after it."""
+    """An item that may come next: a value of `node` not in `values`, and the state after it."""
 
     node: Node
     values: frozenset[Value]
-    state: _Written
+    state: _ShortState
 
 
 class ArrayRules:
-    """The rules of a set of arrays by `ArrayState`. Kinds of places: "first", before the array; "item", where an item
-    must follow; "then", after one.
+    """The rules of a set of arrays.
+
+    Kinds of nonterminals: "first", the whole array; "item", an item and what follows it; "then", what follows an item.
 
     Attributes:
         part: the set.
-        most: how many items there can be, as far as bounds and items without a value say; None: no bound.
+        max_items: the maximum number of items, by bounds and by items without a value; None for no bound.
     """
 
     def __init__(self, lazy: LazyRules, part: ArraySet, number: int) -> None:
@@ -50,12 +63,12 @@ class ArrayRules:
         self._alive: dict[ArrayState, bool] = {}
         self._needed_after: dict[ArrayState, frozenset[Value]] = {}
         self._is_plain = not part.contains and part.repeats is None
-        self.most = self._most_items()
+        self.max_items = self._find_max_items()
         self._is_endless = part.repeats is False and all(
             lazy.is_endless(node) for index in range(part.settled + 1) for _, node in part.cases(index)
         )
 
-    def _most_items(self) -> int | None:
+    def _find_max_items(self) -> int | None:
         part, holds = self.part, self._lazy.holds
         for index, node in enumerate(part.prefix[: part.high]):
             if not holds(node):
@@ -63,19 +76,20 @@ class ArrayRules:
         size = len(part.prefix)
         return size if (part.high is None or part.high > size) and not holds(part.rest) else part.high
 
-    def is_repetition(self, state: _Written) -> bool:
-        """Whether nothing matters at a place, the first, but how many items there are."""
+    def is_repetition(self, state: _ShortState) -> bool:
+        """Return whether a state is the first one, and only the number of items matters."""
         return state == 0
 
-    def start(self, avoid: frozenset[Value] = _NO_VALUES) -> _Written:
-        """See `Places`."""
+    def start(self, avoid: frozenset[Value] = _NO_VALUES) -> _ShortState:
+        """Return the state before the first item. See `SetRules.start`."""
         if self._is_plain and not avoid:
             return 0
         return ArrayState(0, (0,) * len(self.part.contains), avoid=avoid)
 
-    # --- what may follow ---------------------------------------------------------------------------------------------
+    # --- transitions -------------------------------------------------------------------------------------------------
 
-    def _is_closable(self, state: _Written) -> bool:
+    def _is_closable(self, state: _ShortState) -> bool:
+        """Return whether the array may be closed in a state."""
         if isinstance(state, int):
             return self._fits(state)
         if not self._fits(state.written) or self._must_repeat(state):
@@ -86,17 +100,17 @@ class ArrayRules:
         return all(len(other[1]) != state.written for other in state.avoid)
 
     def _must_repeat(self, state: ArrayState) -> bool:
-        """Whether an item has still to be equal to another one."""
+        """Return whether two items must be equal and none are yet."""
         return bool(self.part.repeats) and not state.repeats
 
     def _fits(self, written: int) -> bool:
-        """Whether there may be so many items."""
+        """Return whether an array of the set may have so many items."""
         return written >= self.part.low and (self.part.high is None or written <= self.part.high)
 
-    def is_alive(self, state: _Written) -> bool:
-        """See `Places`."""
+    def is_alive(self, state: _ShortState) -> bool:
+        """Return whether an array of the set can be completed from a state. See `SetRules.is_alive`."""
         if isinstance(state, int):
-            return self.most is None or max(self.part.low, state) <= self.most
+            return self.max_items is None or max(self.part.low, state) <= self.max_items
         found = self._alive.get(state)
         if found is None:
             if state.avoid:
@@ -107,7 +121,7 @@ class ArrayRules:
         return found
 
     def _can_be_met(self, state: ArrayState) -> bool:
-        """Whether what is left to be written can be."""
+        """Return whether some array satisfies all that is left to satisfy."""
         left, holds = self._left(state), self._lazy.holds
         if (left.high is not None and left.high < left.low) or any(
             asked.high is not None and asked.high < asked.low for asked in left.contains
@@ -120,7 +134,7 @@ class ArrayRules:
         return can_repeat(left, holds) or bool(self._repeatable(left, self._lazy.among(state.seen)))
 
     def _left(self, state: ArrayState) -> ArraySet:
-        """What is left to be written is an array of a set itself."""
+        """Return the set of the arrays of remaining items: the remaining prefix, counts and bounds."""
         part = self.part
         return ArraySet(
             part.prefix[state.written :],
@@ -140,7 +154,7 @@ class ArrayRules:
         )
 
     def _repeatable(self, left: ArraySet, node: Node) -> list[Node]:
-        """Those values of `node` to which an item of what is left can be equal, with all else met."""
+        """Return the nodes of the values in `node` that an item of `left` may equal, while `left` stays satisfiable."""
         holds = self._lazy.holds
         last = left.settled if left.high is None else min(left.settled, left.high - 1)
         return [
@@ -151,7 +165,7 @@ class ArrayRules:
         ]
 
     def _items(self, state: ArrayState) -> Iterator[_Item]:
-        """All items that may come next, after which the array can be ended."""
+        """Yield all items that may come next and leave the state alive."""
         part, lazy = self.part, self._lazy
         if part.high is not None and state.written >= part.high:
             return
@@ -177,14 +191,14 @@ class ArrayRules:
                 item = _Item(again, _NO_VALUES, self._normal(ArrayState(after.written, after.counts, repeats=True)))
                 if lazy.holds(again) and self.is_alive(item.state):
                     yield item
-                if not self.is_alive(after):  # a new value has to come again itself
+                if not self.is_alive(after):  # a new value must be repeated later
                     node = any_of(self._repeatable(self._left(after), node))
             item = _Item(node, values, self._normal(after))
-            if lazy.holds_without(node, values) and (self._must_repeat(state) or self._goes_on(item)):
+            if lazy.holds_without(node, values) and (self._must_repeat(state) or self._is_alive_after(item)):
                 yield item
 
     def _needed(self, after: ArrayState) -> frozenset[Value]:
-        """The values that no item may have before a state, because a later one has to."""
+        """Return the values that no item may have before a state, because a later item must have them."""
         found = self._needed_after.get(after)
         if found is None:
             found = self._needed_after[after] = self._made_needed(after)
@@ -199,26 +213,30 @@ class ArrayRules:
         return frozenset(value for value in rare if not can_differ(left, holds, sizes, after.seen | {value}))
 
     def _cases(self, state: ArrayState) -> list[Case]:
-        """The next item, by which counts it adds to; where it may have to come again, by those of later items, too."""
+        """Return the node of the next item, split by the counts that it adds to.
+
+        Where two items must be equal, it is also split by the counts of later items, as it may come again there.
+        """
         part = self.part
         index = min(state.written, part.settled)
         return part.counted(part.at(index)) if self._must_repeat(state) else part.cases(index)
 
     def _after_value(self, after: ArrayState, value: Value, avoid: frozenset[Value]) -> ArrayState:
-        """The state after an item, when that is known."""
+        """Return the state after an item whose value is known."""
         if self.part.repeats is None or after.repeats:
             return ArrayState(after.written, after.counts, after.seen, avoid, after.repeats)
         if self.part.repeats and value in after.seen:
             return ArrayState(after.written, after.counts, _NO_VALUES, avoid, True)
         return ArrayState(after.written, after.counts, after.seen | {value}, avoid)
 
-    def _goes_on(self, item: _Item) -> bool:
-        """Whether the array can be ended after some value of the item."""
+    def _is_alive_after(self, item: _Item) -> bool:
+        """Return whether the array can be completed after some value of the item."""
         if self.part.repeats is False and not isinstance(item.state, int):
             return self._can_be_met(item.state)
         return self.is_alive(item.state)
 
     def _after(self, state: ArrayState, given: frozenset[int]) -> ArrayState:
+        """Return the state after an item that adds to the counts `given`."""
         counts = tuple(
             count + 1
             if number in given and asked.start <= state.written and (asked.high is not None or count < asked.low)
@@ -227,8 +245,8 @@ class ArrayRules:
         )
         return ArrayState(state.written + 1, counts, state.seen, state.avoid, state.repeats)
 
-    def _normal(self, state: ArrayState) -> _Written:
-        """Equal for states after which the same follows."""
+    def _normal(self, state: ArrayState) -> _ShortState:
+        """Return one representative for all states with the same continuations."""
         if state.avoid:
             return state
         written = min(state.written, self._cap)
@@ -238,8 +256,8 @@ class ArrayRules:
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def bodies(self, kind: str, state: _Written) -> Sequence[Sequence[Symbol]]:
-        """See `Places`."""
+    def bodies(self, kind: str, state: _ShortState) -> Sequence[Sequence[Symbol]]:
+        """Return the bodies of a kind of nonterminal in a state. See `SetRules.bodies`."""
         if kind == "item":
             return [self._plain_body(state)] if isinstance(state, int) else self._item_bodies(state)
         layout = self._layout
@@ -251,14 +269,14 @@ class ArrayRules:
             found.append((layout.open_array if kind == "first" else layout.comma, item))
         return found
 
-    def _may_go_on(self, state: _Written) -> bool:
-        """Whether an item may come next."""
+    def _may_go_on(self, state: _ShortState) -> bool:
+        """Return whether another item may come."""
         if isinstance(state, int):
-            return self.most is None or (state < self.most and self.part.low <= self.most)
+            return self.max_items is None or (state < self.max_items and self.part.low <= self.max_items)
         return any(True for _ in self._items(state))
 
     def _plain_body(self, written: int) -> Sequence[Symbol]:
-        """An item, where nothing matters but how many there are."""
+        """Return an item and what follows, where only the number of items matters."""
         after = min(written + 1, self._cap)
         return self._lazy.symbol(self.part.at(written)), Lazy((self._number, "then", after))
 
@@ -276,15 +294,15 @@ class ArrayRules:
         return (Capture(symbol, (self._number, then), self._is_endless),)
 
     def refusals(self, then: ArrayState, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """See `RuleSource`: items are made without those seen."""
+        """Return nothing: items are made without the values seen. See `RuleSource.refusals`."""
         return (), ()
 
     def remaining(self, then: ArrayState) -> Regex:
-        """See `RuleSource`."""
+        """Raise a TypeError, as no item refuses a text. See `RuleSource.remaining`."""
         raise TypeError("no item refuses a text")
 
     def after(self, then: ArrayState, text: bytes | None) -> tuple[str, ArrayState]:
-        """See `Places`: after an item that differs from those seen."""
+        """Return the state after an item that differs from those seen. See `SetRules.after`."""
         if text is None:
             return "then", then
         seen = then.seen | {read_value(text)}

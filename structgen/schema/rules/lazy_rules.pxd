@@ -14,8 +14,8 @@ cdef class LazyRules:
     cdef readonly Layout layout
     cdef readonly bint captures
     cdef object _deadline
-    cdef object _places_of
-    cdef list _places
+    cdef object _make_rules
+    cdef list _set_rules
     cdef dict _numbers
     cdef dict _symbols
     cdef dict _enums
@@ -35,4 +35,4 @@ cdef class LazyRules:
     cpdef tuple alternatives(self, node, values=*)
     @cython.locals(found=list, shape=Shape)
     cdef tuple _made_alternatives(self, node, values)
-    cpdef tuple places(self, part)
+    cpdef tuple rules_of(self, part)

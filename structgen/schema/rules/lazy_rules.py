@@ -1,10 +1,19 @@
-"""Rules that are made when the engine predicts them: the source of a schema's lazy nonterminals.
+"""Rules made when the engine predicts them: the bodies of a schema's lazy nonterminals.
 
-Keys of nonterminals:
+The rules follow the schema's nodes (sets of values). Keys of nonterminals:
 
 ("value", node)              the values of a node
-("without", node, values)    the values of a node but for some, which were seen before
-(number, kind, state)        a place in the sets of objects (`objects`) or of arrays (`arrays`) of that number
+("without", node, values)    the values of a node except some, which were seen before
+(number, kind, state)        the rest of an array or object of one set, from a state on; `number` is the set's
+
+For an object with a required `name`, an optional `age` and no other keys, whose set has the number 0:
+
+    ("value", person)   ->   {"name":  string   (0, "then", 1)
+    (0, "then", 1)      ->   }    or   ,  (0, "pair", 1)
+    (0, "pair", 1)      ->   "age":  integer   (0, "then", 2)
+    (0, "then", 2)      ->   }
+
+`{"name":` is one terminal, so a model's mask forces all of it.
 """
 
 from __future__ import annotations
@@ -22,48 +31,49 @@ from structgen.schema.json_text.values import Value, not_too_deep, numbers_of, s
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 
-__all__ = ["LazyRules", "Places"]
+__all__ = ["LazyRules", "SetRules"]
 
 Bodies = Sequence[Sequence[Symbol]]
 
-_DEPTH = 4
+_MAX_DEPTH = 4
 _NO_VALUES: frozenset[Value] = frozenset()
 
 
-class Places(Protocol):
-    """The rules of one set of arrays or of objects, by place: a state says what was written before."""
+class SetRules(Protocol):
+    """The rules of one set of arrays or of objects, for states: descriptions of what was written so far."""
 
     @property
     def part(self) -> ArraySet | ObjectSet:
         """The set."""
 
     def start(self, avoid: frozenset[Value]) -> Any:
-        """The state before the first member; values in `avoid` are left out of the set."""
+        """Return the state before the first item or pair. Values in `avoid` are excluded from the set."""
 
     def is_alive(self, state: Any) -> bool:
-        """Whether a member of the set can still be written."""
+        """Return whether a value of the set can still be completed from a state."""
 
     def bodies(self, kind: Any, state: Any) -> Bodies:
-        """What a place derives."""
+        """Return the bodies of a kind of nonterminal in a state."""
 
     def after(self, then: Any, text: bytes | None) -> tuple[str | int, Any] | None:
-        """Kind and state after a capture; None where the text is refused."""
+        """Return the kind and the state after a capture; None where the text is refused. See `RuleSource.after`."""
 
     def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """As of a `RuleSource`."""
+        """Return the completions that are refused after some bytes of a capture. See `RuleSource.refusals`."""
 
     def remaining(self, then: Any) -> Regex:
-        """As of a `RuleSource`."""
+        """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
 
 
 class LazyRules:
-    """Makes the bodies of lazy nonterminals over one space.
+    """The `RuleSource` of a schema: makes the bodies of lazy nonterminals when they are first needed.
 
     Args:
-        space: where shapes come from; it stays in use as long as the grammar.
-        shapes, productive: what `Space.explore` said of the root. They grow.
-        places_of: makes the rules of a set of arrays or objects; gets this object, the set and its number.
-        captures: whether what was written may decide what follows. Grammars that are printed cannot.
+        space: gives the shapes of nodes; it is used as long as the grammar.
+        shapes, productive: results of exploring the root node: the shape of each node, and the nodes with a value. Both
+            grow.
+        make_rules: makes the rules of a set of arrays or objects; gets this object, the set and the set's number.
+        captures: whether written text may decide what follows. Printed grammars cannot do that.
     """
 
     def __init__(
@@ -71,7 +81,7 @@ class LazyRules:
         space: Space,
         shapes: dict[Node, Shape],
         productive: set[Node],
-        places_of: Callable[[LazyRules, ArraySet | ObjectSet, int], Places],
+        make_rules: Callable[[LazyRules, ArraySet | ObjectSet, int], SetRules],
         *,
         captures: bool = True,
     ) -> None:
@@ -82,50 +92,50 @@ class LazyRules:
         self.layout = LAYOUTS[space.options.whitespace]
         self.captures = captures
         self._deadline = space.limits.deadline()
-        self._places_of = places_of
-        self._places: list[Places] = []
-        self._numbers: dict[int, int] = {}  # by the identity of a part, which its places keep alive
+        self._make_rules = make_rules
+        self._set_rules: list[SetRules] = []
+        self._numbers: dict[int, int] = {}  # by `id` of a set, which its rules keep alive
         self._symbols: dict[Node, Symbol] = {}
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
 
-    # --- what the engine asks ----------------------------------------------------------------------------------------
+    # --- the engine's side: RuleSource -------------------------------------------------------------------------------
 
     def bodies(self, key: Any) -> Bodies:
-        """See `RuleSource`."""
+        """Return the bodies of a lazy nonterminal. See `RuleSource.bodies`."""
         self.space.deadline = self._deadline
-        self._deadline.restart()  # a mask is made, long after the compile
+        self._deadline.restart()  # the engine computes a mask, long after the compile
         first = key[0]
         if first != "value" and first != "without":
-            places: Places = self._places[first]
-            return places.bodies(key[1], key[2])
+            rules: SetRules = self._set_rules[first]
+            return rules.bodies(key[1], key[2])
         found: list[Sequence[Symbol]] = []
         for symbol in self.alternatives(key[1]) if first == "value" else self.alternatives(key[1], key[2]):
-            # The place before an array or object is no nonterminal of its own: one less to predict.
+            # The bodies of an array or object replace its nonterminal: one prediction less.
             found += self.bodies(symbol.key) if isinstance(symbol, Lazy) else [(symbol,)]
         return found
 
     def after(self, then: Any, text: bytes | None) -> Hashable | None:
-        """See `RuleSource`."""
-        number, place = then
-        places: Places = self._places[number]
-        after = places.after(place, text)
+        """Return the key of the nonterminal after a capture. See `RuleSource.after`."""
+        number, inner = then
+        rules: SetRules = self._set_rules[number]
+        after = rules.after(inner, text)
         return None if after is None else (number, after[0], after[1])
 
     def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """See `RuleSource`."""
-        places: Places = self._places[then[0]]
-        return places.refusals(then[1], begun)
+        """Return the completions that are refused after some bytes of a capture. See `RuleSource.refusals`."""
+        rules: SetRules = self._set_rules[then[0]]
+        return rules.refusals(then[1], begun)
 
     def remaining(self, then: Any) -> Regex:
-        """See `RuleSource`."""
-        places: Places = self._places[then[0]]
-        return places.remaining(then[1])
+        """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
+        rules: SetRules = self._set_rules[then[0]]
+        return rules.remaining(then[1])
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
     def holds(self, node: Node) -> bool:
-        """Whether a node has a value."""
+        """Return whether a node has a value."""
         if node in self.productive:
             return True
         if node not in self.shapes:
@@ -135,7 +145,7 @@ class LazyRules:
         return node in self.productive
 
     def symbol(self, node: Node) -> Symbol:
-        """What derives the values of a node that has some."""
+        """Return the symbol that derives the values of a node, which must have some."""
         found = self._symbols.get(node)
         if found is None:
             found = self._symbols[node] = self._symbol(node)
@@ -150,12 +160,12 @@ class LazyRules:
         return Lazy(("value", node))
 
     def node_of(self, symbol: Lazy) -> Node | None:
-        """The node whose values a lazy nonterminal derives, where that is all it is."""
+        """Return the node whose values a lazy nonterminal derives; None for nonterminals of another kind."""
         key: Any = symbol.key
         return key[1] if key[0] == "value" else None
 
     def among(self, values: Collection[Value], node: Node = ANY) -> Node:
-        """The node of some values, as far as they are in `node`."""
+        """Return the node of those of some values that are in `node`."""
         key = frozenset(values)
         found = self._enums.get(key)
         if found is None:
@@ -164,18 +174,18 @@ class LazyRules:
             found = self._enums[key] = self.space.node(enum, self.space.location(node)) if values else NONE
         return meet(node, found)
 
-    # --- values but for some -----------------------------------------------------------------------------------------
+    # --- values except some ------------------------------------------------------------------------------------------
 
     def symbol_without(self, node: Node, values: frozenset[Value]) -> Symbol:
-        """What derives the values of a node but for some."""
+        """Return the symbol that derives the values of a node except some."""
         return Lazy(("without", node, values)) if values else self.symbol(node)
 
     def holds_without(self, node: Node, values: frozenset[Value]) -> bool:
-        """Whether a node has other values than some."""
+        """Return whether a node has values other than some."""
         return self.holds(node) and (not values or bool(self.alternatives(node, values)))
 
     def alternatives(self, node: Node, values: frozenset[Value] = _NO_VALUES) -> tuple[Symbol, ...]:
-        """What derives the values of a node but for some: terminals, and the places before arrays and objects."""
+        """Return the symbols that derive the values of a node except some: terminals, and nonterminals of sets."""
         key = (node, values) if values else node
         found = self._alternatives.get(key)
         if found is None:
@@ -189,29 +199,29 @@ class LazyRules:
         found += scalar_terminals(_scalars_without(shape, values) if values else shape)
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
             for part in parts:
-                places, number = self.places(part)
-                state = places.start(frozenset(value for value in values if value[0] == kind) if values else _NO_VALUES)
-                if not values or places.is_alive(state):
+                rules, number = self.rules_of(part)
+                state = rules.start(frozenset(value for value in values if value[0] == kind) if values else _NO_VALUES)
+                if not values or rules.is_alive(state):
                     found.append(Lazy((number, "first", state)))
         return tuple(found)
 
     # --- sets of arrays and objects ----------------------------------------------------------------------------------
 
-    def places(self, part: ArraySet | ObjectSet) -> tuple[Places, int]:
-        """The rules of a set of arrays or of objects, and their number."""
+    def rules_of(self, part: ArraySet | ObjectSet) -> tuple[SetRules, int]:
+        """Return the rules of a set of arrays or of objects, and the set's number."""
         number = self._numbers.get(id(part))
         if number is None:
-            number = len(self._places)
-            self._places.append(self._places_of(self, part, number))  # an error leaves nothing half made
+            number = len(self._set_rules)
+            self._set_rules.append(self._make_rules(self, part, number))  # after an error, nothing half made is left
             self._numbers[id(part)] = number
         return self.numbered(number), number
 
-    def numbered(self, number: int) -> Places:
-        """The rules of a set by their number."""
-        return self._places[number]
+    def numbered(self, number: int) -> SetRules:
+        """Return the rules of the set with a number."""
+        return self._set_rules[number]
 
-    def is_endless(self, node: Node, depth: int = _DEPTH) -> bool:
-        """Whether a node surely has values without end."""
+    def is_endless(self, node: Node, depth: int = _MAX_DEPTH) -> bool:
+        """Return whether a node surely has infinitely many values, looking `depth` levels deep."""
         if depth == 0 or not self.holds(node):
             return False
         shape = self.shapes[node]
@@ -230,6 +240,7 @@ class LazyRules:
 
 
 def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:
+    """Return the scalars of a shape except some values."""
     booleans = shape.booleans
     for value in values:
         if value[0] == "boolean":

@@ -7,10 +7,10 @@ from structgen.schema.rules.states cimport ObjectState, OtherKeys, Property
 cdef int _MAX_STATES_SEARCHED
 
 
-# Of sets in the schema's order only: in any order a state has a bit for each property.
-cpdef int index_of(written) except -1
-cpdef seen_of(written)
-cpdef whole(written)
+# Only for sets in the schema's order: in any order, a state has a bit for each property and does not fit an int.
+cpdef int index_of(short_state) except -1
+cpdef seen_of(short_state)
+cpdef whole(short_state)
 cpdef shortened(state)
 
 
@@ -26,19 +26,19 @@ cdef class ObjectStates:
     cdef readonly tuple classes
     cdef readonly bint counts
     cdef readonly bint is_plain
-    cdef object _required        # in any order, a bit for each property that is
+    cdef object _required        # in any order, a bit for each required property; a Python int of any size
     cdef readonly tuple required_from
     cdef dict _alive
 
     @cython.locals(found=list, is_required=bint)
-    cdef tuple _written_properties(self, ObjectSet part, needed, bint is_full)
+    cdef tuple _writable_properties(self, ObjectSet part, needed, bint is_full)
     @cython.locals(left=int, entry=Property)
-    cdef tuple _missing_by_place(self)
-    cpdef bint is_free(self, written) except -1
+    cdef tuple _missing_by_index(self)
+    cpdef bint is_free(self, short_state) except -1
     @cython.locals(found=OtherKeys)
     cpdef bint has_keys(self, seen) except -1
-    @cython.locals(place=int, entry=Property)
-    cpdef bint is_forced(self, written) except -1
+    @cython.locals(index=int, entry=Property)
+    cpdef bint is_forced(self, short_state) except -1
     cdef _missing(self, ObjectState state)
     cpdef normal(self, ObjectState state)
-    cpdef bint goes_on(self, pair) except -1
+    cpdef bint is_alive_after(self, pair) except -1

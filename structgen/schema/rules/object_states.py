@@ -1,8 +1,9 @@
-"""The states of an object under way: what was written of it, which pairs may follow, and whether it can be ended.
+"""States of an object of one set: which pairs may follow, and whether the object can be completed.
 
-In the schema's order a state is the index of the next property; in any order, a bit for each property that was written.
-Counts, keys that must differ, values that must be somewhere, and objects that it must differ from add to a state what
-matters of them. `objects.py` makes rules of the states.
+In the schema's order, a state is the index of the next property; in any order, it has a bit for each property written.
+Counts, keys that must differ, conditions on any value, and excluded objects add to a state what matters of them
+(`ObjectState`). A state is alive if some object of the set can be completed from it. `objects` makes rules of the
+states.
 """
 
 from __future__ import annotations
@@ -16,49 +17,50 @@ from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Node, S
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.json_text.values import Value, members
 from structgen.schema.rules.lazy_rules import LazyRules
-from structgen.schema.rules.states import MANY_KEYS, ObjectState, OtherKeys, Property
+from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Property
 
-__all__ = ["ObjectStates", "Pair", "Written", "index_of", "seen_of", "shortened", "whole"]
+__all__ = ["ObjectStates", "Pair", "ShortState", "index_of", "seen_of", "shortened", "whole"]
 
-_MAX_STATES_SEARCHED = 50_000
-_NONE: frozenset[Any] = frozenset()  # one for all states: there are many
+_MAX_STATES_SEARCHED = 50_000  # in one search for a state that can be closed
+_NONE: frozenset[Any] = frozenset()  # one object shared by all states, as there are many
 _NO_CASES: tuple[Case, ...] = ()
 
-Written = ObjectState | int
-"""A state, or its index alone where nothing else matters. Rules have states in their keys, and Python's garbage
-collector does not visit integers."""
+ShortState = ObjectState | int
+"""A state; just its index, where nothing else matters. States are part of the names of rules, and Python's garbage
+collector does not traverse numbers.
+"""
 
 
-_ANY_KEY = (OtherKeys(0, ALL_STRINGS[0], ((_NONE, ANY),), MANY_KEYS),)
+_ANY_KEY = (OtherKeys(0, ALL_STRINGS[0], ((_NONE, ANY),), MAX_COUNTED_KEYS),)
 
 
-def shortened(state: ObjectState) -> Written:
+def shortened(state: ObjectState) -> ShortState:
     """Return the short form of a state: its index alone, where nothing else matters."""
-    return state if state.written or state.given or state.seen or state.avoid else state.place
+    return state if state.written or state.given or state.seen or state.avoid else state.progress
 
 
-def whole(written: Written) -> ObjectState:
+def whole(short_state: ShortState) -> ObjectState:
     """Return the state of a short form."""
-    return ObjectState(written) if isinstance(written, int) else written
+    return ObjectState(short_state) if isinstance(short_state, int) else short_state
 
 
-def index_of(written: Written) -> int:
+def index_of(short_state: ShortState) -> int:
     """Return the index of the next property, for states in the schema's order."""
-    return written if isinstance(written, int) else written.place
+    return short_state if isinstance(short_state, int) else short_state.progress
 
 
-def seen_of(written: Written) -> frozenset[str]:
+def seen_of(short_state: ShortState) -> frozenset[str]:
     """Return the keys written so far that the schema does not name."""
-    return _NONE if isinstance(written, int) else written.seen
+    return _NONE if isinstance(short_state, int) else short_state.seen
 
 
 class Pair(NamedTuple):
-    """A pair of key and value that may come next.
+    """A pair that may come next.
 
     Attributes:
-        key: its key; None for any key of a class that was not written yet.
+        key: its key; None for any unseen key of the class.
         node: the node of its value.
-        values: values of the node that it must not have.
+        values: values of the node that are excluded.
         state: the state after it.
     """
 
@@ -69,23 +71,23 @@ class Pair(NamedTuple):
 
 
 class ObjectStates:
-    """The states of an object under way, for one set of objects: which pairs may follow, and where it can be ended.
+    """The states of one set of objects: which pairs may follow, and where an object can be completed.
 
     Args:
-        lazy: makes the rules of the schema; tells which nodes have values.
+        lazy: makes the rules of the schema; knows which nodes have values.
         part: the set.
 
     Attributes:
-        any_order: the properties come in any order; else in the schema's.
-        low: pairs that an object of the set has at least.
-        high: pairs that it has at most; None without a bound.
+        any_order: the properties come in any order, not the schema's.
+        low: the minimum number of pairs.
+        high: the maximum number of pairs; None for no bound.
         names: the node of each key that the schema names.
-        properties: those of them that may be written.
-        classes: the keys that the schema does not name.
-        asked: the parts of `ObjectSet.somewhere`, each of which some value must give.
-        counts: how many pairs there are matters, beyond the required ones.
-        is_plain: nothing depends on what was written, unless the object must differ from others.
-        required_from: in the schema's order, how many required properties stand at an index and after it.
+        properties: the named properties that may be written.
+        classes: the classes of keys that the schema does not name.
+        asked: the indices of `ObjectSet.somewhere`; some value must satisfy each of these conditions.
+        counts: the number of pairs matters, beyond the required ones.
+        is_plain: nothing depends on what was written, unless objects are excluded.
+        required_from: in the schema's order, the number of required properties from each index on.
     """
 
     def __init__(self, lazy: LazyRules, part: ObjectSet) -> None:
@@ -98,18 +100,18 @@ class ObjectStates:
         if not needed <= part.properties.keys():
             self.names = part.properties | {key: part.at(key) for key in part.required if key not in part.properties}
         is_full = self.high is not None and self.high <= len(needed)
-        self.properties = self._written_properties(part, needed, is_full)
+        self.properties = self._writable_properties(part, needed, is_full)
         self.classes = () if is_full else self._classes(part)
         self.counts = self.low > len(needed) or self.high is not None
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self._required = 0
         if self.any_order:
             self._required = sum([1 << index for index, entry in enumerate(self.properties) if entry.is_required])
-        self.required_from = self._missing_by_place()
+        self.required_from = self._missing_by_index()
         self._alive: dict[ObjectState, bool] = {}
 
-    def _written_properties(self, part: ObjectSet, needed: frozenset[str], is_full: bool) -> tuple[Property, ...]:
-        """Return the properties that may be written; with `is_full`, only the required ones."""
+    def _writable_properties(self, part: ObjectSet, needed: frozenset[str], is_full: bool) -> tuple[Property, ...]:
+        """Return the properties that may be written; only the required ones if the object is full with them."""
         found: list[Property] = []
         for key, node in self.names.items():
             is_required = key in needed
@@ -118,8 +120,8 @@ class ObjectStates:
                 found.append(Property(key, node, cases, is_required))
         return tuple(found)
 
-    def _missing_by_place(self) -> tuple[int, ...]:
-        """Return the number of required properties at each index and after it, in the schema's order."""
+    def _missing_by_index(self) -> tuple[int, ...]:
+        """Return, for the schema's order, the number of required properties from each index on."""
         left = 0
         for entry in self.properties:
             left += entry.is_required
@@ -145,42 +147,42 @@ class ObjectStates:
         return tuple(found)
 
     def _unnamed_count(self, keys: StringSet) -> int:
-        """Return the number of keys of a set without a property, up to `MANY_KEYS`."""
-        many = MANY_KEYS + len(self.names)
+        """Return how many of some keys have no property."""
+        many = MAX_COUNTED_KEYS + len(self.names)
         if keys.count(many) == many:
-            return MANY_KEYS
+            return MAX_COUNTED_KEYS
         unnamed = keys.intersect(StringSet(excluded=tuple(self.names)))
-        return unnamed.count(MANY_KEYS) if unnamed is not None else 0
+        return unnamed.count(MAX_COUNTED_KEYS) if unnamed is not None else 0
 
     # --- what was written --------------------------------------------------------------------------------------------
 
-    def is_free(self, written: Written) -> bool:
-        """Return whether what follows does not depend on what was written, except that keys must differ."""
-        return self.is_plain and (isinstance(written, int) or not written.avoid)
+    def is_free(self, short_state: ShortState) -> bool:
+        """Return whether nothing depends on what was written, except that keys must differ."""
+        return self.is_plain and (isinstance(short_state, int) or not short_state.avoid)
 
     def has_keys(self, seen: frozenset[str]) -> bool:
-        """Return whether the object may have another key without a property."""
+        """Return whether some key without a property was not seen."""
         for found in self.classes:  # noqa: SIM110  (no generator where it is compiled)
             if found.is_endless or found.left(seen) > 0:
                 return True
         return False
 
-    def is_forced(self, written: Written) -> bool:
-        """Return whether only the next property can follow, and nothing depends on its value."""
+    def is_forced(self, short_state: ShortState) -> bool:
+        """Return whether only the next property can follow, and its value decides nothing."""
         if self.any_order:
             return False
-        place = index_of(written)
-        if place >= len(self.properties) or not self.properties[place].is_required:
+        index = index_of(short_state)
+        if index >= len(self.properties) or not self.properties[index].is_required:
             return False
-        if isinstance(written, int):
+        if isinstance(short_state, int):
             return not self.asked
-        return not written.avoid and written.given == self.asked
+        return not short_state.avoid and short_state.given == self.asked
 
     def _missing(self, state: ObjectState) -> int:
-        """Return the number of required properties that are not written yet."""
+        """Return the number of required properties still to be written."""
         if self.any_order:
-            return (self._required & ~state.place).bit_count()
-        return self.required_from[state.place]
+            return (self._required & ~state.progress).bit_count()
+        return self.required_from[state.progress]
 
     def is_closable(self, state: ObjectState) -> bool:
         """Return whether the object may be closed in a state."""
@@ -188,17 +190,17 @@ class ObjectStates:
             return False
         return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
 
-    def lives(self, state: ObjectState, writes: bool = False) -> bool:
-        """Return whether the object can be ended from a state; with `writes`, after at least one more pair."""
+    def is_alive(self, state: ObjectState, must_add: bool = False) -> bool:
+        """Return whether an object can be completed from a state; with `must_add`, by at least one more pair."""
         if not state.avoid and state.given == self.asked:
-            return self._fits(state, writes)
-        if not writes and self.is_closable(state):
+            return self._fits(state, must_add)
+        if not must_add and self.is_closable(state):
             return True
         return any(self._can_end(pair.state) for pair in self._pairs(state))
 
-    def _fits(self, state: ObjectState, writes: bool) -> bool:
-        """Return the same by counts and required properties alone."""
-        need = self._missing(state) or int(writes)
+    def _fits(self, state: ObjectState, must_add: bool) -> bool:
+        """Return whether an object can be completed, where only counts and required properties matter."""
+        need = self._missing(state) or int(must_add)
         if self.counts:
             need = max(need, self.low - state.written)
         if self.high is not None and state.written + need > self.high:
@@ -206,15 +208,18 @@ class ObjectStates:
         if not need:
             return True
         if self.any_order:
-            left = len(self.properties) - state.place.bit_count()
+            left = len(self.properties) - state.progress.bit_count()
         else:
-            left = len(self.properties) - state.place
+            left = len(self.properties) - state.progress
         if need <= left:
             return True
         return need <= left + sum(found.size if found.is_endless else found.left(state.seen) for found in self.classes)
 
     def _can_end(self, state: ObjectState) -> bool:
-        """Search the following states for one where the object can be closed. Answers are kept."""
+        """Return whether an object can be completed from a state.
+
+        Searches the states that follow, and keeps the results.
+        """
         found = self._alive.get(state)
         if found is not None:
             return found
@@ -243,62 +248,64 @@ class ObjectStates:
         return True
 
     def _pairs(self, state: ObjectState) -> Iterator[Pair]:
-        """Yield all pairs that may come next, even if the object cannot be ended after them."""
+        """Yield all pairs that may come next, even where the object cannot be completed after them."""
         if self.high is not None and state.written >= self.high:
             return
         here = state
         for index in range(len(self.properties)):
             if self.any_order:
-                if not state.place >> index & 1:
-                    yield from self.named(index, state)
-            elif index >= state.place:
-                yield from self.named(index, here)
+                if not state.progress >> index & 1:
+                    yield from self.pairs_of_property(index, state)
+            elif index >= state.progress:
+                yield from self.pairs_of_property(index, here)
                 if self.properties[index].is_required:
                     return
                 here = self.skipped(here)
         for found in self.classes:
             if found.left(here.seen) > 0:
-                yield from self.unnamed(found, here, None)
+                yield from self.pairs_of_class(found, here, None)
             for key in self.open_keys(found, here):
-                yield from self.unnamed(found, here, key)
+                yield from self.pairs_of_class(found, here, key)
 
     def skipped(self, state: ObjectState) -> ObjectState:
-        """Return the state after skipping an optional property."""
-        key = self.properties[state.place].key
+        """Return the state after the next property was left out."""
+        key = self.properties[state.progress].key
         avoid = frozenset(other for other in state.avoid if key not in members(other)) if state.avoid else state.avoid
-        return ObjectState(state.place + 1, state.written, state.given, state.seen, avoid)
+        return ObjectState(state.progress + 1, state.written, state.given, state.seen, avoid)
 
-    def named(self, index: int, state: ObjectState) -> Iterator[Pair]:
+    def pairs_of_property(self, index: int, state: ObjectState) -> Iterator[Pair]:
         """Yield the pairs of a property that may come next."""
         entry = self.properties[index]
-        place = state.place | 1 << index if self.any_order else index + 1
-        after = ObjectState(place, state.written, state.given, state.seen, state.avoid)
-        yield from self.valued(entry.key, entry.node, entry.cases, after)
+        progress = state.progress | 1 << index if self.any_order else index + 1
+        after = ObjectState(progress, state.written, state.given, state.seen, state.avoid)
+        yield from self.pairs_of_key(entry.key, entry.node, entry.cases, after)
 
-    def unnamed(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[Pair]:
-        """Yield the pairs of one key of a class; None stands for any key of it that was not written yet."""
+    def pairs_of_class(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[Pair]:
+        """Yield the pairs of one key of a class; None stands for any unseen key of it."""
         node = found.cases[0][1] if len(found.cases) == 1 else None
         if key is None:
             seen = state.seen if found.is_endless else state.seen | {f"{found.mark}{len(state.seen)}"}
-            after = ObjectState(state.place, state.written, state.given, seen)
+            after = ObjectState(state.progress, state.written, state.given, seen)
         else:
-            after = ObjectState(state.place, state.written, state.given, state.seen | {key}, state.avoid)
-        yield from self.valued(key, node, found.cases, after)
+            after = ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
+        yield from self.pairs_of_key(key, node, found.cases, after)
 
-    def valued(self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState) -> Iterator[Pair]:
-        """Yield the pairs of a key, by the parts of `somewhere` and the objects to avoid that their values agree with.
+    def pairs_of_key(
+        self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState
+    ) -> Iterator[Pair]:
+        """Yield a key's pairs, split by the conditions that values satisfy and the excluded objects that still agree.
 
         Args:
-            key: the key; None for any key of a class.
-            node: the node of its values, where all values are alike.
-            cases: else the cases of its values.
+            key: the key; None for any unseen key of a class.
+            node: the node of the value, where it is one.
+            cases: the values, split by the conditions of `ObjectSet.somewhere`.
             state: the state after the key.
         """
         if node is not None and (not self.asked or state.given == self.asked):
             cases = ((_NONE, node),)
         for given, mine in cases:
             all_given = state.given | given if given else state.given
-            after = ObjectState(state.place, state.written + 1, all_given, state.seen, state.avoid)
+            after = ObjectState(state.progress, state.written + 1, all_given, state.seen, state.avoid)
             if not state.avoid:
                 if self._lazy.holds(mine):
                     yield Pair(key, mine, _NONE, self.normal(after))
@@ -317,26 +324,26 @@ class ObjectStates:
                 yield Pair(key, mine, values, self.normal(replace(after, avoid=_NONE)))
 
     def normal(self, state: ObjectState) -> ObjectState:
-        """Return a state that is equal for all states with the same continuations."""
+        """Return one representative for all states with the same continuations."""
         if state.avoid or self.high is not None:
             return state
-        written = min(state.written, self.low) if self.counts else 0
-        return state if written == state.written else ObjectState(state.place, written, state.given, state.seen)
+        count = min(state.written, self.low) if self.counts else 0
+        return state if count == state.written else ObjectState(state.progress, count, state.given, state.seen)
 
     def open_keys(self, found: OtherKeys, state: ObjectState) -> list[str]:
-        """Return the keys of a class that objects to avoid have, and that are not written yet."""
+        """Return the keys of a class that excluded objects have and that were not written yet."""
         if not state.avoid:
             return []
         keys = {key for other in state.avoid for key in members(other)} - state.seen - self.names.keys()
         return sorted(key for key in keys if found.keys.contains(key))
 
-    def goes_on(self, pair: Pair) -> bool:
-        """Return whether the object can be ended after a pair."""
-        return (self.high is None or pair.state.written <= self.high) and self.lives(pair.state)
+    def is_alive_after(self, pair: Pair) -> bool:
+        """Return whether the object can be completed after a pair."""
+        return (self.high is None or pair.state.written <= self.high) and self.is_alive(pair.state)
 
-    def any_goes_on(self, pairs: Iterable[Pair]) -> bool:
-        """Return whether the object can be ended after one of some pairs."""
+    def any_is_alive_after(self, pairs: Iterable[Pair]) -> bool:
+        """Return whether the object can be completed after one of some pairs."""
         for pair in pairs:  # noqa: SIM110  (no generator where it is compiled)
-            if self.goes_on(pair):
+            if self.is_alive_after(pair):
                 return True
         return False

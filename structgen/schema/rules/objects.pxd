@@ -7,10 +7,10 @@ from structgen.schema.rules.lazy_rules cimport LazyRules
 from structgen.schema.rules.object_states cimport ObjectStates, index_of, seen_of, shortened, whole
 from structgen.schema.rules.states cimport ObjectState, OtherKeys, Property
 
-cdef int _LONGEST_BODY, _BEGINNINGS_KEPT
+cdef int _MAX_BODY_SYMBOLS, _MAX_BEGINNINGS
 
 
-cdef _taken(tuple then)
+cdef _used_keys(tuple then)
 
 
 @cython.final
@@ -27,23 +27,23 @@ cdef class ObjectRules:
     cdef tuple _first_keys
 
     cpdef start(self, avoid=*)
-    @cython.locals(states=ObjectStates, place=int, state=object, is_first=bint, is_closable=bint, goes_on=bint, found=list)
-    cpdef bodies(self, kind, written)
-    @cython.locals(states=ObjectStates, body=list, start=int, place=int, entry=Property)
-    cdef list _forced(self, str lead, written)
-    cdef _lazy_place(self, kind, written)
+    @cython.locals(states=ObjectStates, index=int, state=object, is_first=bint, is_closable=bint, has_next=bint, found=list)
+    cpdef bodies(self, kind, short_state)
+    @cython.locals(states=ObjectStates, body=list, start=int, index=int, entry=Property)
+    cdef list _forced(self, str lead, short_state)
+    cdef _nonterminal(self, kind, short_state)
     @cython.locals(states=ObjectStates, size=int, index=int, found=list)
-    cdef list _pair_bodies(self, written)
+    cdef list _pair_bodies(self, short_state)
     @cython.locals(states=ObjectStates, entry=Property, after=int, found=list)
-    cdef list _plain_bodies(self, int place)
+    cdef list _optional_bodies(self, int index)
     @cython.locals(states=ObjectStates)
-    cdef list _next_bodies(self, written)
+    cdef list _next_property_bodies(self, short_state)
     @cython.locals(entry=Property)
     cdef _key(self, int index)
     @cython.locals(states=ObjectStates, found=OtherKeys, out=list)
-    cdef list _open_bodies(self, int index, written)
+    cdef list _class_bodies(self, int index, short_state)
     @cython.locals(found=OtherKeys)
-    cdef tuple _captured_key(self, int index, before, taken)
+    cdef tuple _captured_key(self, int index, before, used)
     cpdef after(self, then, text)
     @cython.locals(always=tuple, others=tuple, names=tuple)
     cpdef tuple refusals(self, then, bytes begun)
@@ -51,8 +51,8 @@ cdef class ObjectRules:
     cdef tuple _names_in(self, index)
     cpdef remaining(self, then)
     @cython.locals(states=ObjectStates, found=OtherKeys)
-    cdef list _value_bodies(self, int index, written)
+    cdef list _value_bodies(self, int index, short_state)
 
 
 @cython.locals(text=bytes, start=str, size="Py_ssize_t", first="Py_ssize_t", last="Py_ssize_t")
-cdef tuple _rests(keys, bytes begun)
+cdef tuple _completions(keys, bytes begun)

@@ -1,5 +1,13 @@
-"""The arrays of a grammar that is written down: items after a prefix are a repetition between bounds, in a number of
-rules that grows with the bounds' logarithm.
+"""Arrays of a printed grammar: the items after a prefix are a repetition between bounds (`ast.Bounded`).
+
+The number of printed rules grows with the logarithm of the bounds, while states would take two rules for each item.
+An array of one to four booleans becomes
+
+    start ::= '[' #'false|true' start_4 ']';
+    start_1 ::= ',' #'false|true';
+    start_2 ::= start_1?;
+    start_3 ::= start_1 start_1;
+    start_4 ::= start_2 | start_3 start_2;
 """
 
 from __future__ import annotations
@@ -16,32 +24,32 @@ __all__ = ["Writer", "repetition", "terminal"]
 
 
 class Writer(Protocol):
-    """What `repetition` needs from the writer of a grammar."""
+    """The part of a grammar's writer that `repetition` uses."""
 
     lazy: LazyRules
     layout: Layout
     rules: list[ast.Rule]
 
     def value(self, node: Node) -> ast.Expression:
-        """What derives the values of a node."""
+        """Return an expression of the values of a node."""
 
     def fresh(self, base: str) -> str:
-        """A nonterminal's name that is not used yet."""
+        """Return a nonterminal's name that is not used yet."""
 
 
 def terminal(regex: Regex) -> ast.Expression:
-    """A regex as a terminal of a grammar that is written down."""
+    """Return a regex as a terminal of a printed grammar."""
     return ast.Literal(regex.data) if isinstance(regex, Literal) else ast.RegexTerminal(regex)
 
 
 def repetition(writer: Writer, part: ArraySet, high: int | None, name: str) -> ast.Expression:
-    """An array of a set that has one, and counts nothing but its items.
+    """Return the expression of a set of arrays that only restricts items and their number. The set must have an array.
 
     Args:
         writer: gets the rules.
         part: the set.
-        high: how many items there can be; None: no bound.
-        name: what the rules' names begin with.
+        high: the maximum number of items; None for no bound.
+        name: the prefix of the rules' names.
     """
     begin, end = terminal(writer.layout.open_array), terminal(writer.layout.end_array)
     if high == 0:
@@ -57,7 +65,7 @@ def repetition(writer: Writer, part: ArraySet, high: int | None, name: str) -> a
 def _items(
     writer: Writer, items: list[ast.Expression], rest: ast.Expression | None, low: int, high: int | None, name: str
 ) -> tuple[list[ast.Expression], list[ast.Expression]]:
-    """The first item, and what may follow it up to the closing bracket."""
+    """Return the first item, and what follows it up to the closing bracket."""
     comma, close = terminal(writer.layout.comma), terminal(writer.layout.close_array)
     size = len(items)
     if rest is None:
@@ -78,7 +86,7 @@ def _items(
 
 
 def _more(writer: Writer, item: ast.Expression, low: int, high: int | None, name: str) -> list[ast.Expression]:
-    """`low` to `high` further items, each after a comma, and the closing bracket."""
+    """Return `low` to `high` further items, each after a comma, and the closing bracket."""
     comma, close = terminal(writer.layout.comma), terminal(writer.layout.close_array)
     step = ast.Sequence((comma, item))
     if high is None and low == 0:

@@ -15,7 +15,7 @@ cdef class OtherKeys:
     cpdef int left(self, seen) except? -1
 
 cdef class ObjectState:
-    cdef readonly object place, written, given, seen, avoid
+    cdef readonly object progress, written, given, seen, avoid
 
 cdef class ArrayState:
     cdef readonly object written, counts, seen, avoid, repeats

@@ -1,4 +1,13 @@
-"""What the members of an object may be, and how much of an object or array was written: what rules are named by."""
+"""States of objects and arrays: the part of what was written that decides what may follow. Rules are named by states.
+
+An object of two properties, in the schema's order, has the states 0, 1 and 2, the index of the next property:
+
+    {                              0
+    {"name":"Ada"                  1
+    {"name":"Ada","age":36         2
+
+This module has the states and the descriptions of an object's members. `object_states` computes the transitions.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +17,22 @@ from typing import Any
 from structgen.schema.algebra import Case, Node, StringSet
 from structgen.schema.json_text.values import Value
 
-__all__ = ["MANY_KEYS", "ArrayState", "ObjectState", "OtherKeys", "Property"]
+__all__ = ["MAX_COUNTED_KEYS", "ArrayState", "ObjectState", "OtherKeys", "Property"]
 
-MANY_KEYS = 10_000
-"""Other keys are counted up to so many; more are taken to be without end."""
+MAX_COUNTED_KEYS = 10_000
+"""Keys without a property are counted up to this number; more are taken to be endless."""
 
-_NONE: frozenset[Any] = frozenset()  # one for all states: there are many
+_NONE: frozenset[Any] = frozenset()  # one object shared by all states, as there are many
 
 
 class Property:
     """A property that may be written.
 
     Attributes:
-        cases: of its values, by which of `ObjectSet.somewhere` they give; none where nothing is asked.
+        key: its decoded name.
+        node: the schema node of its value.
+        cases: its values, split by the parts of `ObjectSet.somewhere` that they satisfy; empty if there are no parts.
+        is_required: whether every object must have it.
     """
 
     def __init__(self, key: str, node: Node, cases: tuple[Case, ...], is_required: bool) -> None:
@@ -31,11 +43,13 @@ class Property:
 
 
 class OtherKeys:
-    """Keys without a property: `size` of them, up to `MANY_KEYS`.
+    """A class of keys without a property: `size` of them, counted up to `MAX_COUNTED_KEYS`.
 
     Attributes:
-        mark: begins what stands for any of its keys among those that a state has seen, where states are searched.
-        is_endless: whether there are always more.
+        keys: the set of strings that contains the keys.
+        cases: their values, split by the parts of `ObjectSet.somewhere` that they satisfy.
+        mark: the prefix of placeholders for its keys. A search over states puts a placeholder into `seen` for any key.
+        is_endless: whether there is always another key.
     """
 
     def __init__(self, number: int, keys: StringSet, cases: tuple[Case, ...], size: int) -> None:
@@ -43,10 +57,10 @@ class OtherKeys:
         self.cases = cases
         self.size = size
         self.mark = f"\0{number}:"
-        self.is_endless = size >= MANY_KEYS
+        self.is_endless = size >= MAX_COUNTED_KEYS
 
     def left(self, seen: frozenset[str]) -> int:
-        """How many of its keys were not seen."""
+        """Return the number of its keys that were not seen."""
         left = self.size
         for key in seen:
             if key.startswith(self.mark) or self.keys.contains(key):
@@ -56,17 +70,18 @@ class OtherKeys:
 
 @dataclass(unsafe_hash=True)
 class ObjectState:
-    """What was written of an object, as far as it matters for what follows.
+    """The part of an object written so far that decides what may follow.
 
     Attributes:
-        place: in the schema's order, the index of the next property; in any order, bit i: property i was written.
-        written: how many pairs, where that matters; without an upper bound up to the lower one.
-        given: which of `ObjectSet.somewhere` were given.
-        seen: the keys that the schema does not name.
-        avoid: objects that are left out of the set and begin as this one does.
+        progress: in the schema's order, the index of the next property. In any order, a bit set: bit i is set once
+            property i was written.
+        written: the number of pairs, where it matters; without an upper bound, it stops at the lower bound.
+        given: the parts of `ObjectSet.somewhere` that some value satisfies already.
+        seen: the keys written so far that the schema does not name.
+        avoid: objects that are excluded from the set and agree with this one so far.
     """
 
-    place: int
+    progress: int
     written: int = 0
     given: frozenset[int] = _NONE
     seen: frozenset[str] = _NONE
@@ -75,14 +90,15 @@ class ObjectState:
 
 @dataclass(unsafe_hash=True)
 class ArrayState:
-    """What was written of an array, as far as it matters for what follows.
+    """The part of an array written so far that decides what may follow.
 
     Attributes:
-        written: how many items; where nothing more depends on it, it stays.
-        counts: for each of `ArraySet.contains` how many items added to it; without an upper bound up to the lower one.
-        seen: the items, where they must differ, or two must be equal and none are yet.
-        avoid: arrays that are left out of the set and begin as this one does.
-        repeats: whether two items are equal, where they must be.
+        written: the number of items; it stops where a larger number changes nothing.
+        counts: the number of matching items for each of `ArraySet.contains`; without an upper bound, it stops at the
+            lower bound.
+        seen: the items so far, where items must differ, or where two must be equal and none are yet.
+        avoid: arrays that are excluded from the set and agree with this one so far.
+        repeats: whether two items are equal, where two must be.
     """
 
     written: int

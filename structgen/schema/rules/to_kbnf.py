@@ -1,8 +1,15 @@
-"""From a JSON Schema to KBNF: the rules that the engine would make in use, written down.
+"""From a JSON Schema to KBNF: the rules that the engine would make lazily, written down.
 
-Two things that the engine's rules say no written grammar does in reasonable size: that the keys which a schema does not
-name are different (they may come twice here, and are then one key, with the last value), and that items are
-(`uniqueItems` is refused).
+A schema with a required `name`, an optional `age` and no other keys becomes (in the compact layout)
+
+    start ::= '{"name":' string value_then_1;
+    value_then_1 ::= '}' | ',' value_pair_1;
+    value_pair_1 ::= '"age":' integer value_then_2;
+    value_then_2 ::= '}';
+
+where `string` and `integer` stand for regexes. Two conditions of the engine's rules have no printed grammar of
+reasonable size: that additional keys differ (here they may come twice; they are then one key, with the last value), and
+that items do (`uniqueItems` is refused).
 """
 
 from __future__ import annotations
@@ -38,14 +45,14 @@ def json_schema_to_kbnf(
     limits: Limits | None = None,
     deadline: Deadline | None = None,
 ) -> ast.Grammar:
-    """The grammar of the JSON texts whose values satisfy a schema.
+    """Return the grammar of the JSON texts whose values satisfy a schema.
 
     Args:
         json_schema: a JSON Schema: a dict, or a boolean.
         options: how it is read and written.
-        start: the name of the first rule. No other rule is called so, nor `start`.
-        limits: bounds on what the translation may cost.
-        deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
+        start: the name of the first rule. No other rule has this name, nor `start`.
+        limits: bounds on the cost of the translation.
+        deadline: a running clock; by default one of `limits.compile_seconds` starts now.
 
     Raises:
         SchemaError: not a schema.
@@ -66,7 +73,7 @@ def json_schema_to_kbnf(
 
 
 class _Writer:
-    """Writes the rules that a root reaches."""
+    """A writer of all rules that a root node reaches."""
 
     def __init__(self, lazy: LazyRules, deadline: Deadline, root_name: str) -> None:
         self.lazy = lazy
@@ -75,16 +82,16 @@ class _Writer:
         self._deadline = deadline
         self._root_name = root_name
         self._names: set[str] = {_START}
-        self._numbers: dict[str, int] = {}  # how far the numbers after a base name have got
+        self._numbers: dict[str, int] = {}  # the last number after each base name
         self._values: dict[Node, ast.Expression] = {}
         self._rule_of: dict[Hashable, str] = {}
-        self._node_of: dict[Hashable, Node] = {}  # by key of a lazy nonterminal: the node that it is about
+        self._node_of: dict[Hashable, Node] = {}  # the node that each lazy nonterminal comes from
         self._work: list[Hashable] = []
 
     def write(self, root: Node, start: str) -> ast.Grammar:
-        """The grammar of a node."""
+        """Return the grammar of a node."""
         self._names.add(start)
-        key = self._only_place(root) or ("value", root)
+        key = self._only_part(root) or ("value", root)
         self._values[root] = ast.Reference(start)
         self._rule_of[key] = start
         self._node_of[key] = root
@@ -93,28 +100,30 @@ class _Writer:
             key = self._work.pop()
             position = len(self.rules)
             body = expressed(lambda key=key: self._body(key), self.lazy.space, self._node_of[key])  # type: ignore[misc]
-            self.rules.insert(position, ast.Rule(self._rule_of[key], body))  # before those that it uses, for the reader
+            self.rules.insert(position, ast.Rule(self._rule_of[key], body))  # before the rules that it uses
             if len(self.rules) > _MAX_RULES:
                 limit = self.lazy.space.limits.grammar_symbols
-                raise LimitExceededError("grammar_symbols", limit, message="too many rules to be written down")
+                raise LimitExceededError(
+                    "grammar_symbols", limit, message=f"the grammar needs more than {_MAX_RULES} rules"
+                )
             if not len(self.rules) & 255:
                 self._deadline.check()
         return ast.Grammar(tuple(self.rules), start)
 
     def value(self, node: Node) -> ast.Expression:
-        """What derives the values of a node: a terminal, a choice of terminals, or a nonterminal."""
+        """Return an expression of the values of a node: a terminal, a choice of terminals, or a nonterminal."""
         found = self._values.get(node)
         if found is None:
             bodies = self._bodies(("value", node))
             if all(isinstance(symbol, rx.Regex) for body in bodies for symbol in body):
                 found = self._written(bodies, node)
             else:
-                found = self._reference(self._only_place(node) or ("value", node), node)
+                found = self._reference(self._only_part(node) or ("value", node), node)
             self._values[node] = found
         return found
 
     def fresh(self, base: str) -> str:
-        """A nonterminal's name that is not used yet."""
+        """Return a nonterminal's name that is not used yet."""
         name, number = base, self._numbers.get(base, 1)
         while name in self._names:
             number += 1
@@ -123,25 +132,25 @@ class _Writer:
         self._names.add(name)
         return name
 
-    def _only_place(self, node: Node) -> Hashable | None:
-        """The place before the one set of arrays or objects that a node is, if that is all it is."""
+    def _only_part(self, node: Node) -> Hashable | None:
+        """Return the key of the one set of arrays or objects that makes up a node; None for all other nodes."""
         alternatives = self.lazy.alternatives(node)
         only = alternatives[0] if len(alternatives) == 1 else None
         return only.key if isinstance(only, Lazy) else None
 
     def _bodies(self, key: Any) -> list[tuple[Symbol, ...]]:
-        """The bodies of a key; places before arrays and objects stay nonterminals, for they give names."""
+        """Return the bodies of a key; arrays and objects keep their own nonterminals, which have good names."""
         if key[0] == "value" or key[0] == "without":
             return [(symbol,) for symbol in self.lazy.alternatives(*key[1:])]
         return [tuple(body) for body in self.lazy.bodies(key)]
 
     def _body(self, key: Any) -> ast.Expression:
-        """What a lazy nonterminal derives, written down."""
-        number, *place = key
-        if place[0] == "first" and isinstance(number, int):
-            places = self.lazy.numbered(number)
-            if isinstance(places, ArrayRules) and places.is_repetition(place[1]):
-                return repetition(self, places.part, places.most, self._rule_of[key])
+        """Return the expression of a lazy nonterminal."""
+        number, *inner = key
+        if inner[0] == "first" and isinstance(number, int):
+            rules = self.lazy.numbered(number)
+            if isinstance(rules, ArrayRules) and rules.is_repetition(inner[1]):
+                return repetition(self, rules.part, rules.max_items, self._rule_of[key])
         return self._written(self._bodies(key), self._node_of[key])
 
     def _written(self, bodies: list[tuple[Symbol, ...]], node: Node) -> ast.Expression:
@@ -153,11 +162,11 @@ class _Writer:
             of = self.lazy.node_of(symbol)
             return self.value(of) if of is not None else self._reference(symbol.key, node)
         if isinstance(symbol, Capture):
-            raise TypeError("nothing can be captured in a grammar that is written down")
+            raise TypeError("a printed grammar cannot have captures")
         return terminal(symbol)
 
     def _reference(self, key: Hashable, node: Node) -> ast.Expression:
-        """The nonterminal of a key."""
+        """Return the nonterminal of a key."""
         name = self._rule_of.get(key)
         if name is None:
             name = self._rule_of[key] = self.fresh(self._name(key, node))
@@ -172,7 +181,7 @@ class _Writer:
             return base
         state = states[0]
         if isinstance(state, ObjectState):
-            state = state.place
+            state = state.progress
         elif isinstance(state, ArrayState):
             state = state.written
         return f"{base}_{kind}_{state}"

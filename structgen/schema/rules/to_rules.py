@@ -1,8 +1,9 @@
 """From a JSON Schema to the rules that the engine reads: one lazy nonterminal, whose bodies lead to all others.
 
-The rules are those of `to_kbnf`, in KBNF's normal form from the start, and made only where a text leads: a schema of a
-thousand definitions costs what a text visits of it. What cannot be expressed is found at once all the same: every node
-that a value can reach is looked at.
+`json_schema_to_rules` reads the schema into nodes (`Space`), explores those that a value can reach, and hands the
+engine a `LazyRules`. Rules are made when a text first leads to them: a schema of a thousand definitions costs what a
+text visits of it. Each node that a value can reach is still checked at once, so that a schema that cannot be expressed
+is refused at compile time. `lazy_rules` has a worked example; `to_kbnf` writes the same rules down.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
-from structgen.schema.rules.lazy_rules import LazyRules, Places
+from structgen.schema.rules.lazy_rules import LazyRules, SetRules
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.wording import SchemaDescriber
 
@@ -41,14 +42,14 @@ def json_schema_to_rules(
     deadline: Deadline | None = None,
     narrowed: Narrowed | None = None,
 ) -> GrammarTables:
-    """The grammar of the JSON texts whose values satisfy a schema, for the engine.
+    """Return the grammar of the JSON texts whose values satisfy a schema, for the engine.
 
     Args:
         json_schema: a JSON Schema: a dict, or a boolean.
         options: how it is read and written.
-        limits: bounds on what the translation may cost.
-        deadline: a clock that runs already; by default one of `limits.compile_seconds` starts now.
-        narrowed: what can be written of the texts of a regex; all of it without.
+        limits: bounds on the cost of the translation.
+        deadline: a running clock; by default one of `limits.compile_seconds` starts now.
+        narrowed: the texts of a regex that the tokenizer can spell; by default all of them.
 
     Raises:
         SchemaError: not a schema.
@@ -81,7 +82,7 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
 def strings_of_schema(
     json_schema: Any, options: SchemaOptions | None = None, *, limits: Limits | None = None
 ) -> tuple[StringSet, ...]:
-    """The values of a schema, where all of them are strings; else nothing.
+    """Return the values of a schema that accepts strings only; nothing for any other schema.
 
     Raises:
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
@@ -96,8 +97,10 @@ def _only_strings(lazy: LazyRules, root: Node) -> tuple[StringSet, ...]:
 
 
 def begins_with_bracket(tables: GrammarTables) -> bool:
-    """Whether every text is an array or an object: what comes first is found at little cost then, which scalars may not
-    be (multiples of several numbers, say).
+    """Return whether every text is an array or an object.
+
+    The first characters of such texts cost little to find. Those of scalars may cost more: multiples of several
+    numbers, for example.
     """
     if not isinstance(tables.source, LazyRules):
         return False
@@ -116,12 +119,12 @@ def read_schema(
     deadline: Deadline | None = None,
     narrowed: Narrowed | None = None,
 ) -> _T:
-    """What `make` makes of a schema.
+    """Read a schema and return what `make` makes of it.
 
     Args:
         json_schema: as for `json_schema_to_rules`.
-        make: gets all rules of the schema, none of them made yet, and the node of the whole. Called again where
-            something turns out to be unsupported that `lenient` allows to drop.
+        make: gets the rules of the schema, none of them made yet, and the root node. It is called again where something
+            is found to be unsupported that `lenient` may drop.
         options: as for `json_schema_to_rules`.
         captures: see `LazyRules`.
         limits: as for `json_schema_to_rules`.
@@ -144,7 +147,7 @@ def read_schema(
 
 
 class _Widened(Exception):
-    """A node's shape is wider now, and all that was made of it before is void."""
+    """Raised when a node's shape became wider. Everything made of the node before is invalid."""
 
 
 def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -> _T:
@@ -154,7 +157,7 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -
         if root not in productive:
             location, keyword = _culprit(space, root, productive)
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(location), keyword=keyword)
-        lazy = LazyRules(space, shapes, productive, _places, captures=captures)
+        lazy = LazyRules(space, shapes, productive, _set_rules, captures=captures)
         try:
             for node in list(productive):
                 _check(lazy, node, shapes[node])
@@ -163,18 +166,19 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -
             continue
 
 
-def _places(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> Places:
+def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> SetRules:
+    """Return the rules of a set of arrays or objects."""
     return ArrayRules(lazy, part, number) if isinstance(part, ArraySet) else ObjectRules(lazy, part, number)
 
 
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
-    """Makes sure that nothing about a node is refused later, while masks are made."""
+    """Raise the error now that the node would otherwise raise later, while the engine computes masks."""
     if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
         lazy.space.text_units += sum(part.text_units for part in shape.strings)
         expressed(lambda: scalar_terminals(shape), lazy.space, node)
     for items in shape.arrays:
         if items.contains or items.repeats is not None:
-            expressed(lambda part=items: lazy.places(part), lazy.space, node)  # type: ignore[misc]
+            expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]
     for members in shape.objects:
         is_open = members.classes is OPEN or not members.classes
         if not is_open or members.somewhere or not "".join((*members.properties, *members.required)).isascii():
@@ -184,16 +188,16 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     for key in (*part.properties, *part.required):
         if not key.isascii():
-            key.encode()  # half a surrogate pair is in no text
+            key.encode()  # raises for a lone surrogate, which no text contains
     if part.somewhere or not all(are_surely_expressible(keys) for keys, _ in part.classes):
-        lazy.places(part)
+        lazy.rules_of(part)
 
 
 def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
-    """What `made` gives; what cannot be expressed becomes an error with the node's place.
+    """Return what `made` returns; turn the error that something cannot be expressed into one with the node's location.
 
     Raises:
-        UnsupportedSchemaError: it cannot.
+        UnsupportedSchemaError: it cannot be expressed.
     """
     try:
         return made()
@@ -206,7 +210,7 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
 
 
 def _culprit(space: Space, node: Node, productive: set[Node]) -> tuple[Location, str]:
-    """The place of the innermost required part without a value, and a keyword that asks for it."""
+    """Return the location of the innermost required part without a value, and a keyword that requires it."""
     seen: set[Node] = set()
     location, keyword = space.location(node), ""
     while node not in seen:

@@ -1,4 +1,8 @@
-"""A schema's rules in words: what may stand at a place, and where in the schema that is said. Asked for by messages."""
+"""Words for a schema's rules: the values that a symbol derives, and the schema location that asks for them.
+
+Error messages and explanations use them: after `{"age": ` in a text, the next symbol is described as "an integer from
+0 to 120", at the location `#/properties/age`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ __all__ = ["SchemaDescriber", "shape_words"]
 Body = Sequence[Symbol | Lookahead]
 
 _KEY = re.compile(rb'(?:\{|,)? ?("(?:[^"\\]|\\.)*")(: ?)?', re.DOTALL)
-_LONGEST_NAME = 60
+_MAX_NAME_CHARACTERS = 60
 _DIFFERENT = " that differs from those before"
 
 
@@ -69,22 +73,22 @@ class SchemaDescriber:
             return _shown(lazy.space.location(node))
         subschemas = _subschemas(lazy, node)
         if not _is_object(lazy, key, body):
-            return _item_place(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
+            return _item_location(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
         is_key = _key_of(body[at]) is not None or isinstance(body[at], Capture)
         is_other = not _is_value(key) and isinstance(key[1], int)
-        return _property_place(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
+        return _property_location(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
 
 
 def _is_value(key: tuple[Any, ...]) -> bool:
-    """Whether a nonterminal derives values, and no part of one."""
+    """Return whether a nonterminal derives whole values."""
     return key[0] in ("value", "without")
 
 
-# -- which symbol is it -----------------------------------------------------------------------------------------------
+# -- symbols ----------------------------------------------------------------------------------------------------------
 
 
 def _punctuation(lazy: LazyRules, symbol: Any) -> str:
-    """The sign that a terminal of the layout stands for; nothing for other terminals."""
+    """Return the character that a terminal of the layout stands for, in quotes; an empty text for other terminals."""
     layout = lazy.layout
     for sign, regexes in (
         ("{", (layout.open_object,)),
@@ -100,7 +104,7 @@ def _punctuation(lazy: LazyRules, symbol: Any) -> str:
 
 
 def _key_of(symbol: Any) -> str | None:
-    """The name in a terminal that is a known key with its colon; None for any other."""
+    """Return the name in a terminal of a known key and its colon; None for other terminals."""
     if isinstance(symbol, RegexSequence) and len(symbol.parts) == 2 and isinstance(symbol.parts[0], Literal):
         found = _KEY.fullmatch(symbol.parts[0].data)
     elif isinstance(symbol, Literal):
@@ -113,7 +117,7 @@ def _key_of(symbol: Any) -> str | None:
 
 
 def _is_object(lazy: LazyRules, key: Any, body: Body) -> bool:
-    """Whether a body is part of an object, rather than of an array."""
+    """Return whether a body is part of an object, not of an array."""
     if not _is_value(key):
         return isinstance(lazy.numbered(key[0]), ObjectRules)
     first = body[0]
@@ -121,29 +125,29 @@ def _is_object(lazy: LazyRules, key: Any, body: Body) -> bool:
 
 
 def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
-    """The node of the value at a place of a body, behind its first symbol; None where it is not told."""
+    """Return the node of the value at a position of a body after its first symbol; None where it is not known."""
     name = _key_of(body[at - 1]) if at else None
     if _is_value(key):
         members: Iterable[ObjectSet] = lazy.shapes[key[1]].objects
         return next((part.at(name) for part in members if name is not None), None)
-    places: Any = lazy.numbered(key[0])
-    if isinstance(places, ArrayRules):
+    rules: Any = lazy.numbered(key[0])
+    if isinstance(rules, ArrayRules):
         state = key[2]
-        found: Node = places.part.at(state.written if isinstance(state, ArrayState) else state)
+        found: Node = rules.part.at(state.written if isinstance(state, ArrayState) else state)
     elif name is not None:
-        found = places.part.at(name)
+        found = rules.part.at(name)
     elif isinstance(key[1], int):
-        found = places.classes[key[1]].cases[0][1]
+        found = rules.classes[key[1]].cases[0][1]
     else:
         return None
     return found
 
 
-# -- where is it ------------------------------------------------------------------------------------------------------
+# -- locations --------------------------------------------------------------------------------------------------------
 
 
 def _node_of(lazy: LazyRules, part: ArraySet | ObjectSet) -> Node | None:
-    """A node that a set of arrays or objects belongs to."""
+    """Return a node that a set of arrays or objects belongs to."""
     for node, shape in lazy.shapes.items():
         if any(part is one for one in (shape.arrays if isinstance(part, ArraySet) else shape.objects)):
             return node
@@ -151,12 +155,12 @@ def _node_of(lazy: LazyRules, part: ArraySet | ObjectSet) -> Node | None:
 
 
 def _is_shared(lazy: LazyRules, node: Node) -> bool:
-    """Whether a node stands for several places of the schema: flat subschemas of the same content are one."""
+    """Return whether a node may stand for several schema locations: flat subschemas of equal content share one."""
     return node == ANY or any(not isinstance(atom, AnyOf) and lazy.space.is_flat(abs(atom)) for atom in node)
 
 
 def _subschemas(lazy: LazyRules, node: Node) -> list[Subschema]:
-    """The subschemas that a node is made of, without those that it is the complement of."""
+    """Return the subschemas that a node is made of, without those that it is the complement of."""
     found: list[Subschema] = []
     work = [node]
     while work:
@@ -168,8 +172,8 @@ def _subschemas(lazy: LazyRules, node: Node) -> list[Subschema]:
     return found
 
 
-def _property_place(subschemas: list[Subschema], name: str | None, is_other: bool) -> str | None:
-    """Where the value of a key is described, or that of any other key; else where the object is."""
+def _property_location(subschemas: list[Subschema], name: str | None, is_other: bool) -> str | None:
+    """Return where the schema describes the value of a key or of additional keys, else the location of the object."""
     for one in subschemas:
         schema = one.schema if isinstance(one.schema, dict) else {}
         properties = schema.get("properties")
@@ -180,8 +184,8 @@ def _property_place(subschemas: list[Subschema], name: str | None, is_other: boo
     return _shown(subschemas[0].location) if subschemas else None
 
 
-def _item_place(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str | None:
-    """Where an item is described, else where the array is."""
+def _item_location(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str | None:
+    """Return where the schema describes an item; else where it describes the array."""
     if is_item:
         index = key[2].written if isinstance(key[2], ArrayState) else key[2]
         for one in subschemas:
@@ -199,18 +203,18 @@ def _shown(location: Location) -> str:
     return found if found and not found.startswith("/") else f"#{found}"
 
 
-# -- what is it -------------------------------------------------------------------------------------------------------
+# -- words ------------------------------------------------------------------------------------------------------------
 
 
 def _node_words(lazy: LazyRules, node: Node) -> str:
-    """The values of a node in words."""
+    """Return the values of a node in words."""
     if node == ANY:
         return "any value"
     return joined(shape_words(lazy.shapes[node])) if lazy.holds(node) else ""
 
 
 def shape_words(shape: Shape) -> list[str]:
-    """The values of a shape in words, those of each kind.
+    """Return the values of a shape in words, a text for each kind of value.
 
     >>> shape_words(Shape(null=True, numbers=(NumberSet(0, high=120, multiple=1),), strings=(StringSet(high=40),)))
     ['null', 'an integer from 0 to 120', 'a string of at most 40 characters']
@@ -271,9 +275,9 @@ def _characters(count: int) -> str:
 
 
 def _language_words(name: str) -> str:
-    """Words for a language by its name: `format date`, or a pattern behind the name of its syntax."""
+    """Return words for a language by its name: `format date`, or a syntax and a pattern."""
     kind, _, rest = name.partition(" ")
-    rest = rest if len(rest) <= _LONGEST_NAME else f"{rest[:_LONGEST_NAME]}…"
+    rest = rest if len(rest) <= _MAX_NAME_CHARACTERS else f"{rest[:_MAX_NAME_CHARACTERS]}…"
     if kind == "format":
         return f"a {rest}"
     return f"matching {rest}" if kind in ("ecma", "python", "rust") else "as the schema says"

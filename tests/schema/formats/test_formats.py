@@ -1,4 +1,4 @@
-"""Formats: dates over the whole calendar, names by IDNA's rules, and every format against `jsonschema`'s checker."""
+"""Tests of formats: the whole calendar for dates, IDNA's rules for names, `jsonschema`'s checker for every format."""
 
 import base64
 import datetime as dt
@@ -313,7 +313,7 @@ def test_leap_seconds_come_at_the_last_second_of_a_day_in_utc():
 
 
 def _samples(name, count=300):
-    """Texts of a format, walked at random through its automaton."""
+    """Yield texts of a format, from random walks through its automaton."""
     rng = random.Random(name)
     store = AutomatonStore()
     start = store.add(formats.language(name).regex)
@@ -365,7 +365,7 @@ def test_labels_are_composed_and_short():
 
 @pytest.mark.parametrize("low", [0x80, 0x370, 0x5D0, 0x905, 0xE01, 0xF40, 0x3041, 0xAC00, 0x10000])
 def test_labels_whose_characters_lie_far_apart_are_short_when_encoded(low):
-    """The worst case for Punycode: jumps between characters that lie far apart, and repeated ones between."""
+    """Try labels of Punycode's worst case: distant code points in turn, with repeated characters between them."""
     matches = _matcher("idn-hostname")
     rng = random.Random(low)
     letters = [

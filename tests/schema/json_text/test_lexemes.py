@@ -1,4 +1,4 @@
-"""JSON as people write it: its canonical spelling, and the places in it."""
+"""Tests of JSON as people write it: its canonical spelling, and the location of an offset."""
 
 import json
 
@@ -29,7 +29,7 @@ def test_the_canonical_spelling_is_of_the_same_value(value, layout, around):
 
 @given(values)
 def test_it_is_that_of_json_dumps(value):
-    """But for white space: what `json.dumps` writes between has one character."""
+    """Apart from white space: `json.dumps` writes at most one character of it in a row."""
     assert canonical(json.dumps(value).encode()) == json.dumps(value, ensure_ascii=False).encode()
 
 

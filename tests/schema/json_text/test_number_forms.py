@@ -1,4 +1,4 @@
-"""Sets of numbers and the forms in which they are written, by brute force; and what the standard's validator says."""
+"""Sets of numbers and their written forms, by brute force, and against the standard's validator."""
 
 import random
 from decimal import Decimal

@@ -159,7 +159,7 @@ def test_texts_near_a_bound_are_valid_as_readers_round_them(walks, keyword, boun
 
 
 def _near(bound):
-    """Numbers around a bound, in digits that a double cannot hold, and in scientific form."""
+    """Yield numbers around a bound, with more digits than a double holds, and in scientific form."""
     edge = Decimal(bound)
     shortest = Decimal(repr(bound))
     for digits in (0, 8, 15, 16, 17, 18, 19, 20, 25):

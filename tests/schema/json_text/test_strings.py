@@ -1,4 +1,4 @@
-"""Strings in their escaped form."""
+"""Tests of the escaped forms of strings."""
 
 import json
 import random
@@ -39,7 +39,7 @@ SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "
 
 
 def _spellings(character, rng):
-    """One of the ways to write a character in a JSON string."""
+    """Return one of the ways to write a character in a JSON string."""
     ways = []
     if character >= " " and character not in '"\\':
         ways.append(character)

@@ -1,4 +1,4 @@
-"""The values that schemas and rules are made of: Python's garbage collector does not go through them."""
+"""Tests that Python's garbage collector does not traverse the values that schemas and rules are made of."""
 
 import gc
 import os
@@ -41,7 +41,7 @@ def test_values_are_not_tracked(value):
     assert not gc.is_tracked(value)
 
 
-@pytest.mark.parametrize("make", [ObjectState, lambda place: ArrayState(place, ())], ids=["object", "array"])
+@pytest.mark.parametrize("make", [ObjectState, lambda count: ArrayState(count, ())], ids=["object", "array"])
 def test_equal_states_name_one_rule(make):
     assert make(1) == make(1) and hash(make(1)) == hash(make(1))
     assert make(1) != make(2)

@@ -1,4 +1,4 @@
-"""What rules that are made in use promise: items and keys differ, counts hold, in any order, without a dead end."""
+"""Tests of lazily made rules: items and keys differ, counts hold, properties come in any order, without dead ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.lazy_rules import LazyRules
 
-# Tokens that end a value or a key and go on with others: what one of them may be depends on its own text.
+# Tokens that end a value or a key and begin the next: whether one is allowed depends on its own text.
 _PIECES = """{" ":" ", " "," ":{" },{ {"a":1 "a":1,"b" },{"a": [1 1,1 ,1, ,2] 1], 2,1 true, ,true] "a","a "a"] "x","y"
 ]],[[ null, }} }]} {"b":true,"a":1} "b":2,"c":3} false,false ["a","b"] "},{" 1},{"a":1} [[],[]] [1],[1] , {} []"""
 PIECES = _PIECES.split()
@@ -48,7 +48,7 @@ SCALARS: list[Any] = [
 
 
 def random_schema(rng: random.Random, depth: int = 2) -> Any:
-    """A schema whose arrays and objects count, differ, and contain."""
+    """Return a schema whose arrays and objects have counts, must differ, and contain values."""
     kind = rng.random()
     if depth == 0 or kind < 0.15:
         return rng.choice(SCALARS)
@@ -171,7 +171,7 @@ def test_masks_are_what_accept_takes_and_lead_to_valid_ends(seed: int, order: st
 
 
 def different(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, the keys of which have to differ."""
+    """Return an object, after checking that its keys differ."""
     assert len({key for key, _ in pairs}) == len(pairs), pairs
     return dict(pairs)
 
@@ -276,8 +276,8 @@ def test_the_rules_of_many_properties_in_any_order_are_made_as_they_are_met() ->
     assert not is_read(constraint, json.dumps(value, separators=(",", ":")))
 
 
-def test_no_required_key_makes_what_may_stand_before_it_anew() -> None:
-    """White space and a comma are the same before every key, and cost nothing where another key was read."""
+def test_required_keys_share_the_states_of_the_gap_before_them() -> None:
+    """Check that keys share the states of white space and commas before them."""
     made = []
     for names in ("abcd", "ef", "ghij"):
         schema = {"type": "object", "properties": {key: {"type": "null"} for key in names}, "required": list(names)}
@@ -292,8 +292,8 @@ def test_no_required_key_makes_what_may_stand_before_it_anew() -> None:
     assert four_keys - two_keys <= 2 * len('"g"')
 
 
-def test_no_spelling_of_a_key_that_is_taken_is_completed_by_a_mask() -> None:
-    """Wherever a key has been begun: what a mask allows is what is accepted, for tokens that end keys in all ways."""
+def test_masks_complete_no_spelling_of_a_key_already_written() -> None:
+    """Check that a mask allows exactly the accepted tokens after each beginning of a key, for all ways to end a key."""
     names = ["a", "a\U0010ffff", 'é"', "/"]
     texts = ["a", '"', 'a"', '"a"', '"a":', "\U0010ffff", '\U0010ffff"', '\\udbff\\uDFFF"', "\\u0061", '\\u0061"']
     texts += [
@@ -329,26 +329,26 @@ def _takes(matcher: Matcher, token: int) -> bool:
     return True
 
 
-def test_an_error_while_places_are_made_leaves_nothing_half_made() -> None:
+def test_an_error_while_rules_of_a_set_are_made_leaves_nothing_half_made() -> None:
     refused = [True, True, False]  # by attempt at the second part
 
-    def places_of(_: LazyRules, part: ArraySet, number: int) -> Any:
+    def make_rules(_: LazyRules, part: ArraySet, number: int) -> Any:
         if part is parts[1] and refused.pop(0):
             raise LimitExceededError("schema_nodes", 1)
         return SimpleNamespace(part=part, number=number)
 
     parts = [ArraySet(low=low) for low in range(3)]
     space: Any = SimpleNamespace(options=SchemaOptions(), limits=Limits())
-    lazy = LazyRules(space, {}, set(), places_of)  # type: ignore[arg-type]
+    lazy = LazyRules(space, {}, set(), make_rules)  # type: ignore[arg-type]
     numbers: dict[int, int] = {}
     for low in (0, 1, 1, 2, 1, 0, 1, 2):
         try:
-            places, number = lazy.places(parts[low])
+            rules, number = lazy.rules_of(parts[low])
         except LimitExceededError:
             continue
-        made: Any = places
+        made: Any = rules
         assert made.part is parts[low] and made.number == number
-        assert lazy.numbered(number) is places
+        assert lazy.numbered(number) is rules
         assert numbers.setdefault(low, number) == number
     assert not refused and sorted(numbers.values()) == [0, 1, 2]
 

@@ -1,4 +1,4 @@
-"""Arrays whose items must all differ, or two of which must be equal: exactly these, and no dead end."""
+"""Tests of arrays whose items must all differ, or two of which must be equal: exactly these, without dead ends."""
 
 from __future__ import annotations
 
