@@ -1,9 +1,9 @@
 """Flat int32 arrays that grow: `array.array` uncompiled, typed memoryviews when compiled.
 
-Compiled, small ones are slices of one slab: a grammar begins with dozens, and each array of its own would be two
-objects for Python's garbage collector to go through. Large ones take memory only where they are written to: clearing
-pages that are not needed yet would cost milliseconds in the middle of a mask. So a pool, of which only the values in
-use are ever read, is not cleared when it grows.
+In compiled modules, small arrays are slices of one slab: a grammar begins with dozens of them, and separate arrays
+would be two objects each for Python's garbage collector. Large arrays take memory only where they are written to:
+clearing pages that are not needed yet would take milliseconds in the middle of a mask. For the same reason a *pool*, an
+array of which only the values in use are read, is not cleared when it grows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["block", "column", "enlarged", "grown", "grown_pool", "head", "room",
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
 SLAB = 8192
-LARGE = 2**20  # of four bytes each
+LARGE = 2**20  # in values of four bytes, like SMALL and SLAB
 IS_COMPILED = not __file__.endswith(".py")
 
 _slab = array("i", [0]) * SLAB
@@ -40,7 +40,7 @@ def zeros(count: int, value: int = 0) -> array[int]:
 
 
 def _unset(count: int) -> array[int]:
-    """Return an int32 array of values that are still to be set."""
+    """Return an int32 array of values that are not set yet."""
     global _slab, _used
     if count > SMALL:
         if IS_COMPILED:
@@ -56,16 +56,16 @@ def _unset(count: int) -> array[int]:
 
 
 def _pages(count: int) -> memoryview:
-    """Return so many int32 zeros, the pages of which come one by one when they are first written to.
+    """Return `count` int32 zeros in pages that are allocated one by one when they are first written to.
 
-    For large arrays numpy asks for pages of 2 MB, and to clear one of these takes milliseconds in the middle of a mask.
+    For large arrays numpy asks for pages of 2 MB. Clearing one of these takes milliseconds in the middle of a mask.
     """
-    private = mmap.mmap(-1, 4 * count, access=mmap.ACCESS_COPY)  # not shared with processes that are forked
+    private = mmap.mmap(-1, 4 * count, access=mmap.ACCESS_COPY)  # not shared with forked processes
     return memoryview(private).cast("i")
 
 
 def room(count: int) -> array[int]:
-    """Return an int32 array of zeros for what will grow to about `count`: all at once if compiled, as it is free."""
+    """Return an int32 array of zeros that will grow to about `count`; uncompiled, it begins smaller."""
     return zeros(count if IS_COMPILED else min(count, SMALL))
 
 
@@ -77,26 +77,26 @@ def grown(old: array[int], used: int, value: int = 0) -> array[int]:
 
 
 def grown_pool(old: array[int], used: int) -> array[int]:
-    """Return a copy of the first `used` values in an array of twice the size; the other values are still to be set."""
+    """Return a copy of the first `used` values in an array of twice the size; the other values are not set."""
     new = _unset(max(2 * len(old), 16))
     new[:used] = old[:used]
     return new
 
 
 def block(columns: int, length: int) -> array[int]:
-    """Return an int32 array for columns that grow together: in one array they go together too, and leave no holes."""
+    """Return an int32 array for columns that grow together: one array leaves no holes when it is freed."""
     return _unset(columns * length)
 
 
 def column(block: array[int], number: int, length: int, old: array[int], used: int) -> array[int]:
-    """Return a column of a block: the first `used` values of a shorter one; the other values are still to be set."""
+    """Return a column of a block, with the first `used` values of a shorter one; the other values are not set."""
     new = block[number * length : (number + 1) * length]
     new[:used] = old[:used]
     return new
 
 
 def enlarged(old: array[int], code: str, size: int) -> array[int]:
-    """Return a copy of an array of any type code in one of `size`, filled up with zeros."""
+    """Return a copy of an array of any type code, filled up with zeros to `size`."""
     if IS_COMPILED:
         large: Any = np.zeros(size, dtype=code)
         large[: len(old)] = old

@@ -1,4 +1,4 @@
-"""A hash table from pairs of numbers to numbers, in one flat array: 30 bytes an entry, 200 in a dict."""
+"""A hash table from pairs of numbers to numbers, in one flat array: 30 bytes an entry, where a dict takes 200."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ __all__ = ["PairTable"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 FREE = 0
-WIDTH = 3  # a pair, and one more than its number
+WIDTH = 3  # numbers in a slot: the pair, and its number plus 1
 
 
 class PairTable:
-    """A number, not negative, for each of some pairs of numbers.
+    """A map from pairs of numbers to numbers >= 0.
 
-    Open addressing; at most half of the places are taken.
+    Open addressing with linear probing; at most half of the slots are in use.
 
     Args:
-        places: a power of two, for half as many pairs at first: what is to hold many is spared being made anew then.
+        places: number of slots at first, a power of two; half as many pairs fit before the table grows.
     """
 
     def __init__(self, places: int = 64) -> None:
@@ -33,7 +33,7 @@ class PairTable:
         return self._places[self._find(first, second) + 2] - 1
 
     def put(self, first: int, second: int, number: int) -> None:
-        """Give a pair its number, in place of any that it has."""
+        """Set the number of a pair, in place of any that it has."""
         at = self._find(first, second)
         self._count += self._places[at + 2] == FREE
         self._places[at] = first
@@ -43,7 +43,7 @@ class PairTable:
             self._grow()
 
     def _find(self, first: int, second: int) -> int:
-        """Return where a pair stands, or may be put."""
+        """Return the index of the slot of a pair, or of the free slot for it."""
         mixed = first * 73856093 ^ second * 19349663
         place = (mixed ^ (mixed >> 15)) & self._mask
         while True:
@@ -53,9 +53,9 @@ class PairTable:
             place = (place + 1) & self._mask
 
     def _grow(self) -> None:
-        """Double the places.
+        """Double the slots.
 
-        Other threads may read meanwhile: the old places are replaced last, when all is in the new ones.
+        Another thread may read meanwhile, so the old slots are replaced last: freeing them may let other threads run.
         """
         old = self._places
         wider = PairTable(2 * (self._mask + 1))
