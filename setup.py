@@ -91,7 +91,7 @@ def extensions() -> list[Extension]:
 
 
 def _part(extension: Extension) -> str:
-    """A module's name within the package."""
+    """Return the name of a module within the package."""
     return str(extension.name).partition(".")[2]
 
 

@@ -1,0 +1,1 @@
+"""Tools that show why: `check`, `trace`, and statistics of grammars."""

@@ -1,0 +1,1 @@
+"""Other engines: exported grammars, and the logits processors of vLLM."""

@@ -1,0 +1,1 @@
+"""Syntax trees of regexes over bytes and Unicode characters."""

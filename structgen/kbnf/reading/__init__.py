@@ -1,0 +1,1 @@
+"""Readers of KBNF, GBNF and Lark: text to tree."""

@@ -1,0 +1,1 @@
+"""Writers of KBNF, GBNF, xgrammar's EBNF and Lark: tree to text, and what a dialect needs before."""

@@ -1,0 +1,1 @@
+"""The spelling of JSON values: regexes of strings and numbers, white space, lexemes."""

@@ -1,0 +1,1 @@
+"""The merges of a byte-pair encoding: which tokens may be neighbours."""
