@@ -7,18 +7,12 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.tokenization.matching.continuations cimport Continuations, Endings
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport count, ids, intersect, ints, remove, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, ids, intersect, remove, unite, without
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
 cdef int BAD, GOOD, MAX_KEPT, MAX_ROWS, UNKNOWN
-
-
-cdef class UndecidedTokens:
-    cdef readonly int[::1] tokens
-    cdef readonly int[::1] verdicts
-    cdef set proven
 
 
 cdef class ProperMasks:

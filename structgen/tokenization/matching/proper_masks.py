@@ -19,8 +19,8 @@ before leaves open:
    unfinished characters are completed; short tokens are tried that often stand before a cut.
 3. A search over pairs of an Earley set and a `TokenizerState`, for what is still open: one token in some masks.
 
-Verdicts depend on the Earley set and the state of the scanner, but not on the last token: its conflicts are removed
-afterwards. So they are kept, and most masks take a few microseconds more than the grammar's own.
+Verdicts depend on the Earley set and the scanner's state, not on the last token: its conflicts are removed afterwards.
+So verdicts are kept, and most masks take a few microseconds more than the grammar's own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,16 @@ from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.completions import unfinished
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
-from structgen.tokenization.matching.token_sets import count, ids, intersect, ints, remove, unite, without
+from structgen.tokenization.matching.token_sets import (
+    UndecidedTokens,
+    count,
+    ids,
+    intersect,
+    remove,
+    tokens_first,
+    unite,
+    without,
+)
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER
 
@@ -53,21 +62,6 @@ ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_KEPT = 65_536  # answers of each kind
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
-
-
-class UndecidedTokens:
-    """Tokens that fit an Earley set and a state, and must be checked one by one for dead ends.
-
-    Attributes:
-        tokens: int32[tokens], ascending.
-        verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
-        proven: tokens that lead to an end from all sets that differ from this one in their captured text alone.
-    """
-
-    def __init__(self, tokens: list[int], proven: set[int]) -> None:
-        self.tokens = ints([token for token in tokens if token not in proven])
-        self.verdicts = zeros(len(self.tokens))
-        self.proven = proven
 
 
 class ProperMasks:
@@ -597,21 +591,10 @@ class ProperMasks:
         self._allow(set_id, state, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        for token in _each(row, self.tokenization.closing[: 0 if state.partial else None]):
+        for token in tokens_first(row, self.tokenization.closing[: 0 if state.partial else None]):
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.follow(set_id, self._spellings[token]), next_state
 
 
-def _each(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:
-    """Yield the tokens of a mask; those of `first` before the others."""
-    yield from first[row[first >> 5] >> (first & 31).astype(np.uint32) & np.uint32(1) > 0].tolist()
-    for index in np.flatnonzero(row).tolist():
-        word = int(row[index])
-        while word:
-            yield 32 * index + (word & -word).bit_length() - 1
-            word &= word - 1
-
-
 _NOTHING = zeros(0)
-_BYTES = [bytes([byte]) for byte in range(256)]

@@ -19,3 +19,9 @@ cpdef int remove(unsigned int[::1] out, unsigned int[::1] row) except -1
 cpdef list ids(unsigned int[::1] row)
 @cython.locals(index="Py_ssize_t", made="int[::1]")
 cpdef int[::1] ints(list values)
+
+
+cdef class UndecidedTokens:
+    cdef readonly int[::1] tokens
+    cdef readonly int[::1] verdicts
+    cdef set proven

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
 
-__all__ = ["count", "ids", "intersect", "ints", "remove", "unite", "without"]
+__all__ = ["UndecidedTokens", "count", "ids", "intersect", "ints", "remove", "tokens_first", "unite", "without"]
 
 ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
 
@@ -71,3 +75,28 @@ def intersect(out: Any, row: Any) -> None:
     """Keep only the tokens of a mask in `out`."""
     for index in range(len(out)):
         out[index] &= row[index]
+
+
+def tokens_first(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:
+    """Yield the tokens of a mask; those of `first` before the others."""
+    yield from first[row[first >> 5] >> (first & 31).astype(np.uint32) & np.uint32(1) > 0].tolist()
+    for index in np.flatnonzero(row).tolist():
+        word = int(row[index])
+        while word:
+            yield 32 * index + (word & -word).bit_length() - 1
+            word &= word - 1
+
+
+class UndecidedTokens:
+    """Tokens that fit an Earley set and a state, and must be checked one by one for dead ends.
+
+    Attributes:
+        tokens: int32[tokens], ascending.
+        verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
+        proven: tokens that lead to an end from all sets that differ from this one in their captured text alone.
+    """
+
+    def __init__(self, tokens: list[int], proven: set[int]) -> None:
+        self.tokens = ints([token for token in tokens if token not in proven])
+        self.verdicts = zeros(len(self.tokens))
+        self.proven = proven
