@@ -519,9 +519,9 @@ def test_what_is_remembered_of_pairs_of_exits_and_states_counts_as_masks_do() ->
     used = []
     for _ in range(2):
         for state in states:
-            terminals.behind(terminals.exits[0], state)
-        used.append(terminals.bytes_used)
+            terminals.after(terminals.store.remainders[0], state)
+        used.append(terminals.store.bytes_used)
     assert used[0] == used[1]
-    before = terminals.bytes_used
-    terminals.behind(terminals.exits[0], automata.add(Literal(b"none")))
-    assert terminals.bytes_used > before
+    before = terminals.store.bytes_used
+    terminals.after(terminals.store.remainders[0], automata.add(Literal(b"none")))
+    assert terminals.store.bytes_used > before

@@ -316,10 +316,10 @@ def test_rolling_back_over_the_end(eager: bool) -> None:
 
 
 @pytest.mark.parametrize("count", [-1, 2, 10**6])
-def test_more_than_was_accepted_cannot_be_taken_back(count: int) -> None:
+def test_more_than_was_accepted_cannot_be_rolled_back(count: int) -> None:
     matcher = Matcher(compiled_from("start ::= 'a' 'b';"))
     matcher.accept_token(0)
-    with pytest.raises(ValueError, match="take back"):
+    with pytest.raises(ValueError, match="roll back"):
         matcher.rollback(count)
     assert matcher.allowed_token_ids() == [1]
 
@@ -348,7 +348,7 @@ def test_reset_goes_back_to_the_beginning(eager: bool) -> None:
     matcher.accept_token(EOS[0] if eager else 1)
     matcher.reset()
     assert observed(matcher) == before
-    with pytest.raises(ValueError, match="take back"):
+    with pytest.raises(ValueError, match="roll back"):
         matcher.rollback(1)
 
 

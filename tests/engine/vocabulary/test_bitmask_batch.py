@@ -87,7 +87,7 @@ def test_no_rows_and_no_grammars() -> None:
 @pytest.mark.parametrize(
     ("rows", "mask", "message"),
     [
-        (2, allocate_token_bitmask(3, SIZE), "2 matchers and 3 rows"),
+        (2, allocate_token_bitmask(3, SIZE), "got 2 matchers for 3 rows"),
         (1, allocate_token_bitmask(1, SIZE + 32), f"does not fit a vocabulary of {SIZE} tokens"),
         (1, np.zeros((1, WORDS), np.float32), "mask of type float32"),
         (1, np.broadcast_to(np.zeros(WORDS, np.uint32), (1, WORDS)), "writeable"),
