@@ -25,7 +25,7 @@ class Difficulty(StrEnum):
 
 
 class Ingredient(BaseModel):
-    """One line of a recipe."""
+    """An ingredient: a line of a recipe."""
 
     name: str = Field(max_length=20)
     grams: int = Field(ge=1, le=5000)

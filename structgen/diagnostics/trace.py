@@ -55,7 +55,7 @@ class RefusedToken:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One token of an answer.
+    """A step of a trace: one token of an answer.
 
     Probabilities are the model's own, at temperature 1. They are None for steps without a choice.
 
@@ -124,7 +124,7 @@ class Trace:
 
     @property
     def summary(self) -> str:
-        """One line: the steps, the share of forced ones, and the probability mass that was refused."""
+        """A one-line summary: the steps, the share of forced ones, and the probability mass that was refused."""
         asked = [step.refused_mass for step in self.steps if step.refused_mass is not None]
         forced = sum(step.forced for step in self.steps)
         share = f" ({forced / len(self.steps):.0%})" if self.steps else ""

@@ -1,1 +1,1 @@
-"""What a caller can ask for besides a type or a JSON Schema: Grammar, Template, JsonLines, SubstringOf."""
+"""Output types besides Python types and JSON Schemas: Grammar, Template, JsonLines, SubstringOf."""

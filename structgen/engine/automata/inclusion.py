@@ -19,7 +19,7 @@ MAX_TERMS = 100  # looked at for one answer
 
 
 class TermForms(Protocol):
-    """What the comparisons need of `RegularTerms`, which calls them."""
+    """The part of `RegularTerms` that the comparisons use; `RegularTerms` calls them."""
 
     @property
     def table(self) -> TermTable:

@@ -239,7 +239,7 @@ class _Concatenation(ComposedRules):
 
 
 class _Repetition(ComposedRules):
-    """One part repeated. A key is "item" (before an item) or "then" (after one), with the number of items written."""
+    """The repetition of a part. A key is ("item", n) before an item or ("then", n) after one; n items are written."""
 
     start = ("item", 0)
 
@@ -267,7 +267,7 @@ class _Repetition(ComposedRules):
 
 
 class _WithTerminals(ComposedRules):
-    """One part with its terminals replaced."""
+    """The rules of a part with its terminals replaced."""
 
     def __init__(self, tables: GrammarTables, change: Callable[[Regex], Regex]) -> None:
         super().__init__([tables])

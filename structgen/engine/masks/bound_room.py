@@ -18,7 +18,7 @@ MAX_ROOM = 16  # with which it is tried again where some token begins as many
 
 
 class BoundRoom:
-    """What is known about states with room below a bound.
+    """A memory of the states with so much room below a bound that no token uses it up.
 
     Args:
         automata: the automata of the states.

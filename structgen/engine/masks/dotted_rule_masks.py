@@ -35,13 +35,13 @@ MAX_KEPT = 100_000  # dotted rules; past it all are dropped, and found anew as t
 
 
 class DottedRule:
-    """What was found for a dotted rule, or for all rules of a nonterminal, with certain remainders.
+    """The findings for a dotted rule, or for all rules of a nonterminal, with certain remainders.
 
     Attributes:
         tables: tables of tokens that end before the body does, or within the nonterminal.
         escapes: in turn, remainders that are left at the end, and the look-ahead that holds there.
         parts: nonterminals within, to which more tables belong.
-        open: during the search, who waits for the escapes; None once all are found.
+        open: during the search, the dotted rules that wait for the escapes; None once all are found.
         round: the number of the last collection of tables that came by.
     """
 
@@ -54,7 +54,7 @@ class DottedRule:
 
 
 class Waiting:
-    """Who waits for the escapes of a dotted rule, and how far the search for them has come.
+    """The dotted rules that wait for the escapes of another one, and the progress of the search for them.
 
     Attributes:
         corner: the left corner of what is read there.
@@ -74,7 +74,7 @@ class Waiting:
 
 
 class GroupClimb:
-    """Where a text goes on after the nonterminal of a group of items, and after those that end with it.
+    """The dotted rules after the nonterminal of a group of items, and after nonterminals that end with it.
 
     Attributes:
         positions, groups, firsts: in parallel, the positions, the groups of their items, and the bytes that may come

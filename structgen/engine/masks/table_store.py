@@ -18,7 +18,7 @@ POOL = 16_000_000  # numbers; the tables of some ten thousand schemas refer to s
 
 
 class TableStore:
-    """What the tables of one vocabulary refer to.
+    """The masks, lists and remainders that the tables of one vocabulary refer to.
 
     Args:
         trie: the vocabulary's trie.

@@ -203,7 +203,7 @@ class Trie:
 
 
 class RemainderNodes:
-    """What is left of tokens after a terminal's end within them: all that comes below some nodes of a trie.
+    """The remainders of tokens within which a terminal ended: all texts below some nodes of a trie.
 
     With the tokens `"`, `",` and `"}` a JSON string may end at the node of `"`; what is left below it is `,` and `}`.
 

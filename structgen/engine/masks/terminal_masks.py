@@ -1,4 +1,4 @@
-"""Which tokens stay inside a terminal, and what is left of those that run past its end.
+"""Tables of the tokens that stay inside a terminal, and of the remainders of those that run past its end.
 
 For a state of a terminal's automaton and a vocabulary this module makes a table, once for all grammars that share the
 automata. (The state is the terminal's residual language, so equal residues share their tables.) For a state that reads
@@ -12,8 +12,8 @@ the rest of `[a-z]+"`:
 
 Remainders are nodes of the vocabulary's trie. Where they are many and little comes below them, as at the end of a JSON
 string, what is left is merged into a trie of its own. A remainder and the state of the terminal that comes next have a
-table of the same kind (`after`), shared by all grammars in which the two meet. Which states come next, the grammar
-decides: see `engine/masks/set_masks.py`.
+table of the same kind (`after`), shared by all grammars in which the two meet. The grammar decides which states come
+next: see `engine/masks/set_masks.py`.
 
 Four kinds of states get their tables by way of others, which is cheaper than a walk of their own:
 

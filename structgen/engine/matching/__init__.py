@@ -1,4 +1,4 @@
-"""One sequence under a compiled grammar: masks, accepting, rolling back, expectations, explanations.
+"""Matching of one sequence against a compiled grammar: masks, accepting, rolling back, expectations, explanations.
 
 Read `compiled` and `matcher` first.
 """

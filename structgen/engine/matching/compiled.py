@@ -76,7 +76,7 @@ class SharedTables:
 
     @property
     def is_worn(self) -> bool:
-        """Whether the tables have grown so large that a new grammar should begin with new ones."""
+        """True if the tables have grown so large that a new grammar should begin with new ones."""
         automata = self.automata
         return (
             automata.count + automata.pairs > self.limits.automaton_states // 2

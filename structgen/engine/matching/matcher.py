@@ -187,14 +187,14 @@ class Matcher:
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text so far is a whole text of the language."""
+        """True if the text so far is a whole text of the language."""
         with self._compiled.lock:
             self._refresh()
             return bool(self._compiled.sets.table.accepting[self._set])
 
     @property
     def is_terminated(self) -> bool:
-        """Whether only an end token can follow."""
+        """True if only an end token can follow."""
         if self._has_ended():
             return True
         compiled = self._compiled

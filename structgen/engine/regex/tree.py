@@ -50,7 +50,7 @@ class Literal:
 
 @dataclass(unsafe_hash=True)
 class Chars:
-    """One Unicode scalar value, in UTF-8.
+    """Any one Unicode scalar value of some ranges, in UTF-8.
 
     Attributes:
         ranges: inclusive code point ranges, sorted, disjoint, not adjacent, without surrogates.
@@ -61,14 +61,14 @@ class Chars:
 
 @dataclass(unsafe_hash=True)
 class ByteSet:
-    """One byte out of a set: bit `b` of `mask` (256 bits) is set for byte `b`. `ByteSet(0)` matches nothing."""
+    """Any one byte of a set: bit `b` of `mask` (256 bits) is set for byte `b`. `ByteSet(0)` matches nothing."""
 
     mask: int
 
 
 @dataclass(unsafe_hash=True)
 class Sequence:
-    """One part after the other; at least two."""
+    """The concatenation of at least two parts."""
 
     parts: tuple[Regex, ...]
 
@@ -91,7 +91,7 @@ class Repeat:
 
 @dataclass(unsafe_hash=True)
 class Intersection:
-    """What all parts match."""
+    """The texts that all parts match."""
 
     parts: tuple[Regex, ...]
 

@@ -70,7 +70,7 @@ def without_behind(pattern: Pattern) -> Pattern:
 
 
 class _Resolver:
-    """One run over a pattern; counts its steps."""
+    """A run over a pattern; counts its steps."""
 
     def __init__(self) -> None:
         self._steps = 0

@@ -129,7 +129,7 @@ def _check_size(regex: Regex, limits: Limits) -> None:
 
 
 class _Parser:
-    """One run over a pattern: the cursor, the open groups, and the counts that limits bound."""
+    """A run over a pattern: the cursor, the open groups, and the counts that limits bound."""
 
     def __init__(self, reader: Reader, limits: Limits) -> None:
         self._reader = reader

@@ -45,7 +45,7 @@ Following = frozenset[tuple[Ranges, bool]]
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """One kind of round.
+    """A kind of round: all have the same conditions, and edges that no condition of the group tells apart.
 
     Attributes:
         conditions: the conditions on the character before it.

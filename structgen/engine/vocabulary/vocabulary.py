@@ -29,14 +29,14 @@ MAX_PER_TOKENIZER = 8  # vocabularies with different sizes or end tokens that ar
 
 
 class Tokenization(Protocol):
-    """How a vocabulary's tokenizer splits texts: a `structgen.tokenization` object that the vocabulary only stores."""
+    """A tokenizer's way to split texts: an object of `structgen.tokenization` that the vocabulary only stores."""
 
     def spell(self, text: bytes) -> tuple[int, ...] | None:
         """Return the tokens that the tokenizer makes of a text."""
 
 
 class SharedState(Protocol):
-    """What the grammars compiled for a vocabulary share: an `engine.matching` object that it only stores."""
+    """Tables that the grammars of a vocabulary share; an `engine.matching` object that it only stores."""
 
     def tables(self, vocabulary: Vocabulary, limits: Limits) -> object:
         """Return the tables that a grammar compiled now should use."""

@@ -66,7 +66,7 @@ def _of_vocabularies(draft: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One draft, or the selection of its vocabularies that a metaschema makes.
+    """A draft of JSON Schema, or the selection of its vocabularies that a metaschema makes.
 
     Attributes:
         name: "draft4", "draft6", "draft7", "2019-09", "2020-12"; "" for schemas without `$schema`.

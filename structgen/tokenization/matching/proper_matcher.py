@@ -154,7 +154,7 @@ class ProperMatcher(Matcher):
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text so far is a whole text of the language, and its tokens may end here."""
+        """True if the text so far is a whole text of the language, and its tokens may end here."""
         with self._compiled.lock:
             return super().is_accepting and self._tokenization.may_end(self._tokenizer_state)
 

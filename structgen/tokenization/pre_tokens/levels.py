@@ -70,7 +70,7 @@ class OneLevel:
 
 
 class _Step(NamedTuple):
-    """One byte of a text.
+    """A step of a run: a byte of a text.
 
     Attributes:
         character: the memberships of the character that it completes; None if it completes none.

@@ -33,7 +33,7 @@ __all__ = ["FRESH", "Guess", "Split", "is_settled", "may_end", "opened", "option
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One split of a pre-tokenizer: by the matches of a pattern.
+    """A split of a pre-tokenizer: by the matches of a pattern.
 
     Attributes:
         program: the pattern.

@@ -52,7 +52,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """One character of a class."""
+    """A character of a class."""
 
     source: str
 
@@ -202,7 +202,7 @@ class Program:
 
     @property
     def is_class(self) -> bool:
-        """Whether the pattern is just a class of characters."""
+        """True if the pattern is just a class of characters."""
         return [kind for kind, _, _ in self._positions] == ["leaf", "match"]
 
     def leaf_of(self, character: str) -> int:
@@ -211,12 +211,12 @@ class Program:
 
     @property
     def looks(self) -> bool:
-        """Whether the pattern looks at characters that are not part of a match."""
+        """True if the pattern looks at characters that are not part of a match."""
         return any(kind in ("is", "not", "behind") for kind, _, _ in self._positions)
 
     @property
     def looks_behind(self) -> bool:
-        """Whether the pattern looks behind: before a match, or at characters of it."""
+        """True if the pattern has a look-behind: at characters before the position, in the match or before it."""
         return any(kind == "behind" for kind, _, _ in self._positions)
 
     def may_hold(self, rows: Iterable[Sequence[bool]]) -> bool:
