@@ -2,7 +2,7 @@ cimport cython
 from structgen.engine.pair_table cimport PairTable
 from structgen.engine.automata.regular_terms cimport RegularTerms, is_star
 
-# The numbers of structgen/engine/constants.py.
+# Typed copies of the constants of structgen/engine/constants.py.
 cdef int ALL, EMPTY, NOTHING
 cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
 cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
@@ -10,8 +10,8 @@ cdef long long FAR
 
 
 cdef class Terms(RegularTerms):
-    cdef dict _part_of       # (term, other) -> whether each text of the one is seen to be one of the other
-    cdef PairTable _intersections_of_two
+    cdef dict _part_of       # (term, other) -> whether their forms show that each text of `term` is one of `other`
+    cdef PairTable _intersections_of_two  # two terms -> their intersection
 
     cpdef tuple conjuncts(self, int term)
     @cython.locals(done=int)

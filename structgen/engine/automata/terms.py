@@ -1,14 +1,23 @@
 """Hash-consed terms: the residual languages of byte automata, each a number.
 
-A term is a *head* followed by a *tail*, which is again a term; or a union of such terms; or one of three constants.
-Concatenation is right-associated and unions are distributed over it on the left (as in Antimirov's partial
-derivatives), so that the term of a state is a set of sequences, much like a set of positions of an NFA. Equal terms
-get one number. The constructors keep a normal form (unions are flat, sorted and without duplicates; neighbouring
-literals are joined; repetitions stay counted, and those of one body merge), which makes many equal languages
-equal terms: the more, the better the sharing. Equality of terms is sound, but not complete, for equality of languages.
+A term is a constant (nothing, the empty text), a union of terms, or a sequence: a *head* followed by a *tail*, which is
+again a term. Concatenation is associated to the right:
 
-Those of regular expressions are made in `regular_terms.py`; here, what languages have besides: intersections and
-complements, counts that are bounded, shortest matches, the texts of a table, of a suffix automaton, multiples.
+    ab*c          LITERAL "a" -> REPEAT b, 0 or more -> LITERAL "c" -> EMPTY
+    (ab|x*)c      UNION of
+                      LITERAL "abc" -> EMPTY
+                      REPEAT x, 0 or more -> LITERAL "c" -> EMPTY
+
+A union before a tail is distributed over it, as in Antimirov's partial derivatives. So the term of a state is a set of
+sequences, much like a set of positions of an NFA.
+
+Equal terms get one number. The constructors keep a normal form: unions are flat, sorted and without duplicates;
+neighbouring literals are joined; repetitions stay counted, and repetitions of one body are merged. The more equal
+languages become equal terms, the more tables are shared. Equal terms always have equal languages; two equal languages
+may have different terms.
+
+`regular_terms.py` makes the terms of regular expressions. This module adds the other operators: intersections,
+complements, bounds on counts, shortest matches, the texts of a table or of a suffix automaton, and multiples.
 
 Sources: Brzozowski, "Derivatives of Regular Expressions" (1964); Antimirov, "Partial Derivatives of Regular Expressions
 and Finite Automaton Constructions" (1996); Owens, Reppy, Turon, "Regular-expression derivatives reexamined" (2009).
@@ -51,9 +60,9 @@ __all__ = ["Terms"]
 class Terms(RegularTerms):
     """Constructors of all terms.
 
-    Beyond those of regular expressions: intersections, complements, bounds on counts, shortest matches, and texts that
-    a table or an automaton spells. `with_tail` needs all of them, and the constructors of regular expressions need
-    `with_tail`; so this is a subclass, not a component beside them.
+    This class adds intersections, complements, bounds on counts, shortest matches, and the texts of tables and suffix
+    automata. `with_tail` calls all constructors, and the constructors of regular expressions call `with_tail`. So this
+    is a subclass of `RegularTerms`, not a component beside it.
     """
 
     def __init__(self, table: TermTable, payloads: PayloadTables, alphabets: Alphabets) -> None:
@@ -62,7 +71,7 @@ class Terms(RegularTerms):
         self._intersections_of_two = PairTable(power_of_two(table.capacity))
 
     def intersection(self, parts: Iterable[int], tail: int) -> int:
-        """Return what all parts match, then `tail`."""
+        """Return the texts that all parts match, then `tail`."""
         if tail == NOTHING:
             return NOTHING
         found: set[int] = set()
@@ -101,14 +110,14 @@ class Terms(RegularTerms):
         )
 
     def conjuncts(self, term: int) -> tuple[int, ...]:
-        """Return what a term is the intersection of: itself alone if it is none."""
+        """Return the parts of an intersection; for any other term, the term alone."""
         if self.table.kind[term] != K_INTERSECTION or self.table.tail[term] != EMPTY:
             return (term,)
         parts: tuple[int, ...] = self.table.payload[term]
         return parts
 
     def intersect(self, left: int, right: int) -> int:
-        """Return what both of two terms match."""
+        """Return the texts that both terms match."""
         if left == NOTHING or right == NOTHING:
             return NOTHING
         if left > right:
@@ -120,7 +129,10 @@ class Terms(RegularTerms):
         return done
 
     def _is_all_refused(self, parts: set[int], refused: int) -> bool:
-        """Return whether all texts of one part are seen to be among those refused, C*·R."""
+        """Return whether some part matches only refused texts; False if the forms do not show it.
+
+        It looks at the sequences C*·R of `refused` where R is a literal, or a union with one.
+        """
         for term in self.table.payload[refused] if self.table.kind[refused] == K_UNION else (refused,):
             if not is_star(self.table, term):
                 continue
@@ -135,13 +147,17 @@ class Terms(RegularTerms):
         return False
 
     def _drop_covering(self, found: set[int]) -> None:
-        """Leave out the parts of an intersection that are a star over all that some other part is made of."""
+        """Remove each star C*·R that contains another part of the intersection: it adds no condition."""
         for star in sorted(found):
             if is_star(self.table, star) and any(self._is_within(other, star) for other in found if other != star):
                 found.discard(star)
 
     def _merge_counts(self, found: set[int]) -> bool:
-        """Join D{m,n}·R and C{p,q}·R in an intersection where texts begin as many D as C; False if no count is left."""
+        """Join D{m,n}·R and C{p,q}·R in an intersection, where both count alike; return False if no count is left.
+
+        The result has the narrower body D, the larger minimum and the smaller maximum:
+        `[a-z]{2,9}"` and `[a-z0-9]{0,5}"` together are `[a-z]{2,5}"`.
+        """
         waiting = sorted([term for term in found if self.table.kind[term] == K_REPEAT], reverse=True)
         apart: list[int] = []
         while waiting:
@@ -168,9 +184,9 @@ class Terms(RegularTerms):
         return True
 
     def _counts_alike(self, narrow: int, wide: int) -> bool:
-        """Return whether a text of `narrow`, D{m,n}·R, and of `wide`, C{p,q}·R, begins as many D as C.
+        """Return whether every text of both `narrow`, D{m,n}·R, and `wide`, C{p,q}·R, has as many D as C.
 
-        It does if each D is one C, C is a prefix code, and R begins as no C does.
+        This holds if each text of D is one text of C, C is a prefix code, and no byte begins both C and R.
         """
         rest = self.table.tail[narrow]
         if self.table.tail[wide] != rest:
@@ -180,7 +196,7 @@ class Terms(RegularTerms):
         return self.is_countable_with(wider, rest) and (body == wider or self._is_part_of(body, wider))
 
     def _is_part_of(self, term: int, other: int) -> bool:
-        """Return whether each text of a term is one of another, as far as their forms show it."""
+        """Return whether each text of a term is a text of another; False if their forms do not show it."""
         key = (term, other)
         found = self._part_of.get(key)
         if found is None:
@@ -189,13 +205,13 @@ class Terms(RegularTerms):
         return found
 
     def _is_bounded(self, term: int) -> bool:
-        """Return whether a term is a bounded one with nothing after it."""
+        """Return whether a term is a bound on a count, with nothing after it."""
         return self.table.kind[term] == K_BOUNDED and self.table.tail[term] == EMPTY
 
     def _is_countable(self, term: int) -> bool:
-        """Return whether a term is C{m,n}·R with a greatest count n, where the text so far tells how many C were begun.
+        """Return whether a term is C{m,n}·R with a maximum n, where the text so far tells how many C have begun.
 
-        R is nothing or one literal, such as a quote: what is counted must not come again after it.
+        R is empty, or one literal such as a quote. No C may follow R, or the count would be ambiguous.
         """
         if self.table.kind[term] != K_REPEAT:
             return False
@@ -204,14 +220,23 @@ class Terms(RegularTerms):
         )
 
     def is_countable_with(self, body: int, rest: int) -> bool:
-        """Return whether what has been read of any C{m,n}·R tells how many C were begun."""
+        """Return whether every prefix of a text of C{m,n}·R tells how many C have begun; C is `body`, R is `rest`."""
         if not self.alphabets.is_code(body):
             return False
         is_literal = self.table.kind[rest] == K_LITERAL and self.table.tail[rest] == EMPTY
         return rest == EMPTY or (is_literal and self.alphabets.begin_apart(body, rest))
 
     def _bounded_by(self, bound: int, found: set[int], tail: int) -> int:
-        """Return an intersection with the bound on a count that its part `bound` holds taken out of it."""
+        """Return the intersection of the parts `found`, with the maximum count of its part `bound` moved outside.
+
+        The maximum becomes the outermost operator (`bounded`). Inside, the parts keep their other conditions, and C is
+        repeated without a maximum. So the states for different maxima differ in one number only.
+
+        Args:
+            bound: a part C{m,n}·R, or a bounded term.
+            found: all parts of the intersection, with `bound`.
+            tail: the term that follows.
+        """
         if self._is_bounded(bound):
             star, phase, _ = self.table.payload[self.table.payload[bound][0]]
         else:
@@ -246,10 +271,14 @@ class Terms(RegularTerms):
         return self.bounded(self.counting(star, phase, self.intersection(others, EMPTY)), most, tail)
 
     def counting(self, star: int, phase: int, term: int) -> int:
-        """Return the texts of `term` that spell `phase` and then `star`, C*·R: how many C they begin is counted.
+        """Return the texts of `term` that also match `phase` and then `star`, in which C can be counted.
 
-        Here C is a prefix code, R is EMPTY or a literal that begins as no C does, and `phase` is what is left of a C
-        that has begun, or EMPTY. So each beginning of a text tells how many C it begins.
+        Every prefix of such a text tells how many C have begun in it.
+
+        Args:
+            star: C*·R. C is a prefix code; R is EMPTY, or a literal whose first byte begins no C.
+            phase: the rest of a C that has begun, or EMPTY.
+            term: further conditions on the whole text.
         """
         if term == NOTHING:
             return NOTHING
@@ -267,7 +296,7 @@ class Terms(RegularTerms):
         return self.table.intern(K_COUNTING, (star, phase, term), EMPTY, accepting, 1, least)
 
     def bounded(self, counting: int, most: int, tail: int) -> int:
-        """Return the texts of a counting term that begin at most so many of what it counts, then `tail`."""
+        """Return the texts of a term of `counting` in which at most `most` C begin, then `tail`."""
         if most < 0 or tail == NOTHING or counting == NOTHING:
             return NOTHING
         star, phase, term = self.table.payload[counting]
@@ -302,10 +331,10 @@ class Terms(RegularTerms):
         )
 
     def early(self, term: int, tail: int) -> int:
-        """Return the shortest matches of `term` along each text, then `tail`."""
+        """Return the texts of `term` that have no shorter text of `term` as a prefix, then `tail`."""
         if term == NOTHING or tail == NOTHING:
             return NOTHING
-        prefix: list[int] = []  # heads that are no prefix of one another: the early end lies after them
+        prefix: list[int] = []  # heads without a choice of length: the shortest match ends after them
         while K_LITERAL <= self.table.kind[term] <= K_CHARS:
             prefix.append(term)
             term = self.table.tail[term]
@@ -321,7 +350,7 @@ class Terms(RegularTerms):
         return result
 
     def text_table(self, number: int, low: int, high: int, depth: int, tail: int) -> int:
-        """Return what is left after `depth` bytes of the texts `low` to `high - 1` of a table, then `tail`."""
+        """Return the texts `low` to `high - 1` of a table without their first `depth` bytes, then `tail`."""
         if low >= high or tail == NOTHING:
             return NOTHING
         texts = self.payloads.texts[number]
@@ -339,7 +368,7 @@ class Terms(RegularTerms):
         )
 
     def substrings(self, number: int, state: int, tail: int) -> int:
-        """Return what a suffix automaton spells from one of its states, ending anywhere, then `tail`."""
+        """Return all texts that a suffix automaton reads from one of its states, then `tail`."""
         if tail == NOTHING:
             return NOTHING
         return self.table.intern(
@@ -352,7 +381,13 @@ class Terms(RegularTerms):
         )
 
     def runs(self, units: tuple[bytes, ...], skipped: tuple[int, ...], tail: int) -> int:
-        """Return runs of one or more units of a text, then `tail`; of the first unit some bytes are left out."""
+        """Return the runs of one or more consecutive units of a text, then `tail`.
+
+        Args:
+            units: the text, cut into units such as words.
+            skipped: for each unit, the number of bytes that are left out where it is the first of a run.
+            tail: the term that follows.
+        """
         number = self.payloads.add_suffix_automaton(units)
         automaton: SuffixAutomaton = self.payloads.suffix_automata[number]
         left_out = dict(zip(units, skipped))
@@ -363,7 +398,13 @@ class Terms(RegularTerms):
         return self.union(begun)
 
     def multiple(self, divisor: int, remainder: int, tail: int) -> int:
-        """Return digits that, read on from a remainder, make a multiple of a divisor, then `tail`."""
+        """Return the digits that complete a multiple of `divisor`, then `tail`.
+
+        Args:
+            divisor: of the whole number.
+            remainder: of the digits that were read before, divided by `divisor`.
+            tail: the term that follows.
+        """
         if tail == NOTHING:
             return NOTHING
         return self.table.intern(
@@ -376,7 +417,7 @@ class Terms(RegularTerms):
         )
 
     def with_tail(self, term: int, tail: int) -> int:
-        """Return the head of a sequence before another tail."""
+        """Return a sequence with its tail replaced by `tail`."""
         if tail == NOTHING:
             return NOTHING
         kind = self.table.kind[term]
