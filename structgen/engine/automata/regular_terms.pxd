@@ -4,7 +4,7 @@ from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.payload_tables cimport PayloadTables
 from structgen.engine.automata.term_table cimport TermTable
 
-# The numbers of structgen/engine/constants.py.
+# Typed copies of the constants of structgen/engine/constants.py and regular_terms.py.
 cdef int ALL, EMPTY, NOTHING
 cdef int K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT
 cdef int CHUNK, MAX_FACTORING
@@ -16,11 +16,11 @@ cdef class RegularTerms:
     cdef readonly PayloadTables payloads
     cdef readonly Alphabets alphabets
     cdef dict _unions        # parts, sorted -> their union
-    cdef dict _made_of       # (term, C) -> whether all texts of the one are seen to be made of the other's
-    cdef dict _made_of_star  # C*·R -> term -> whether all texts of the one are seen to be texts of the other
-    cdef PairTable _unions_of_two
-    cdef PairTable _appended # term, tail -> term
-    cdef int _factoring      # how deep in factoring unions
+    cdef dict _made_of       # (term, C) -> whether its form shows that all texts of `term` are made of texts of C
+    cdef dict _made_of_star  # C*·R -> term -> whether its form shows that all texts of `term` are texts of C*·R
+    cdef PairTable _unions_of_two  # two terms -> their union
+    cdef PairTable _appended       # (term, tail) -> their concatenation
+    cdef int _factoring      # nesting depth of the unions that are being factored
 
     @cython.locals(size="Py_ssize_t", following=bytes)
     cpdef int literal(self, bytes data, int tail) except -1

@@ -1,8 +1,13 @@
 """Terms of regular expressions: literals, classes, repetition, concatenation and union, each in its normal form.
 
-Unions are distributed over concatenation on the left, and hold no unions; parts with the same head are factored again,
-repetitions of one body before one tail are joined, and so are single bytes. `terms.py` says what terms are, and makes
-those of all other operators.
+`terms.py` says what a term is, and makes those of all other operators. The normal form, for a body C and tails T, U:
+
+    (T | U)·V            T·V | U·V            unions are distributed over what follows
+    T | (U | V)          T | U | V            a union holds no union
+    h·T | h·U            h·(T | U)            parts with the same head are factored
+    [a]·T | [bc]·T       [abc]·T              single bytes before one tail are joined
+    C{1,2}·T | C{3,5}·T  C{1,5}·T             repetitions of one body before one tail are joined
+    C*·T | CC·T          C*·T                 a part that a star contains is removed
 """
 
 from __future__ import annotations
@@ -31,8 +36,8 @@ from structgen.engine.regex.utf8 import ByteRanges
 
 __all__ = ["RegularTerms", "is_star"]
 
-CHUNK = 32  # bytes of one literal term; a longer literal is a chain, cut from its end, so that suffixes are shared
-MAX_FACTORING = 16  # how deep unions are factored from the left
+CHUNK = 32  # bytes of one literal term; a longer literal is a chain, cut from its end, so suffixes are shared
+MAX_FACTORING = 16  # nesting depth of unions in which equal heads are factored
 
 
 class RegularTerms:
@@ -59,7 +64,10 @@ class RegularTerms:
     # -- sequences ----------------------------------------------------------------------------------------------------
 
     def literal(self, data: bytes, tail: int) -> int:
-        """Return the term of `data`, then `tail`. Adjacent literals are joined, and cut into chunks from their end."""
+        """Return the term of `data`, then `tail`.
+
+        A literal at the head of `tail` is joined to `data`, and the whole is cut into chunks from its end.
+        """
         if tail == NOTHING or not data:
             return tail
         size = len(data)
@@ -86,7 +94,7 @@ class RegularTerms:
         )
 
     def _sum(self, left: int, right: int) -> int:
-        """Return saturating addition of lengths."""
+        """Return the sum of two lengths, at most FAR."""
         return left + right if left + right < FAR else FAR
 
     def byte_set(self, mask: int, tail: int) -> int:
@@ -132,7 +140,10 @@ class RegularTerms:
         )
 
     def byte_sequence_set(self, sequences: tuple[ByteRanges, ...]) -> int:
-        """Return any of the byte sequences: what is left of a character after its first byte. All have one length."""
+        """Return the term of any of some byte sequences, which all have one length.
+
+        They are the rests of UTF-8 characters after the first byte.
+        """
         if len(sequences) == 1:
             term = EMPTY
             for low, high in reversed(sequences[0]):
@@ -165,11 +176,12 @@ class RegularTerms:
         if self.table.kind[tail] == K_REPEAT and not self.table.may_be_empty[body]:
             follows, more, most = self.table.payload[tail]
             if more == 0 and most < 0 and follows != body and self.is_made_of(body, follows):
-                # What stands before any number of C is one of them: how often it may come says nothing.
+                # B{m,n}·C* where B is made of C: the maximum n makes no difference, and with m = 0 it is just C*.
                 if low == 0:
                     return tail
                 high = -1
             elif low == 0 and high < 0 and more != most and follows != body and self.is_made_of(follows, body):
+                # C*·B{m,n} where B is made of C: any further B are some of the C.
                 tail = self.repeat(follows, more, more, self.table.tail[tail])
         if low == 1 and high == 1:
             return self.append(body, tail)
@@ -190,7 +202,10 @@ class RegularTerms:
         )
 
     def append(self, term: int, tail: int) -> int:
-        """Return the term of `term`, then `tail`. Iterative: a term may be as long as its regex."""
+        """Return the concatenation of `term` and `tail`.
+
+        It keeps a stack of its own and does not recurse, as a term may be as long as its regex.
+        """
         if tail == EMPTY or term == NOTHING:
             return term
         if term == EMPTY:
@@ -229,13 +244,13 @@ class RegularTerms:
         return done.get(term, tail)
 
     def with_tail(self, term: int, tail: int) -> int:
-        """Return the head of a sequence before another tail; `Terms` knows all heads."""
+        """Return a sequence with its tail replaced by `tail`; `Terms` implements it for all heads."""
         raise NotImplementedError
 
     # -- unions -------------------------------------------------------------------------------------------------------
 
     def union(self, parts: Iterable[int]) -> int:
-        """Return any of the parts."""
+        """Return the union of the parts."""
         found: set[int] = set()
         for part in parts:
             if part == ALL:
@@ -256,7 +271,7 @@ class RegularTerms:
         return done
 
     def unite(self, left: int, right: int) -> int:
-        """Return either of two terms."""
+        """Return the union of two terms."""
         if left == right or right == NOTHING:
             return left
         if left == NOTHING:
@@ -266,7 +281,7 @@ class RegularTerms:
         return self._union_of_two(left, right)
 
     def _union_of_two(self, left: int, right: int) -> int:
-        """Return the union of two different terms, neither of them a union, nothing or everything."""
+        """Return the union of two different terms; neither is a union, NOTHING or ALL."""
         if left > right:
             left, right = right, left
         done = self._unions_of_two.get(left, right)
@@ -276,7 +291,7 @@ class RegularTerms:
         return done
 
     def _normal_union(self, found: set[int]) -> int:
-        """Return the union of two terms at least, none of them a union."""
+        """Return the normal form of the union of two or more terms, none of them a union."""
         repeats = 0
         heads: dict[tuple[int, Any], list[int]] = {}
         tails: dict[int, list[int]] = {}
@@ -316,13 +331,16 @@ class RegularTerms:
         return self.table.intern(K_UNION, tuple(sorted(found)), NOTHING, accepting, may_be_empty, least)
 
     def _absorb_into_stars(self, found: set[int]) -> None:
-        """Leave out the parts of a union that are made of nothing but what a part `C*` repeats, and end as it does."""
+        """Remove the parts of a union that another of its parts, a star C*·R, contains."""
         for star in [t for t in found if is_star(self.table, t)]:
             if star in found:
                 found.difference_update([t for t in found if t != star and self._is_within(t, star)])
 
     def _merge_repeats(self, found: set[int]) -> None:
-        """Join C{m,n}·T and C{p,q}·T where no count in between is missing; T itself is C{0,0}·T."""
+        """Join C{m,n}·T and C{p,q}·T where no count between them is missing.
+
+        T alone counts as C{0,0}·T: the union of T and C{1,3}·T is C{0,3}·T.
+        """
         groups: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         for term in found:
             if self.table.kind[term] == K_REPEAT:
@@ -350,7 +368,7 @@ class RegularTerms:
             found.add(self.repeat(body, low, high, tail))
 
     def _merge_bytes(self, found: set[int], tails: dict[int, list[int]]) -> None:
-        """Join single bytes before the same tail into one set."""
+        """Join single bytes that have the same tail into one set of bytes."""
         for tail, terms in tails.items():
             alive = [t for t in terms if t in found]
             if len(alive) < 2:
@@ -374,10 +392,10 @@ class RegularTerms:
         finally:
             self._factoring -= 1
 
-    # -- what is made of what -----------------------------------------------------------------------------------------
+    # -- inclusion ----------------------------------------------------------------------------------------------------
 
     def _is_within(self, term: int, star: int) -> bool:
-        """Return whether all texts of a term are texts of `star`, which is C*·R, as far as its form shows it."""
+        """Return whether all texts of a term are texts of `star`, C*·R; False if its form does not show it."""
         body, _, _ = self.table.payload[star]
         rest = self.table.tail[star]
         cover = self.alphabets.cover(body)
@@ -392,7 +410,10 @@ class RegularTerms:
         return found
 
     def is_made_of(self, term: int, body: int) -> bool:
-        """Return whether all texts of a term are made of texts of `body`, as far as its form shows it."""
+        """Return whether each text of a term is a concatenation of texts of `body`.
+
+        False if its form does not show it.
+        """
         key = (term, body)
         found = self._made_of.get(key)
         if found is None:
@@ -402,7 +423,18 @@ class RegularTerms:
 
 
 def _nested_counts(inner: tuple[int, int, int], low: int, high: int) -> tuple[int, int, int] | None:
-    """Return (C{p,q}){m,n} as C{pm,qn}, the body and both counts; None where a count in between is missing."""
+    """Return the repetition (C{p,q}){m,n} as C{pm,qn}; None if some count between pm and qn is impossible.
+
+    (C{2,3}){1,2} is C{2,6}. (C{4,5}){1,2} is not C{4,10}: 6 and 7 are missing.
+
+    Args:
+        inner: C, p and q.
+        low: m.
+        high: n; -1 if there is no maximum.
+
+    Returns:
+        C, pm and qn, with -1 if there is no maximum; or None.
+    """
     body, least, most = inner
     if most < 0:
         # m times p up to any number: every count from pm on, and none besides 0.
@@ -415,7 +447,7 @@ def _nested_counts(inner: tuple[int, int, int], low: int, high: int) -> tuple[in
 
 
 def is_star(table: TermTable, term: int) -> bool:
-    """Return whether a term is C*·R."""
+    """Return whether a term is a star: C*·R, with any body C and any tail R."""
     if table.kind[term] != K_REPEAT:
         return False
     _, low, high = table.payload[term]
