@@ -16,26 +16,26 @@ cdef int _mix(long long value, int kind, int tail) noexcept
 @cython.final
 cdef class TermColumn:
     cdef public int[::1] values      # by term
-    cdef int _initial                # the value of every new term
+    cdef int _initial                # the value for every new term
 
 
 @cython.final
 cdef class TermTable:
     cdef readonly object limits
-    cdef readonly int count                  # terms made
-    cdef readonly int pairs                  # pairs of terms of which something is remembered
+    cdef readonly int count                  # the number of terms
+    cdef readonly int pairs                  # remembered facts about pairs of terms
     cdef readonly int capacity               # length of the columns
-    cdef int _limit                          # largest sum of terms and pairs
-    cdef public unsigned char[::1] accepting # by term: the empty text is in its language
-    cdef public unsigned char[::1] kind      # its head's kind
-    cdef public unsigned char[::1] may_be_empty      # holds an intersection or a complement
-    cdef public unsigned char[::1] counted   # holds a bound on how often something comes
-    cdef public int[::1] tail                # the term after its head
-    cdef public long long[::1] min_len       # a lower bound of the length of its texts, in bytes
-    cdef readonly list payload               # what belongs to the kind
-    cdef list _columns                       # of TermColumn: those of other components
-    cdef int[::1] _mark_of                   # a hash of its kind, payload and tail
-    cdef int[::1] _table                     # these hashed: one more than a term, or FREE
+    cdef int _limit                          # maximum of count + pairs
+    cdef public unsigned char[::1] accepting # by term: 1 if it matches the empty text
+    cdef public unsigned char[::1] kind      # by term: the kind of its head
+    cdef public unsigned char[::1] may_be_empty      # by term: 1 if it holds an intersection or a complement
+    cdef public unsigned char[::1] counted   # by term: 1 if it repeats something from 0 to a maximum
+    cdef public int[::1] tail                # by term: the term after its head
+    cdef public long long[::1] min_len       # by term: a lower bound of the length of its texts, in bytes
+    cdef readonly list payload               # by term: the data of its head
+    cdef list _columns                       # of TermColumn: the columns of other components
+    cdef int[::1] _mark_of                   # by term: a hash of its kind, payload and tail
+    cdef int[::1] _table                     # hash table: a term + 1, or FREE
 
     cpdef TermColumn add_column(self, int initial=*)
     @cython.locals(term=int, at=int, mask=int)

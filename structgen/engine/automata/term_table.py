@@ -1,8 +1,15 @@
-"""The table of terms: numbers for residual languages, and the facts of each that are needed all the time.
+"""The table of terms: a number for each term, and the facts about it that are needed most often.
 
-A term is a row of the table, and the columns are flat arrays. `terms.py` says what terms are and makes them. Other
-components keep a column of their own for each term (`TermTable.add_column`): its partition, its states' transitions.
-All columns have one length, and double together.
+`terms.py` says what a term is, and makes them. Here a term is a row of a table, and the columns are flat arrays. Rows 0
+to 3 are NOTHING, EMPTY, ANY_BYTE and ALL. For the regex `ab*`:
+
+    term  kind       payload       tail        accepting  min_len
+    4     K_LITERAL  b"b"          EMPTY       0          1
+    5     K_REPEAT   (4, 0, -1)    EMPTY       1          0
+    6     K_LITERAL  b"a"          5           0          1
+
+A term is never changed or removed. Other components keep columns of their own (`TermTable.add_column`), such as each
+term's partition of the bytes. All columns have one length, and double together.
 """
 
 from __future__ import annotations
@@ -30,18 +37,18 @@ from structgen.limits import Limits
 __all__ = ["FULL_MASK", "TermColumn", "TermTable", "power_of_two"]
 
 FULL_MASK = (1 << 256) - 1
-FREE = 0
+FREE = 0  # an empty slot of the hash table
 
 
 def _mix(value: int, kind: int, tail: int) -> int:
-    """Return a hash of 31 bits."""
+    """Return a hash of 31 bits of the hash of a payload, a kind and a tail."""
     mixed = (value ^ (value >> 32)) & 0x7FFFFFFF
     mixed = (mixed * 31 + tail * 7919 + kind * 104729) & 0x7FFFFFFF
     return mixed ^ (mixed >> 15)
 
 
 def power_of_two(at_least: int) -> int:
-    """Return the smallest power of two that is not smaller than a number."""
+    """Return the smallest power of two that is at least as large as a number."""
     size = 1
     while size < at_least:
         size *= 2
@@ -49,14 +56,14 @@ def power_of_two(at_least: int) -> int:
 
 
 class TermColumn:
-    """A column of integers, one for each term, as long as the table has room.
+    """A column of integers, one for each term; its length is the table's capacity.
 
     Attributes:
-        values: int32, by term; replaced when the table grows, so read it anew after terms may have been made.
+        values: int32, by term. It is replaced when the table grows, so read it again after terms may have been made.
 
     Args:
-        length: of `values`.
-        initial: the value of every new term.
+        length: the length of `values`.
+        initial: the value for every new term.
     """
 
     def __init__(self, length: int, initial: int = 0) -> None:
@@ -72,22 +79,24 @@ class TermTable:
     """The terms of one store.
 
     Attributes (the arrays are by term, may be longer than `count`, and are replaced when they grow):
-        count: number of terms made.
-        pairs: number of pairs of terms of which something is remembered that is no term. They may come to be the square
-            of the terms, so they count as terms do where there is a limit.
-        capacity: length of the columns.
-        accepting: uint8, the empty text is in the language (nullable).
-        kind: uint8, one of the `K_` numbers of `constants.py`.
+        count: the number of terms.
+        pairs: the number of facts about pairs of terms that other components remember. There may be as many as the
+            square of the number of terms, so they count toward the limit like terms.
+        capacity: the length of the columns.
+        accepting: uint8, 1 if the empty text is in the language (the term is nullable).
+        kind: uint8, the kind of its head: one of the `K_` numbers of `constants.py`.
         tail: int32, the term after the head.
-        may_be_empty: uint8, holds an intersection or a complement, so that only a search can tell whether it is empty.
-        counted: uint8, something in its sequences is repeated from 0 to some number of times; see `count_bounds.py`.
-        min_len: int64, no text of the language has fewer bytes.
-        payload: what belongs to the kind.
+        may_be_empty: uint8, 1 if it holds an intersection or a complement: only a search tells whether it matches any
+            text.
+        counted: uint8, 1 if its sequences repeat something from 0 to some maximum number of times; see
+            `count_bounds.py`.
+        min_len: int64, in bytes: no text of the language is shorter.
+        payload: the data of the head; `constants.py` says for each kind what it is.
 
     Args:
         limits: `automaton_states` bounds the number of terms.
-        capacity: number of terms for which there is room at first. A store that many grammars share should not begin
-            small: making room takes milliseconds in the middle of a mask.
+        capacity: the number of terms for which there is room at first. A store that many grammars share should not
+            begin small: growing takes milliseconds in the middle of a mask.
     """
 
     def __init__(self, limits: Limits | None = None, capacity: int = 64) -> None:
@@ -104,8 +113,8 @@ class TermTable:
         self.counted = enlarged(array("B"), "B", capacity)
         self.payload: list[Any] = []
         self._columns: list[TermColumn] = []
-        self._mark_of = zeros(capacity)  # a hash of each term's key
-        self._table = zeros(power_of_two(2 * capacity))  # open addressing: one more than a term, or FREE
+        self._mark_of = zeros(capacity)  # by term: a hash of its kind, payload and tail
+        self._table = zeros(power_of_two(2 * capacity))  # hash table with open addressing: a term + 1, or FREE
         self.intern(K_NOTHING, None, NOTHING, 0, 0, FAR)
         self.intern(K_EMPTY, None, NOTHING, 1, 0, 0)
         self.intern(K_BYTES, FULL_MASK, EMPTY, 0, 0, 1)
@@ -115,7 +124,7 @@ class TermTable:
         """Return a new column, which grows with the table.
 
         Args:
-            initial: its value for every new term.
+            initial: the value for every new term.
         """
         column = TermColumn(self.capacity, initial)
         self._columns.append(column)
@@ -138,7 +147,14 @@ class TermTable:
             column.grow()
 
     def intern(self, kind: int, payload: Any, tail: int, accepting: int, may_be_empty: int, min_len: int) -> int:
-        """Return the number of a term in normal form; a new one if it was not seen before."""
+        """Return the number of a term; add the term if the table does not have it.
+
+        The term, `kind` with `payload` and then `tail`, must be in normal form. The other arguments are its values in
+        the columns of their names.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
         mark = _mix(hash(payload), kind, tail)
         table = self._table
         mask = len(table) - 1
@@ -173,13 +189,17 @@ class TermTable:
         return term
 
     def count_pairs(self, count: int) -> None:
-        """Count pairs of terms of which something is remembered now."""
+        """Count newly remembered facts about pairs of terms toward the limit.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
         self.pairs += count
         if self.count + self.pairs > self._limit:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
 
     def _rehash(self) -> None:
-        """Double the table of terms."""
+        """Double the hash table."""
         table = zeros(2 * len(self._table))
         mask = len(table) - 1
         for term in range(self.count):
@@ -190,7 +210,7 @@ class TermTable:
         self._table = table
 
     def _holds_count(self, kind: int, payload: Any, tail: int) -> bool:
-        """Return whether something is repeated in the sequences of a term from 0 to some number of times."""
+        """Return whether the sequences of a term repeat something from 0 to some maximum number of times."""
         if kind == K_REPEAT:
             return bool((payload[1] == 0 and payload[2] > 0) or self.counted[tail])
         if kind == K_UNION:
@@ -203,18 +223,18 @@ class TermTable:
         return bool(self.counted[tail])
 
     def all_accepting(self, terms: Collection[int]) -> bool:
-        """Return whether all of the terms match the empty text."""
+        """Return whether all terms match the empty text."""
         return self.count_accepting(terms) == len(terms)
 
     def count_accepting(self, terms: Iterable[int]) -> int:
-        """Return how many of the terms match the empty text."""
+        """Return the number of terms that match the empty text."""
         count = 0
         for term in terms:
             count += self.accepting[term]
         return count
 
     def count_unions(self, terms: set[int]) -> int:
-        """Return how many of the terms are unions."""
+        """Return the number of terms that are unions."""
         count = 0
         for term in terms:
             if self.kind[term] == K_UNION:
