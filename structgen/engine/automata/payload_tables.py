@@ -1,7 +1,7 @@
-"""Tables of what terms refer to by a number: character classes, sets of texts, and suffix automata.
+"""Numbered tables of the large things in terms: character classes, sets of texts, and suffix automata.
 
-The payload of a term is compared and hashed whenever an equal term is looked up, so large things are kept here, once
-each, and the term holds their number.
+A term's payload is compared and hashed at every look-up of an equal term. So large things are kept here, each once, and
+the payload holds only their number.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from structgen.engine.regex.utf8 import ByteRanges, byte_sequences
 
 __all__ = ["BROKEN_CHARS", "OTHER_CHARS", "PayloadTables"]
 
-OTHER_CHARS = 1 << 128  # in an alphabet: characters beyond ASCII
-BROKEN_CHARS = 1 << 129  # in an alphabet: bytes that are not whole characters
+OTHER_CHARS = 1 << 128  # bit of an alphabet: all characters beyond ASCII
+BROKEN_CHARS = 1 << 129  # bit of an alphabet: bytes that are not whole characters
 
 
 class PayloadTables:
     """The character classes, text tables and suffix automata of one `TermTable`, each with a number.
 
     Attributes:
-        sequences: by class, its byte sequences: the UTF-8 forms of its characters, or of what is left of them.
-        class_cover: by class, the characters that it matches, each alone; see `Alphabets.cover`.
+        sequences: by class, its byte sequences: the UTF-8 forms of its characters, whole or without their first bytes.
+        class_cover: by class, the characters that are texts of it by themselves; see `Alphabets.cover`.
         class_alphabet: by class, the characters that its texts may hold; see `Alphabets.alphabet`.
-        texts: by table, its sorted texts.
-        suffix_automata: by number, a suffix automaton.
+        texts: by table, its texts, sorted and distinct.
+        suffix_automata: by number, the suffix automaton.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class PayloadTables:
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
 
     def class_of_ranges(self, ranges: tuple[tuple[int, int], ...]) -> int:
-        """Return the number of the class of some code points; -1 if none of them has a UTF-8 form.
+        """Return the number of the class of some code points; -1 if none of them has a UTF-8 form (surrogates).
 
         Args:
             ranges: sorted and disjoint, both ends included.
@@ -58,11 +58,11 @@ class PayloadTables:
         return number
 
     def add_class(self, sequences: tuple[ByteRanges, ...], cover: int, alphabet: int) -> int:
-        """Return the number of a class of byte sequences, which is added if it is new.
+        """Return the number of a class of byte sequences; add it if it is new.
 
         Args:
             sequences: the class.
-            cover: the characters that it matches, each alone; see `Alphabets.cover`.
+            cover: the characters that are texts of it by themselves; see `Alphabets.cover`.
             alphabet: the characters that its texts may hold; see `Alphabets.alphabet`.
         """
         number = self._class_of_sequences.get(sequences)
@@ -74,7 +74,7 @@ class PayloadTables:
         return number
 
     def add_table(self, texts: tuple[bytes, ...]) -> int:
-        """Return the number of a table of texts, which is added if it is new. Its texts are sorted and distinct."""
+        """Return the number of a table of texts; add it if it is new. The table is sorted and has no duplicates."""
         number = self._table_of.get(texts)
         if number is None:
             if any(a >= b for a, b in pairwise(texts)):
@@ -88,7 +88,7 @@ class PayloadTables:
         return len(self.texts[number])
 
     def add_suffix_automaton(self, units: tuple[bytes, ...]) -> int:
-        """Return the number of the suffix automaton of a text of units, which is made if it is new."""
+        """Return the number of the suffix automaton of a text, given as units such as words; make it if it is new."""
         units = tuple([unit for unit in units if unit])
         number = self._suffix_automaton_of.get(units)
         if number is None:
@@ -97,12 +97,12 @@ class PayloadTables:
         return number
 
     def suffix_bytes(self) -> int:
-        """Return an estimate of the memory that suffix automata take, in bytes."""
+        """Return the estimated memory of all suffix automata, in bytes."""
         return sum([automaton.bytes_used for automaton in self.suffix_automata])
 
 
 def _holds_all_other_chars(ranges: tuple[tuple[int, int], ...]) -> bool:
-    """Return whether every scalar value beyond ASCII is in the ranges."""
+    """Return whether the ranges, sorted and disjoint, hold every Unicode scalar value beyond ASCII."""
     at = 128
     for low, high in ranges:
         if low > at:
