@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.automata.payload_tables cimport PayloadTables
 from structgen.engine.automata.term_table cimport TermTable
 
-# Typed copies of constants.
+# Typed copies of the constants of structgen/engine/constants.py and alphabets.py.
 cdef int ANY_BYTE, EMPTY
 cdef int K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
 cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
@@ -14,10 +14,10 @@ cdef int MAX_TABLE_TEXTS, MAX_CODE_TERMS
 cdef class Alphabets:
     cdef readonly TermTable table
     cdef readonly PayloadTables payloads
-    cdef dict _covers            # body -> the characters that it matches, each alone
+    cdef dict _covers            # body -> the characters that are texts of it by themselves
     cdef dict _alphabets         # term -> its alphabet
     cdef dict _table_alphabets   # text table -> its alphabet
-    cdef dict _codes             # term -> whether it is seen to be a prefix code
+    cdef dict _codes             # term -> whether its form shows that it is a prefix code
 
     cpdef object cover(self, int body)
     cpdef object alphabet(self, int term)

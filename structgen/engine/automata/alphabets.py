@@ -1,8 +1,10 @@
-"""Facts about the characters of terms, read off their form: what their texts may hold, and begin with.
+"""Facts about the characters of terms, read off their form: the characters and first bytes that their texts may have.
 
 An *alphabet* is a set of characters as bits of a number: bit c for the ASCII character c, `OTHER_CHARS` for all
-characters beyond ASCII, `BROKEN_CHARS` for bytes that are not whole characters. These facts are seldom needed, so each
-is found when it is asked for, and remembered.
+characters beyond ASCII, `BROKEN_CHARS` for bytes that are not whole characters. The alphabet of `ab*|é` has the bits of
+`a` and `b`, and `OTHER_CHARS`.
+
+These facts are seldom needed. So each is computed at its first use, and remembered.
 """
 
 from __future__ import annotations
@@ -31,16 +33,16 @@ from structgen.engine.constants import (
 __all__ = ["ASCII_MASK", "Alphabets"]
 
 ASCII_MASK = (1 << 128) - 1
-MAX_TABLE_TEXTS = 1000  # texts of a table that are looked at to find their characters
-MAX_CODE_TERMS = 64  # terms that are looked at to see whether something is a prefix code
+MAX_TABLE_TEXTS = 1000  # texts; the alphabet of a larger table is not computed
+MAX_CODE_TERMS = 64  # terms visited by one test for a prefix code; past it the answer is no
 
 
 class Alphabets:
     """Characters and first bytes of the terms of one table.
 
     Args:
-        table: has the terms.
-        payloads: has the character classes and texts that terms refer to.
+        table: the terms.
+        payloads: the character classes and texts that terms refer to.
     """
 
     def __init__(self, table: TermTable, payloads: PayloadTables) -> None:
@@ -52,7 +54,10 @@ class Alphabets:
         self._codes: dict[int, bool] = {}
 
     def cover(self, body: int) -> int:
-        """Return the alphabet each of whose characters `body` matches."""
+        """Return the characters that are texts of `body` by themselves, as an alphabet.
+
+        The cover of `[a-z]|01` is a to z. Some characters may be missing, but none is wrong.
+        """
         cover = self._covers.get(body)
         if cover is None:
             cover = 0
@@ -69,7 +74,10 @@ class Alphabets:
         return cover
 
     def alphabet(self, term: int) -> int:
-        """Return the ASCII characters that texts of `term` may hold, with OTHER_CHARS and BROKEN_CHARS; a superset."""
+        """Return the characters that texts of `term` may hold, as an alphabet.
+
+        Some of them may be in no text, but none is missing.
+        """
         done = self._alphabets
         stack = [term]
         while stack:
@@ -110,7 +118,7 @@ class Alphabets:
         return done[term]
 
     def head_alphabet(self, term: int) -> int:
-        """Return the part of the alphabet that comes from the head itself, not from terms in it."""
+        """Return the alphabet of a term's head, without the terms that the head refers to."""
         kind = self.table.kind[term]
         if kind == K_LITERAL:
             data: bytes = self.table.payload[term]
@@ -136,7 +144,7 @@ class Alphabets:
         return 0
 
     def _alphabet_of_table(self, number: int) -> int:
-        """Return the alphabet of all texts of a table, if they are not too many to look at."""
+        """Return the alphabet of all texts of a table; all characters if it is large or not in ASCII."""
         found = self._table_alphabets.get(number)
         if found is None:
             texts = self.payloads.texts[number]
@@ -151,14 +159,20 @@ class Alphabets:
         return found
 
     def is_code(self, term: int) -> bool:
-        """Return whether a term is seen to be a prefix code: none of its texts is a prefix of another."""
+        """Return whether a term is a prefix code: none of its texts is a prefix of another.
+
+        False if its form does not show it.
+        """
         found = self._codes.get(term)
         if found is None:
             found = self._codes[term] = self._seems_code(term)
         return found
 
     def _seems_code(self, term: int) -> bool:
-        """Return the same, by its shape: at each choice the first bytes tell the alternatives apart."""
+        """Compute `is_code`: at each choice the first bytes must tell the alternatives apart.
+
+        Besides unions only literals, bytes, character classes and repetitions with one exact count are understood.
+        """
         seen = {term}
         stack = [term]
         while stack:
@@ -187,7 +201,7 @@ class Alphabets:
         return not self.table.accepting[term]
 
     def begin_apart(self, left: int, right: int) -> bool:
-        """Return whether no byte begins texts of both terms; False may also mean that this is not easily seen."""
+        """Return whether no byte begins texts of both terms; False if their forms do not show it."""
         masks = [0, 0]
         for side, term in enumerate((left, right)):
             for part in self.table.payload[term] if self.table.kind[term] == K_UNION else (term,):
@@ -198,7 +212,7 @@ class Alphabets:
         return masks[0] & masks[1] == 0
 
     def _first_bytes(self, term: int) -> int:
-        """Return the bytes that texts of a sequence may begin with, as a mask; 0 if that is not easily seen."""
+        """Return the bytes that texts of a sequence may begin with, as a mask; 0 if its form does not show them."""
         kind = self.table.kind[term]
         if kind == K_LITERAL:
             return 1 << int(self.table.payload[term][0])
