@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.automata.terms cimport Terms
 
-# The numbers of structgen/engine/constants.py.
+# Typed copies of the constants of structgen/engine/constants.py and from_regex.py.
 cdef int EMPTY, NOTHING
 
 cdef int VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER

@@ -1,4 +1,13 @@
-"""Regex trees to terms. Iterative: a tree may be as deep as its limits allow, whatever Python's stack."""
+"""Translation of regex trees to terms.
+
+It works with stacks of its own and does not recurse: a tree may be as deep as its limits allow, deeper than Python's
+stack. For the tree Sequence(Literal "a", Repeat(Literal "b", 0 or more)), from the end to the beginning:
+
+    value stack
+    EMPTY                the term that follows the tree
+    REPEAT b             after Repeat: its term includes what follows
+    "a" -> REPEAT b      after Literal "a": the whole
+"""
 
 from __future__ import annotations
 
@@ -29,12 +38,13 @@ from structgen.limits import Limits
 
 __all__ = ["term_of"]
 
-TABLE_FROM = 12  # so many literal alternatives become a table
+TABLE_FROM = 12  # literal alternatives; from this number on they become a table of texts
 
-# Instructions of the translation; each but VISIT and LOAD combines values that are on the stack.
+# Instructions of the translation. VISIT translates a tree, LOAD pushes a term, REMEMBER keeps the top value in `known`;
+# the others combine values at the top of the stack.
 VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER = range(8)
 
-KNOWN_KEPT = 10_000
+KNOWN_KEPT = 10_000  # trees in `known`; at this number all are dropped
 Known = dict[int, tuple[Regex, int]]  # id of a tree -> (the tree, its term)
 Work = list[tuple[int, Any, int]]
 
@@ -42,11 +52,16 @@ Work = list[tuple[int, Any, int]]
 def term_of(terms: Terms, regex: Regex, limits: Limits, known: Known) -> int:
     """Return the term of a regex tree.
 
-    Every tree is translated with the term that follows it on top of the value stack, and leaves there the term of
-    both: so sequences are read from their end, and no term is made that is only a part of another.
+    Before a tree is translated, the term that follows it is on top of the value stack; afterwards the term of both is
+    there. So sequences are read from their end, and no term is made that is then only copied into a longer one.
 
-    What stood for itself in trees translated before, under an operator and with nothing behind it, is in `known`: a
-    string's characters are one object in every schema, and so is a pattern wherever it is met with others.
+    Args:
+        terms: the constructors of terms.
+        regex: the tree.
+        limits: its `regex_nodes` and `regex_depth` are checked here.
+        known: the terms of trees that were operands of an operator before, with nothing after them; new ones are added.
+            The same tree objects come again: a string's characters are one object in all schemas, and so is a pattern
+            that is intersected with others.
 
     Raises:
         LimitExceededError: regex_nodes, regex_depth or automaton_states.
@@ -77,7 +92,7 @@ def term_of(terms: Terms, regex: Regex, limits: Limits, known: Known) -> int:
 
 
 def _combine(terms: Terms, action: int, operand: Any, values: list[int]) -> None:
-    """Replace the values of the parts of an operator by the operator's."""
+    """Replace the values of an operator's operands on the stack by the value of the operator."""
     if action == REPEAT:
         low, high, tail = operand
         values.append(terms.repeat(values.pop(), low, high, tail))
@@ -93,7 +108,7 @@ def _combine(terms: Terms, action: int, operand: Any, values: list[int]) -> None
 
 
 def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
-    """Translate a tree without parts at once; whether it is one."""
+    """Translate a tree without parts; return False, and do nothing, if it has parts."""
     if isinstance(regex, Literal):
         term = terms.literal(regex.data, values.pop())
     elif isinstance(regex, Chars):
@@ -116,7 +131,7 @@ def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
 
 
 def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known) -> None:
-    """Plan the translation of a tree with parts."""
+    """Push the instructions that translate a tree with parts."""
     if isinstance(regex, Sequence):
         for part in regex.parts:
             work.append((VISIT, part, depth + 1))
@@ -145,7 +160,7 @@ def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known
 
 
 def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
-    """Plan the translation of a tree with nothing behind it, unless that is known."""
+    """Push the instructions that translate a tree with nothing after it, or its term if that is known."""
     found = known.get(id(regex))
     if found is not None:
         work.append((LOAD, found[1], depth))
@@ -154,7 +169,7 @@ def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
 
 
 def _merged(parts: tuple[Regex, ...]) -> list[Regex]:
-    """Return the alternatives with all single characters joined into one class, and many literals into one terms."""
+    """Return the alternatives, with single characters joined into one class and many literals into one table."""
     ranges: list[tuple[int, int]] = []
     literals: list[bytes] = []
     rest: list[Regex] = []
