@@ -1,7 +1,10 @@
-"""Inclusion of terms in C*·R, as far as their forms show it: an intersection with C*·R then adds nothing.
+"""Inclusion of a term in a star C*·R, as far as the form of the term shows it.
 
-Once a string has as many characters as it needs, "a string" is all that is left of that condition, beside what a
-pattern asks. Without it what is left is the pattern, whose states have tables of their own.
+An intersection of the term with C*·R then adds no condition, and is replaced by the term. Example: a JSON string with
+`"minLength": 3` and a `pattern`. After three characters the length asks only for "any characters, then a quote", and
+every text of the pattern is of that form. So the state becomes that of the pattern alone, and shares its tables.
+
+The tests compare alphabets, and some compare byte by byte. Where they return False, the inclusion may still hold.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from structgen.engine.constants import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LITE
 
 __all__ = ["is_made_of", "is_part_of", "is_spelled"]
 
-MAX_TERMS = 100  # looked at for one answer
+MAX_TERMS = 100  # terms, or pairs of terms, visited by one test; past it the answer is no
 
 
 class TermForms(Protocol):
@@ -23,35 +26,41 @@ class TermForms(Protocol):
 
     @property
     def table(self) -> TermTable:
-        """The terms."""
+        """The table of terms."""
 
     @property
     def alphabets(self) -> Alphabets:
         """The characters of the terms."""
 
     def literal(self, data: bytes, tail: int) -> int:
-        """Return the term of a text, then `tail`."""
+        """Return the term of `data`, then `tail`."""
 
     def repeat(self, body: int, low: int, high: int, tail: int) -> int:
-        """Return the term of a repetition, then `tail`."""
+        """Return the term of `body` from `low` to `high` times (-1: without bound), then `tail`."""
 
     def is_made_of(self, term: int, body: int) -> bool:
-        """Return whether all texts of a term are seen to be made of texts of `body`."""
+        """Return whether each text of a term is a concatenation of texts of `body`."""
 
 
 def is_spelled(
     terms: TermForms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
 ) -> bool:
-    """Return whether all texts of a term are seen to be made of texts of `body`, and end as `rest`.
+    """Return whether all texts of a term are texts of C*·R; False if its form does not show it.
+
+    It follows the sequences of the term. Each head must be made of texts of C, until R is left:
+
+        term          C           R
+        abc*"         [a-z]       "         True: after `ab` and `c*`, R is left
+        ab"c"         [a-z]       "         False: `"` is neither in C, nor all that is left
 
     Args:
-        terms: has the terms.
-        term: a sequence, or a union of such.
+        terms: the constructors and tables of terms.
+        term: a sequence, or a union of sequences.
         body: C.
         rest: R.
-        cover: the alphabet each of whose characters is a text of `body`, as `Alphabets.head_alphabet` has it.
-        known: what was found for terms, with this body and rest; what is found is added.
-        by_bytes: looks byte by byte where it is not seen otherwise, as with escapes; which takes time.
+        cover: the characters that are texts of C by themselves: `Alphabets.cover`.
+        known: the results so far for this C and R, by term; new results are added.
+        by_bytes: compare byte by byte where alphabets do not show it, as with escapes. This is slow.
     """
     seen = {term}
     waiting = [term]
@@ -70,7 +79,7 @@ def is_spelled(
         if not following:
             known[term] = False
             return False
-        # A term that was seen needs no second look: what is left of a text grows shorter at each step.
+        # A term that was seen is not visited again: the rest of a text gets shorter at each step.
         waiting.extend([part for part in following if part not in seen])
         seen.update(following)
     known.update(dict.fromkeys(seen, True))
@@ -78,7 +87,7 @@ def is_spelled(
 
 
 def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
-    """Return whether the head of a sequence is made of texts of `body`."""
+    """Return whether the texts of a sequence's head are concatenations of texts of `body`."""
     kind = terms.table.kind[term]
     if kind == K_REPEAT:
         inner = terms.table.payload[term][0]
@@ -87,7 +96,10 @@ def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: b
 
 
 def is_made_of(terms: TermForms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
-    """Return whether the texts of a repeated term are made of texts of `body`."""
+    """Return whether each text of a term is a concatenation of texts of `body`.
+
+    `cover` and `by_bytes` are those of `is_spelled`.
+    """
     if term == body:
         return True
     if terms.table.kind[term] == K_UNION:
@@ -98,7 +110,7 @@ def is_made_of(terms: TermForms, term: int, body: int, cover: int, *, by_bytes: 
 
 
 def is_part_of(terms: TermForms, term: int, body: int, cover: int) -> bool:
-    """Return whether each text of a term is one text of `body`, as far as their forms show it."""
+    """Return whether each text of a term is one text of `body`; False if their forms do not show it."""
     for part in terms.table.payload[term] if terms.table.kind[term] == K_UNION else (term,):
         is_covered = _is_character(terms, part, body) and terms.alphabets.head_alphabet(part) & ~cover == 0
         if not is_covered and not is_narrower(terms, part, body):
@@ -118,14 +130,18 @@ def _is_character(terms: TermForms, term: int, body: int) -> bool:
 
 
 def is_narrower(terms: TermForms, term: int, other: int) -> bool:
-    """Return whether all texts of a term are matched by another, byte for byte, as it is with escapes."""
+    """Return whether all texts of a term are texts of another; False if a comparison by bytes does not show it.
+
+    This finds inclusions of escape sequences, which are several bytes long and so in no cover.
+    """
     return _after_one(terms, term, other) == {EMPTY}
 
 
 def _after_one(terms: TermForms, term: int, other: int) -> set[int]:
-    """Return the rests of a term after one text of `other`, compared byte for byte.
+    """Return the rests of a term after one text of `other`, found by comparing byte by byte.
 
-    Empty if not all texts of the term begin with a text of `other`.
+    The result is empty if some text of the term does not begin with a text of `other`, or if MAX_TERMS pairs of terms
+    do not settle it.
     """
     found: set[int] = set()
     seen = {(term, other)}
@@ -147,7 +163,11 @@ def _after_one(terms: TermForms, term: int, other: int) -> set[int]:
 
 
 def _after_first_byte(terms: TermForms, term: int, other: int) -> list[tuple[int, int]]:
-    """Return the rests of a sequence and of a part of `other` after the same first byte or character class, if any."""
+    """Return the rests of a sequence and of a part of `other` after the same first byte or character class.
+
+    Returns:
+        One pair (rest of `term`, rest of the part); or no pair, if no part has all first bytes of `term`.
+    """
     first, rest = _first_byte(terms, term)
     for part in terms.table.payload[other] if terms.table.kind[other] == K_UNION else (other,):
         wider, its_rest = _first_byte(terms, part)
@@ -161,7 +181,7 @@ def _after_first_byte(terms: TermForms, term: int, other: int) -> list[tuple[int
 
 
 def _first_byte(terms: TermForms, term: int) -> tuple[int, int]:
-    """Return the bytes that a sequence begins with, as a mask, and what follows; the mask is 0 for other terms."""
+    """Return the first bytes of a sequence, as a mask, and the rest after them; the mask is 0 if its form has none."""
     kind = terms.table.kind[term]
     payload = terms.table.payload[term]
     if kind == K_LITERAL:

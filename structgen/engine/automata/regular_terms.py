@@ -7,7 +7,7 @@
     h·T | h·U            h·(T | U)            parts with the same head are factored
     [a]·T | [bc]·T       [abc]·T              single bytes before one tail are joined
     C{1,2}·T | C{3,5}·T  C{1,5}·T             repetitions of one body before one tail are joined
-    C*·T | CC·T          C*·T                 a part that a star contains is removed
+    [a-z]*·T | [ab]·T    [a-z]*·T             a part that a star contains is removed
 """
 
 from __future__ import annotations
