@@ -552,7 +552,10 @@ class Derivatives:
         return bool(phase == EMPTY)
 
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> int:
-        """Compute the partition of a table of texts. The table is sorted: bisection finds the rows of each next byte."""
+        """Compute the partition of a table of texts.
+
+        The table is sorted, so bisection finds the rows that go on with each byte.
+        """
         number, low, high, depth = payload
         texts = self.payloads.texts[number]
         if len(texts[low]) == depth:
