@@ -1,8 +1,8 @@
 """Emptiness of terms: whether a term matches any text at all.
 
-A term without intersections and complements always matches something: the constructors return NOTHING otherwise. A term
-that holds one may match nothing although its form does not show this. The intersection of `ab*` and `a*b` matches `ab`;
-that of `ab*` and `b*a` matches only `a`; that of `a+` and `(aa)*b` matches nothing.
+A term without intersections, complements and counting terms always matches something: the constructors return NOTHING
+otherwise. A term that holds one of these may match nothing although its form does not show this. The intersection of
+`ab*` and `a*b` matches `ab`; that of `a+` and `(aa)*b` matches nothing.
 
 To decide, a best-first search follows the derivatives until it reaches an accepting term. Its results are remembered.
 
@@ -71,9 +71,10 @@ class Emptiness:
     def is_alive(self, term: int) -> bool:
         """Return whether a term matches some text, by a search along the derivatives for an accepting term.
 
-        The search takes the term with the smallest lower bound on the length of its texts first, and of several such
-        the newest. If it finds a term that is alive, all terms on the path to it are alive, and `_conclude` decides
-        others that were visited. If it finds none, all visited terms are dead. Both are remembered.
+        The search visits the term with the smallest lower bound on the length of its texts first; of several such, the
+        one with the smallest `_spread`, then the newest. If it finds a term that is alive, all terms on the path to it
+        are alive, and `_conclude` decides others that were reached. If it finds none, all terms it reached are dead.
+        Both are remembered.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -182,7 +183,7 @@ class Emptiness:
         """Remember what a successful search tells of the terms off its path, so that no later search repeats the work.
 
         A term that leads to a term that is alive is alive. A term that leads neither to one nor to a term that still
-        waits in the queue is dead. Terms that lead only to waiting terms stay undecided.
+        waits in the queue is dead. The others stay undecided.
 
         Args:
             seen: the terms that the search has reached, as keys.
@@ -320,8 +321,7 @@ class Emptiness:
     def _spread(self, term: int) -> int:
         """Return the sum of the minimal lengths of an intersection's parts; the search prefers terms with a small sum.
 
-        The sum becomes smaller when any part comes nearer to its end; the minimal length of the intersection, which is
-        the maximum of the parts, need not.
+        The sum becomes smaller when any part comes nearer to its end; the minimal length of the intersection need not.
         """
         if self.table.kind[term] != K_INTERSECTION:
             return self.table.min_len[term]
