@@ -31,8 +31,8 @@ from structgen.engine.constants import (
 __all__ = ["least_count", "lessened", "most_counted"]
 
 # The maximal number of sequences visited within one term.
-MAX_TERMS = 64  # for the first look, by `most_counted`: most terms hold no bound, and larger ones are not worth it
-MANY_TERMS = 1000  # for the others, which must see all sequences
+MAX_TERMS = 64  # by `most_counted`, which decides whether lowering is worth while
+MANY_TERMS = 1000  # by `least_count` and `lessened`, which must see every bound
 
 
 def most_counted(terms: Terms, term: int) -> int:
