@@ -10,8 +10,8 @@ cdef list _SPREAD
 
 @cython.final
 cdef class BytePartitions:
-    cdef readonly TermColumn map_at      # by term: number of the class map of its derivatives; NO_MAP if not computed yet
-    cdef readonly TermColumn targets_at  # by term: position of its first target in target_pool; one for each class follows
+    cdef readonly TermColumn map_at      # by term: number of the class map of its derivatives; NO_MAP if not known yet
+    cdef readonly TermColumn targets_at  # by term: position of its first target in target_pool; one for each class
     cdef public int[::1] target_pool     # the targets of all terms; a negative number is unevaluated
     cdef int _target_count               # how many values of target_pool are in use
     cdef public int pools                # how often target_pool or class_of was replaced by a larger array
@@ -22,7 +22,7 @@ cdef class BytePartitions:
     cdef dict _number_of_map             # class map, as 256 bytes -> its number
     cdef dict _bytes_of_map              # number of a class map -> result of class_bytes
     cdef dict _number_of_set             # set of bytes, a 256-bit mask -> number of the map that has them in class 1
-    cdef int[::1] _maps_of_bytes         # by byte: number of the map that has only it in class 1; NO_MAP if not made yet
+    cdef int[::1] _maps_of_bytes         # by byte: number of the map with only it in class 1; NO_MAP if not made yet
     cdef PairTable _products             # by two class maps: their common refinement
     cdef public int[::1] stack           # stack of the targets of partitions under construction
     cdef public int stack_size           # number of values on it

@@ -24,7 +24,7 @@ cdef class AutomatonStore:
     cdef readonly Derivatives derivatives
     cdef readonly Emptiness emptiness
     cdef readonly Endings endings
-    # By state: NOT_EXPANDED (-2), MANY_BYTES (-1): see the partition; 0..255: the only byte that leads on; NO_BYTE (256).
+    # By state: NOT_EXPANDED (-2), MANY_BYTES (-1), 0..255 for the only byte that leads on, NO_BYTE (256).
     cdef readonly TermColumn only_byte
     cdef readonly TermColumn only_target # by state: the target of its only byte
     cdef dict _added                     # id of a regex tree -> (the tree, its state); holding the tree keeps the id
