@@ -78,10 +78,7 @@ class Derivatives:
             self.partitions.keep(constant, ONE_CLASS)
 
     def targets(self, term: int) -> list[int]:
-        """Return the derivatives of a term by all bytes, each different one once.
-
-        The targets of `(ab)*` are `[NOTHING, b(ab)*]`.
-        """
+        """Return the derivatives of a term by all bytes, each different one once: `[NOTHING, b(ab)*]` for `(ab)*`."""
         self.derive(term)
         first = self.partitions.targets_at.values[term]
         last = first + self.partitions.width_of[self.partitions.map_at.values[term]]
@@ -295,10 +292,7 @@ class Derivatives:
         return self.partitions.target_pool[self.partitions.place_of(term, byte)] == NOTHING
 
     def _derivative(self, term: int, byte: int) -> int:
-        """Return the derivative of a sequence by a byte that its head reads.
-
-        The partitions of the terms inside of the head must be known.
-        """
+        """Return the derivative of a sequence by a byte that its head reads. `_inside` terms must have partitions."""
         kind = self.table.kind[term]
         payload = self.table.payload[term]
         tail = self.table.tail[term]
@@ -324,10 +318,7 @@ class Derivatives:
         return self.terms.append(target, tail)
 
     def _derivative_of_counting(self, term: int, byte: int) -> int:
-        """Derive a counting term.
-
-        The byte continues one of the counted texts (or begins one), or it belongs to the text after them.
-        """
+        """Derive a counting term: the byte belongs to one of the counted texts, or to the text after them."""
         star, _, inner = self.table.payload[term]
         parts = self._counted_parts(term)
         phase = self.target(parts[0], byte)
@@ -443,10 +434,7 @@ class Derivatives:
         return self._of_substrings(payload, tail)
 
     def _of_repeat(self, term: int, body: int) -> int:
-        """Compute the partition of a repetition: the body's derivatives, each followed by one repetition less.
-
-        The derivative of `(ab){3}` by `a` is `b(ab){2}`.
-        """
+        """Compute the partition of a repetition: for `(ab){3}`, byte `a` leads to `b(ab){2}`."""
         number = self.partitions.map_at.values[body]
         first = self.partitions.targets_at.values[body]
         for place in range(self.partitions.width_of[number]):
@@ -552,10 +540,7 @@ class Derivatives:
         return bool(phase == EMPTY)
 
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> int:
-        """Compute the partition of a table of texts.
-
-        The table is sorted, so bisection finds the rows that go on with each byte.
-        """
+        """Compute the partition of a table of texts: a bisection of its sorted rows for each possible next byte."""
         number, low, high, depth = payload
         texts = self.payloads.texts[number]
         if len(texts[low]) == depth:
