@@ -10,24 +10,24 @@ cdef list _SPREAD
 
 @cython.final
 cdef class BytePartitions:
-    cdef readonly TermColumn map_at      # by term: the class map of its derivatives; NO_MAP they are not made yet
-    cdef readonly TermColumn targets_at  # by term: where its targets begin in target_pool, one for each class
-    cdef public int[::1] target_pool
-    cdef int _target_count
-    cdef public int pools                # how often these were replaced
+    cdef readonly TermColumn map_at      # by term: number of the class map of its derivatives; NO_MAP if not known yet
+    cdef readonly TermColumn targets_at  # by term: position of its first target in target_pool; one for each class
+    cdef public int[::1] target_pool     # the targets of all terms; a negative number is unevaluated
+    cdef int _target_count               # how many values of target_pool are in use
+    cdef public int pools                # how often target_pool or class_of was replaced by a larger array
     cdef public int[::1] class_of        # the class of byte b in map m is at m * 256 + b
-    cdef public int[::1] byte_of               # some byte of class c in map m is at m * 256 + c
-    cdef public int[::1] width_of              # by class map: how many classes it has
-    cdef int _map_count
-    cdef dict _number_of_map             # class map -> its number
-    cdef dict _bytes_of_map                # by class map: see `_class_bytes`
-    cdef dict _number_of_set             # bytes of class 1 as a mask -> number of the class map
-    cdef int[::1] _maps_of_bytes           # the same by the one byte of class 1
+    cdef public int[::1] byte_of         # some byte of class c in map m is at m * 256 + c
+    cdef public int[::1] width_of        # by class map: number of its classes
+    cdef int _map_count                  # one more than the largest number of a class map
+    cdef dict _number_of_map             # class map, as 256 bytes -> its number
+    cdef dict _bytes_of_map              # number of a class map -> result of class_bytes
+    cdef dict _number_of_set             # set of bytes, a 256-bit mask -> number of the map that has them in class 1
+    cdef int[::1] _maps_of_bytes         # by byte: number of the map with only it in class 1; NO_MAP if not made yet
     cdef PairTable _products             # by two class maps: their common refinement
-    cdef public int[::1] stack                  # targets of partitions in the making: a stack
-    cdef public int stack_size
-    cdef int[::1] _left                  # scratch space, by class
-    cdef int[::1] _right
+    cdef public int[::1] stack           # stack of the targets of partitions under construction
+    cdef public int stack_size           # number of values on it
+    cdef int[::1] _left                  # scratch space of `product` and `reduced`, by class
+    cdef int[::1] _right                 # scratch space of `product`, by class
 
     @cython.locals(first=int, number=int, byte=int, place=int, width=int)
     cdef int map_number(self, bytes classes) except -1

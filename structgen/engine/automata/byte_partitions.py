@@ -1,13 +1,21 @@
 """Partitions of the 256 bytes by what they lead to, kept flat.
 
-A partition is the number of a *class map*, which gives each byte a class, and a target for each class. Few different
-class maps occur, so what is found about two of them is remembered for all terms that have them. No class is without
-bytes: a target that no byte leads to would deceive the search for living states.
+A partition has two parts: a *class map*, which gives each byte a class, and a target for each class. The partition of
+the term `[0-9]x|y`, where E is the term of the empty text:
 
-Targets stand one after another in one array; as objects of their own the garbage collector would go through them
-again and again. Those of a partition in the making stand on top of a stack.
+    bytes            class    target
+    all others       0        NOTHING
+    0 to 9           1        x
+    y                2        E
 
-A target may be a negative number: a term that is made when it is asked for, see `derivatives.py`.
+Class maps are numbered, and terms share them: few different ones occur. So the common refinement of two class maps is
+computed once and remembered for all terms that have them. Every class holds at least one byte. Otherwise the search for
+terms that match something (`emptiness.py`) would follow a target that no byte leads to.
+
+The targets of all terms stand one after another in one array. As objects of their own they would cost time in each run
+of the garbage collector. The targets of a partition under construction stand on top of a stack.
+
+A target may be a negative number: an unevaluated derivative, see `derivatives.py`.
 """
 
 from __future__ import annotations
@@ -19,28 +27,30 @@ from structgen.engine.pair_table import PairTable
 
 __all__ = ["BytePartitions"]
 
-STATES_OF_MAP = 32  # so many terms share a class map, at least
+STATES_OF_MAP = 32  # terms for each class map, at least: an estimate for the initial size of the arrays
 
-_SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # the bits of a byte as bytes
+_SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # by byte: its 8 bits, lowest first
 
 
 class BytePartitions:
-    """The partitions of the terms of one table, and the stack on which they are made.
+    """The partitions of the terms of one table, and the stack on which they are constructed.
 
     Attributes (arrays may be longer than what is used, and are replaced when they grow):
-        map_at: a column, by term: the number of the class map of its derivatives; NO_MAP they are not made yet.
-        targets_at: a column, by term: where its derivatives begin in `target_pool`, one for each class.
-        target_pool: int32; a negative number stands for a term that is not made yet, see `Derivatives`: one that
-            matches something, except where the term that leads to it may match nothing. The others all do, or are 0.
-        pools: how often `target_pool` or `class_of` was replaced; whoever holds one must look for it.
+        map_at: column, by term: the number of the class map of its derivatives; NO_MAP if they are not computed yet.
+        targets_at: column, by term: the position of its first target in `target_pool`; one for each class follows.
+        target_pool: int32. A number >= 0 is a term that matches something, or 0 (NOTHING). A negative number is an
+            unevaluated derivative (see `Derivatives`). It also matches something, unless `may_be_empty` holds for
+            the term that leads to it.
+        pools: how often `target_pool` or `class_of` was replaced. Code that keeps a reference to one of them compares
+            this number to see whether the reference is out of date.
         class_of: int32[maps * 256]; the class of byte b in map m is at m * 256 + b.
         byte_of: int32[maps * 256]; some byte of class c in map m is at m * 256 + c.
         width_of: int32, by class map: the number of its classes.
-        stack: int32, the targets of partitions in the making.
+        stack: int32, the targets of partitions under construction.
         stack_size: number of values on the stack.
 
     Args:
-        table: has the terms.
+        table: the terms.
     """
 
     def __init__(self, table: TermTable) -> None:
@@ -53,7 +63,7 @@ class BytePartitions:
         self.pools = 0
         self.byte_of = room(len(self.class_of))
         self.width_of = zeros(len(self.class_of) // 256)
-        self._map_count = 1  # there is none with the number NO_MAP
+        self._map_count = 1  # the number NO_MAP stays unused
         self._number_of_map: dict[bytes, int] = {}
         self._bytes_of_map: dict[int, list[int]] = {}
         self._number_of_set: dict[int, int] = {}
@@ -68,7 +78,11 @@ class BytePartitions:
     # -- class maps -------------------------------------------------------------------------------------------------
 
     def map_number(self, classes: bytes) -> int:
-        """Return the number of a class map."""
+        """Return the number of a class map.
+
+        Args:
+            classes: the class of each byte, 256 of them. Classes are 0, 1, 2, … without gaps.
+        """
         found = self._number_of_map.get(classes)
         if found is not None:
             return found
@@ -91,7 +105,7 @@ class BytePartitions:
         return number
 
     def class_bytes(self, number: int) -> list[int]:
-        """Return, by class, the bytes that are in it, as bits of a number."""
+        """Return the bytes of each class of a class map; bit b of a number is byte b."""
         found = self._bytes_of_map.get(number)
         if found is None:
             found = self._bytes_of_map[number] = [0] * self.width_of[number]
@@ -101,14 +115,14 @@ class BytePartitions:
         return found
 
     def has_one_byte(self, number: int, place: int) -> bool:
-        """Return whether only one byte is in a class."""
+        """Return whether a class of a class map holds only one byte."""
         count = 0
         for byte in range(256):
             count += self.class_of[number * 256 + byte] == place
         return count == 1
 
     def map_of_set(self, mask: int) -> int:
-        """Return the class map with the bytes of a set in class 1, all others in class 0."""
+        """Return the class map with the bytes of a set in class 1, all others in class 0; bit b of `mask` is byte b."""
         found = self._number_of_set.get(mask)
         if found is None:
             spread = b"".join([_SPREAD[byte] for byte in mask.to_bytes(32, "little")])
@@ -123,7 +137,11 @@ class BytePartitions:
         return number
 
     def product(self, first: int, second: int) -> int:
-        """Return the common refinement of two class maps."""
+        """Return the common refinement of two class maps.
+
+        Two bytes share a class of the result if they share a class in both maps. The refinement of {0-9 | others} and
+        {a-f, 0-4 | others} has four classes: 0-4, 5-9, a-f, others.
+        """
         if first == second or second == ONE_CLASS:
             return first
         if first == ONE_CLASS:
@@ -131,7 +149,7 @@ class BytePartitions:
         found = self._products.get(first, second)
         if found >= 0:
             return found
-        left, right = self._left, self._right  # by class of the product: its classes there
+        left, right = self._left, self._right  # by class of the product: its class in `first`, in `second`
         width = 0
         product = bytearray(256)
         for byte in range(256):
@@ -149,7 +167,7 @@ class BytePartitions:
         self._products.put(first, second, found)
         return found
 
-    # -- a partition in the making ----------------------------------------------------------------------------------
+    # -- a partition under construction -----------------------------------------------------------------------------
 
     def push(self, target: int) -> None:
         """Put the target of the next class on the stack."""
@@ -159,7 +177,10 @@ class BytePartitions:
         self.stack_size += 1
 
     def reduced(self, number: int, base: int) -> int:
-        """Make one class for each target of the partition from `base` on; returns its class map."""
+        """Merge the classes that have the same target, and return the class map of the result.
+
+        The targets of the class map `number` stand on the stack from `base` on; after the call, those of the result.
+        """
         work = self.stack
         places = self._left  # by class: its new number
         width = self.width_of[number]
@@ -182,7 +203,12 @@ class BytePartitions:
         return self.map_number(bytes(classes))
 
     def keep(self, term: int, number: int) -> None:
-        """Remember the partition on the stack as that of a term."""
+        """Store a partition as that of a term, and remove its targets from the stack.
+
+        Args:
+            term: the term.
+            number: the class map; its targets are the topmost values of the stack.
+        """
         count = self._target_count
         size = self.width_of[number]
         base = self.stack_size - size
@@ -197,7 +223,7 @@ class BytePartitions:
         self.map_at.values[term] = number
 
     def moved_down(self, base: int, top: int) -> int:
-        """Move what stands on the stack from `top` on down to `base`, which it returns."""
+        """Move the values of the stack from `top` on down to `base`, over what stood there; returns `base`."""
         size = self.stack_size - top
         for place in range(size):
             self.stack[base + place] = self.stack[top + place]
@@ -205,5 +231,5 @@ class BytePartitions:
         return base
 
     def place_of(self, term: int, byte: int) -> int:
-        """Return where in the pool the target of a byte is."""
+        """Return the position in `target_pool` of the derivative of a term by a byte."""
         return self.targets_at.values[term] + self.class_of[self.map_at.values[term] * 256 + byte]

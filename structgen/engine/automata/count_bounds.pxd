@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.automata.terms cimport Terms
 
-# The numbers of structgen/engine/constants.py.
+# Typed copies of the constants of structgen/engine/constants.py.
 cdef int EMPTY, NOTHING
 cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_EARLY, K_INTERSECTION, K_REPEAT, K_UNION
 cdef long long FAR

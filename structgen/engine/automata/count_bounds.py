@@ -1,7 +1,15 @@
-r"""Counts in terms that are larger than what one token can use up.
+r"""Upper bounds on repetitions in a term, and the same term with smaller bounds.
 
-A token begins few of the words that `(\S+\s+){0,99}\S+` counts. So which tokens stay inside a state with 57 more words
-to come is the same as with 40: the tables of one serve both. Here terms that differ so are made the same.
+One token begins few of the words that `(\S+\s+){0,99}\S+` counts. So the same tokens are allowed where 57 more words
+may come as where 40 may, and one mask serves both states. The functions here find such bounds and lower them, so that
+terms that differ only in large bounds become one term:
+
+    `most_counted`   finds the body of the repetition with the largest bound    (\S+\s+){0,57}\S+  ->  \S+\s+
+    `least_count`    finds the smallest bound on repetitions of that body                          ->  57
+    `lessened`       lowers all bounds on that body by the same number: by 17                      ->  (\S+\s+){0,40}\S+
+
+They look only at the sequences of a term: its heads along the tails, and the members of unions, not the bodies of
+repetitions. A term that holds intersections, complements, early ends or bounded counts is left as it is.
 """
 
 from __future__ import annotations
@@ -22,13 +30,16 @@ from structgen.engine.constants import (
 
 __all__ = ["least_count", "lessened", "most_counted"]
 
-# So many terms are looked through in one: to see whether it is worth while, and then to be sure.
-MAX_TERMS = 64
-MANY_TERMS = 1000
+# The maximal number of sequences visited within one term.
+MAX_TERMS = 64  # by `most_counted`, which decides whether lowering is worth while
+MANY_TERMS = 1000  # by `least_count` and `lessened`, which must see every bound
 
 
 def most_counted(terms: Terms, term: int) -> int:
-    """Return the body of the repetition with the greatest upper bound in the sequences of a term; NOTHING if none."""
+    """Return the body of the repetition with the greatest upper bound in the sequences of a term; NOTHING if none.
+
+    Only repetitions with the least count 0 are considered.
+    """
     table = terms.table
     found = NOTHING
     most = 0
@@ -44,7 +55,12 @@ def most_counted(terms: Terms, term: int) -> int:
 
 
 def least_count(terms: Terms, term: int, body: int) -> int:
-    """Return the smallest upper bound on repetitions of `body` in a term's sequences; FAR if none, 0 if unknown."""
+    """Return the smallest upper bound on repetitions of `body` in a term's sequences.
+
+    Returns:
+        The bound. FAR if no repetition of `body` has one. 0 if it cannot be lowered: some repetition of `body` has a
+        least count, or the term holds too many sequences or unsuitable ones.
+    """
     table = terms.table
     least = FAR
     sequences = _sequences(terms, term, MANY_TERMS)
@@ -61,7 +77,10 @@ def least_count(terms: Terms, term: int, body: int) -> int:
 
 
 def lessened(terms: Terms, term: int, body: int, by: int) -> int:
-    """Return a term with the bounds on how often `body` may come made smaller by so much."""
+    """Return a term with all upper bounds on repetitions of `body` lowered by `by`.
+
+    Builds the term anew from its tails up. Returns it unchanged if it holds too many sequences or unsuitable ones.
+    """
     table = terms.table
     done = {EMPTY: EMPTY, NOTHING: NOTHING}
     sequences = _sequences(terms, term, MANY_TERMS)
@@ -87,9 +106,11 @@ def lessened(terms: Terms, term: int, body: int, by: int) -> int:
 
 
 def _sequences(terms: Terms, term: int, at_most: int) -> list[int] | None:
-    """Return the sequences within a term, each after all that contain it.
+    """Return the sequences within a term, each before those that it contains.
 
-    None if there are more than `at_most`, or if some of them are intersections, complements, early ends or bounds.
+    Returns:
+        The terms in topological order, so that in reverse each comes after its members and tails. None if there are
+        more than `at_most`, or if one is an intersection, a complement, an early end or a bounded count.
     """
     table = terms.table
     order: list[int] = []
@@ -97,7 +118,7 @@ def _sequences(terms: Terms, term: int, at_most: int) -> list[int] | None:
     stack = [term]
     while stack:
         top = stack.pop()
-        if top < 0:  # it was put back below all that it holds
+        if top < 0:  # everything that it contains has been listed
             order.append(-top)
             continue
         if top in seen or top in (EMPTY, NOTHING):

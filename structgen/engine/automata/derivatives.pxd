@@ -5,7 +5,7 @@ from structgen.engine.automata.payload_tables cimport PayloadTables
 from structgen.engine.automata.term_table cimport TermColumn, TermTable
 from structgen.engine.automata.terms cimport Terms
 
-# The numbers of structgen/engine/constants.py.
+# Typed copies of the constants of structgen/engine/constants.py.
 cdef int EMPTY, NOTHING
 cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE, K_MULTIPLE, K_COUNTING, K_BOUNDED
 
@@ -18,14 +18,15 @@ cdef class Derivatives:
     cdef readonly PayloadTables payloads
     cdef readonly Terms terms
     cdef readonly BytePartitions partitions
-    cdef dict _class_partitions          # class of byte sequences -> partition
-    cdef int[::1] _later_term            # what is not made yet: the derivative of a term, or NOTHING for a union,
-    cdef int[::1] _later_at              # by a byte, or where the union's members are,
-    cdef int[::1] _later_made            # and that, once it is made; else -1
-    cdef int _later_count
-    cdef TermColumn _later_depth           # by term: how deep what is made later lies in what is made later
-    cdef int[::1] _members_of_later      # of unions that are not made yet: how many, and these
-    cdef int _member_count
+    cdef dict _class_partitions          # number of a class of byte sequences -> (class map, list of targets)
+    # The unevaluated targets. Number n stands in the target pool as -1 - n. Three arrays, by n:
+    cdef int[::1] _later_term            # the term to derive; NOTHING for a union of targets
+    cdef int[::1] _later_at              # the byte to derive by; for a union, its position in _members_of_later
+    cdef int[::1] _later_made            # the result, a term; NOT_MADE until it is evaluated
+    cdef int _later_count                # how many numbers are in use
+    cdef TermColumn _later_depth         # by term: nesting depth of its unevaluated derivatives
+    cdef int[::1] _members_of_later      # the unevaluated unions one after another: member count, then the members
+    cdef int _member_count               # how many values of _members_of_later are in use
 
     @cython.locals(first=int, last=int, at=int)
     cpdef list targets(self, int term)

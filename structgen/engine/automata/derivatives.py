@@ -1,12 +1,20 @@
 """Derivatives of terms by all bytes at once.
 
-The derivative of a term by a byte is the term of what may follow that byte. Most bytes lead to few different terms, so
-the derivatives by all 256 bytes are a *partition* (`byte_partitions.py`). Partitions of compound terms are products
-of those of their parts. They are the transitions of the states too (`store.py`).
+The derivative of a term by a byte is the term of all texts that may follow that byte. For the term of `(ab)*`:
 
-A state leads to a dozen others, one for each way that a character may go on, and texts take one or two of these. So the
-derivatives of compound terms are made when they are asked for; until then it is known which bytes lead to the same, and
-which lead nowhere for sure.
+    byte          derivative
+    a             the term of `b(ab)*`
+    any other     NOTHING: no text of the term begins with that byte
+
+Most bytes lead to few different terms. So the derivatives by all 256 bytes are kept as a *partition*: classes of bytes,
+and one target for each class (`byte_partitions.py`). The partition of a compound term is computed from the partitions
+of its parts: the common refinement of their classes, with the targets combined as the term's kind says. Partitions are
+also the transitions of automaton states (`store.py`).
+
+Derivatives of compound terms are evaluated lazily. A state leads to about a dozen others, one for each way that a
+character may go on, and a text takes one or two of them. So at first only the classes are computed: which bytes have
+the same derivative, and which bytes surely lead to NOTHING. The target of any other class is a negative number, an
+*unevaluated* derivative, until it is needed.
 """
 
 from __future__ import annotations
@@ -41,15 +49,15 @@ from structgen.engine.regex.utf8 import ByteRanges
 __all__ = ["Derivatives"]
 
 NOT_MADE = -1
-NESTED = 20  # so deep do derivatives that are made later lie in one another; making one recurses
+NESTED = 20  # the maximal nesting depth of unevaluated derivatives; evaluating one recurses into those inside it
 
 
 class Derivatives:
     """The derivatives of the terms of one table.
 
     Args:
-        terms: makes the terms that derivatives are.
-        partitions: keeps the derivatives of each term.
+        terms: constructors of terms; they build the derivatives.
+        partitions: stores the derivatives of each term.
     """
 
     def __init__(self, terms: Terms, partitions: BytePartitions) -> None:
@@ -57,7 +65,7 @@ class Derivatives:
         self.payloads = terms.payloads
         self.terms = terms
         self.partitions = partitions
-        self._class_partitions: dict[int, tuple[int, list[int]]] = {}  # by class: the class map, the targets
+        self._class_partitions: dict[int, tuple[int, list[int]]] = {}  # by class: class map, targets
         self._later_term = zeros(1024)
         self._later_at = zeros(1024)
         self._later_made = zeros(1024)
@@ -70,14 +78,14 @@ class Derivatives:
             self.partitions.keep(constant, ONE_CLASS)
 
     def targets(self, term: int) -> list[int]:
-        """Return what the bytes lead to from a term, each different target once."""
+        """Return the derivatives of a term by all bytes, each different one once: `[NOTHING, b(ab)*]` for `(ab)*`."""
         self.derive(term)
         first = self.partitions.targets_at.values[term]
         last = first + self.partitions.width_of[self.partitions.map_at.values[term]]
         return [self.materialize(at) for at in range(first, last)]
 
     def derive(self, term: int) -> None:
-        """Make the derivatives of a term, if they are not made yet."""
+        """Compute the partition of a term, unless it is known already."""
         if self.partitions.map_at.values[term] == NO_MAP:
             if self.table.kind[term] == K_LITERAL:
                 self._derive_literal(term)
@@ -93,7 +101,10 @@ class Derivatives:
             self._put_off(term)
 
     def _derive(self, term: int) -> None:
-        """Make the derivatives of a term. Iterative: terms may be nested as deep as their regex."""
+        """Compute the partition of a term, after the partitions of all terms inside of it.
+
+        Uses a stack of its own instead of recursion: a term may be nested as deep as its regex.
+        """
         stack = [term]
         while stack:
             top = stack[len(stack) - 1]
@@ -105,7 +116,7 @@ class Derivatives:
             if missing:
                 stack.extend(missing)
                 continue
-            self.partitions.stack_size = 0  # an error may have left something there
+            self.partitions.stack_size = 0  # an error during an earlier call may have left values there
             self.partitions.keep(top, self._combine(heads))
             if self.table.may_be_empty[top]:
                 self._put_off(top)
@@ -116,7 +127,11 @@ class Derivatives:
             stack.pop()
 
     def _active(self, term: int) -> list[int]:
-        """Return the sequences whose heads a byte may enter: `term`'s, and the tails behind heads that may be empty."""
+        """Return the sequences whose heads may read the next byte.
+
+        These are the sequences of `term` itself, and the tail of each whose head matches the empty text. For `a*b` they
+        are `a*b` and `b`: the next byte may be an `a` of the repetition, or the `b` after it.
+        """
         kind = self.table.kind[term]
         if kind != K_UNION and (kind < K_REPEAT or not self._head_accepts(term)):
             return [term]
@@ -165,7 +180,7 @@ class Derivatives:
         return True
 
     def _missing(self, heads: list[int]) -> list[int]:
-        """Return the terms inside of heads whose partitions are needed first."""
+        """Return the terms inside of some heads whose partitions are still to be computed."""
         missing: list[int] = []
         for head in heads:
             missing.extend([term for term in self._inside(head) if self.partitions.map_at.values[term] == NO_MAP])
@@ -180,7 +195,7 @@ class Derivatives:
         return deepest
 
     def _inside(self, head: int) -> tuple[int, ...]:
-        """Return the terms inside of the head of a sequence, whose derivatives make its own."""
+        """Return the terms inside of the head of a sequence that its derivatives are built from."""
         kind = self.table.kind[head]
         if kind in (K_REPEAT, K_BOUNDED):
             return (self.table.payload[head][0],)
@@ -191,10 +206,10 @@ class Derivatives:
             return (self.table.payload[head],)
         return self._counted_parts(head) if kind == K_COUNTING else ()
 
-    # -- derivatives that are made when they are asked for ----------------------------------------------------------
+    # -- lazy evaluation --------------------------------------------------------------------------------------------
 
     def _later(self, term: int, byte: int) -> int:
-        """Return a negative number that stands for the derivative of a sequence by a byte that enters its head."""
+        """Return a negative number for the unevaluated derivative of a sequence by a byte that its head reads."""
         number = self._later_count
         if number == len(self._later_term):
             self._later_term = grown_pool(self._later_term, number)
@@ -207,7 +222,7 @@ class Derivatives:
         return -1 - number
 
     def _later_union(self, members: list[int]) -> int:
-        """Return a negative number that stands for a union, some members of which may not be made yet."""
+        """Return a negative number for the unevaluated union of some targets, which may be unevaluated themselves."""
         count = len(members)
         first = self._member_count
         while first + count >= len(self._members_of_later):
@@ -219,9 +234,10 @@ class Derivatives:
         return self._later(NOTHING, first)
 
     def materialize(self, at: int) -> int:
-        """Return the target at a position of the pool, made if it is not yet.
+        """Return the target at a position of the target pool; evaluates it if necessary.
 
-        One that may match nothing stays a negative number in the pool: see `Emptiness.live_target`.
+        The pool then holds the term itself. Except for a term that may match nothing: that one stays a negative number
+        in the pool until `Emptiness.live_target` has checked it.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -235,9 +251,9 @@ class Derivatives:
         return made
 
     def _put_off(self, term: int) -> None:
-        """Replace targets that may match nothing by negative numbers.
+        """Replace the targets of a term that may match nothing by negative numbers.
 
-        Whether such a target matches anything is found out when it is asked for.
+        The check for emptiness takes a search. It is put off until the target is needed (`Emptiness.live_target`).
         """
         first = self.partitions.targets_at.values[term]
         for at in range(first, first + self.partitions.width_of[self.partitions.map_at.values[term]]):
@@ -248,7 +264,7 @@ class Derivatives:
                 self.partitions.target_pool[at] = number
 
     def _made(self, target: int) -> int:
-        """Return a target; what a negative number stands for."""
+        """Return the term of a target; evaluates a negative number, and remembers the result."""
         if target >= 0:
             return target
         number = -1 - target
@@ -268,15 +284,15 @@ class Derivatives:
         return made
 
     def target(self, term: int, byte: int) -> int:
-        """Return what a byte leads to from a term with a partition."""
+        """Return the derivative of a term by a byte. The partition of the term must be known."""
         return self.materialize(self.partitions.place_of(term, byte))
 
     def _leads_nowhere(self, term: int, byte: int) -> bool:
-        """Return whether the derivative by a byte is known to be NOTHING. The term has a partition."""
+        """Return whether the derivative by a byte is known to be NOTHING. The partition of the term must be known."""
         return self.partitions.target_pool[self.partitions.place_of(term, byte)] == NOTHING
 
     def _derivative(self, term: int, byte: int) -> int:
-        """Return the derivative of a sequence by a byte that enters its head. The terms in the head have partitions."""
+        """Return the derivative of a sequence by a byte that its head reads. `_inside` terms must have partitions."""
         kind = self.table.kind[term]
         payload = self.table.payload[term]
         tail = self.table.tail[term]
@@ -302,7 +318,7 @@ class Derivatives:
         return self.terms.append(target, tail)
 
     def _derivative_of_counting(self, term: int, byte: int) -> int:
-        """Derive a counting term: within one of what is counted, or into what follows them."""
+        """Derive a counting term: the byte belongs to one of the counted texts, or to the text after them."""
         star, _, inner = self.table.payload[term]
         parts = self._counted_parts(term)
         phase = self.target(parts[0], byte)
@@ -311,12 +327,15 @@ class Derivatives:
             return self.terms.counting(star, phase, after)
         return self.terms.intersect(self.target(parts[1], byte), after) if len(parts) == 3 else NOTHING
 
-    # -- all derivatives of a term ----------------------------------------------------------------------------------
+    # -- partitions -------------------------------------------------------------------------------------------------
 
     def _combine(self, heads: list[int]) -> int:
         """Return the partition of a union of sequences, from the partitions of their heads.
 
-        Like all that make partitions, it leaves the targets on the stack and returns the class map.
+        Like every method that computes a partition, this leaves the targets on the stack and returns the class map.
+
+        The stack holds first, for each sequence that is not a literal, its class map and its targets; then, for each
+        literal, its first byte and its target. The targets of the union are then pushed above these, and moved down.
         """
         base = self.partitions.stack_size
         if len(heads) == 1:
@@ -324,7 +343,7 @@ class Derivatives:
         number = ONE_CLASS
         first_bytes = bytearray(256)
         literals = 0
-        for head in heads:  # of each: the class map, then the targets
+        for head in heads:  # push the class map, then the targets
             if self.table.kind[head] == K_LITERAL:
                 literals += 1
                 continue
@@ -334,7 +353,7 @@ class Derivatives:
             self.partitions.stack[place] = part
             number = self.partitions.product(number, part)
         literals_base = self.partitions.stack_size
-        if literals:  # of each: the first byte, and its target
+        if literals:  # push the first byte of each, then its target
             classes = 0
             for head in heads:
                 if self.table.kind[head] == K_LITERAL:
@@ -352,7 +371,7 @@ class Derivatives:
         return self.partitions.reduced(number, self.partitions.moved_down(base, end))
 
     def _members(self, base: int, literals_base: int, end: int, byte: int) -> list[int]:
-        """Return what one byte leads to from the parts of a union, which stand on the stack."""
+        """Return the derivatives of the members of a union by one byte, without NOTHING; reads them from the stack."""
         work = self.partitions.stack
         members: list[int] = []
         at = base
@@ -368,13 +387,17 @@ class Derivatives:
         return members
 
     def _united(self, targets: list[int]) -> int:
-        """Return the union of the targets of a byte, which is made later where there are several."""
+        """Return the union of some targets; unevaluated if there are several."""
         if len(targets) > 1:
             return self._later_union(targets)
         return targets[0] if targets else NOTHING
 
     def _of_head(self, term: int) -> int:
-        """Return the derivatives that enter the head of a sequence; the terms inside of it have theirs already."""
+        """Compute the partition of a sequence from its head alone, as if the head did not match the empty text.
+
+        The partitions of the terms inside of the head must be known. Leaves the targets on the stack and returns the
+        class map.
+        """
         kind = self.table.kind[term]
         payload = self.table.payload[term]
         tail = self.table.tail[term]
@@ -411,7 +434,7 @@ class Derivatives:
         return self._of_substrings(payload, tail)
 
     def _of_repeat(self, term: int, body: int) -> int:
-        """Return the derivatives of a repetition: those of its body, before one repetition less."""
+        """Compute the partition of a repetition: for `(ab){3}`, byte `a` leads to `b(ab){2}`."""
         number = self.partitions.map_at.values[body]
         first = self.partitions.targets_at.values[body]
         for place in range(self.partitions.width_of[number]):
@@ -424,14 +447,17 @@ class Derivatives:
         return number
 
     def _after_one(self, term: int) -> int:
-        """Return what follows in a repetition after its body has come once."""
+        """Return the term that follows the first occurrence of a repetition's body: `(ab){2}c` for `(ab){3}c`."""
         body, low, high = self.table.payload[term]
         if low == 0 and high < 0:
             return term
         return self.terms.repeat(body, low - 1 if low > 0 else 0, high - 1 if high > 0 else -1, self.table.tail[term])
 
     def _of_part(self, term: int, part: int, is_refused: bool) -> int:
-        """Return the derivatives of a term that go as those of a term inside of it."""
+        """Compute the partition of a term with the classes of one term inside of it; all targets are unevaluated.
+
+        A byte that leads to NOTHING in the part leads to NOTHING here, except in a complement (`is_refused`).
+        """
         number = self.partitions.map_at.values[part]
         first = self.partitions.targets_at.values[part]
         for place in range(self.partitions.width_of[number]):
@@ -440,7 +466,7 @@ class Derivatives:
         return number
 
     def _of_intersection(self, term: int, parts: tuple[int, ...]) -> int:
-        """Return the derivatives of an intersection: where a byte leads on in all parts."""
+        """Compute the partition of an intersection: a byte leads on if it leads on in all parts."""
         number = self._common_map(parts)
         for place in range(self.partitions.width_of[number]):
             byte = self.partitions.byte_of[number * 256 + place]
@@ -451,7 +477,10 @@ class Derivatives:
         return number
 
     def _of_counting(self, term: int) -> int:
-        """Return the class map of a counting term: a byte leads on in what is counted, or after it, and in the rest."""
+        """Compute the partition of a counting term.
+
+        A byte leads on if the condition allows it, and so does the counted text or the text after the counted ones.
+        """
         parts = self._counted_parts(term)
         number = self._common_map(parts)
         inner = parts[len(parts) - 1]
@@ -471,7 +500,11 @@ class Derivatives:
         return number
 
     def _of_class(self, number: int) -> tuple[int, list[int]]:
-        """Return the derivatives of a class of byte sequences: a term for what is left of the character."""
+        """Return the class map and the targets of a class of byte sequences, such as a class of characters in UTF-8.
+
+        Each target is the term of the remaining bytes of the character: for the class of `é` (bytes c3 a9), byte c3
+        leads to the term of byte a9.
+        """
         found = self._class_partitions.get(number)
         if found is None:
             rests: list[list[ByteRanges]] = [[] for _ in range(256)]
@@ -486,16 +519,20 @@ class Derivatives:
         return found
 
     def _counted_parts(self, term: int) -> tuple[int, ...]:
-        """Return the terms whose derivatives make a counting term's: the counted one, the next, the condition."""
+        """Return the terms that the derivatives of a counting term are built from.
+
+        Between two counted texts: the body, the text after the repetition, the condition. Within one: the rest of it,
+        the condition.
+        """
         star, phase, inner = self.table.payload[term]
         return (self.table.payload[star][0], self.table.tail[star], inner) if phase == EMPTY else (phase, inner)
 
     def begun(self, before: int, after: int) -> int:
-        """Return 1 if the byte that leads from one counting term to another begins one more of the counted, else 0."""
+        """Return 1 if the byte between two counting terms begins one more of the counted texts, else 0."""
         return 1 if self.is_between(before) and self.table.kind[after] == K_COUNTING else 0
 
     def is_between(self, term: int) -> bool:
-        """Return whether a term counts, and is not within one of what it counts."""
+        """Return whether a term is a counting term at a position between two of the counted texts."""
         if self.table.kind[term] != K_COUNTING:
             return False
         parts = self.table.payload[term]
@@ -503,7 +540,7 @@ class Derivatives:
         return bool(phase == EMPTY)
 
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> int:
-        """Return the derivatives of a table of texts: its rows with each next byte are found by bisection."""
+        """Compute the partition of a table of texts: a bisection of its sorted rows for each possible next byte."""
         number, low, high, depth = payload
         texts = self.payloads.texts[number]
         if len(texts[low]) == depth:
@@ -515,7 +552,7 @@ class Derivatives:
             after = bisect_left(texts, prefix + bytes((byte + 1,)), low, high) if byte < 255 else high
             found[byte] = self.terms.text_table(number, low, after, depth + 1, tail)
             low = after
-        if len(found) == 256:  # no class is left for bytes that lead nowhere, nor needed
+        if len(found) == 256:  # all bytes lead on; a class for NOTHING would be the 257th
             for byte in range(256):
                 self.partitions.push(found[byte])
             return self.partitions.map_number(bytes(range(256)))
@@ -527,7 +564,10 @@ class Derivatives:
         return self.partitions.map_number(bytes(classes))
 
     def _of_multiple(self, payload: tuple[int, int], tail: int) -> int:
-        """Return the class map of the multiples of a divisor: one class for each digit, and one for the point."""
+        """Compute the partition of the multiples of a divisor: one class for each digit, one for the decimal point.
+
+        For divisor 7 after remainder 3, digit 5 leads to remainder 0, because 35 is a multiple of 7.
+        """
         divisor, remainder = payload
         classes = bytearray(256)
         classes[ord(".")] = 1
@@ -539,7 +579,7 @@ class Derivatives:
         return self.partitions.map_number(bytes(classes))
 
     def _of_substrings(self, payload: tuple[int, int], tail: int) -> int:
-        """Return the derivatives of a suffix automaton: into the first byte of each unit that may come next."""
+        """Compute the partition of a state of a suffix automaton: a union with one literal for each possible unit."""
         number, state = payload
         automaton: SuffixAutomaton = self.payloads.suffix_automata[number]
         units = [

@@ -4,7 +4,7 @@ from structgen.engine.automata.derivatives cimport Derivatives
 from structgen.engine.automata.term_table cimport TermColumn, TermTable
 from structgen.engine.automata.terms cimport Terms
 
-# The numbers of structgen/engine/constants.py.
+# Typed copies of the constants of structgen/engine/constants.py.
 cdef int ALIVE, DEAD, EMPTY, LIFELESS, NEVER, NOTHING
 cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_UNION
 
@@ -17,11 +17,11 @@ cdef class Emptiness:
     cdef readonly TermTable table
     cdef readonly Terms terms
     cdef readonly BytePartitions partitions
-    cdef public long long terms_searched           # terms looked at by searches so far
+    cdef public long long terms_searched # number of terms that searches have visited so far
     cdef TermColumn _life                # by term: UNKNOWN, ALIVE or LIFELESS
-    cdef TermColumn _least_begun         # by counting term: one more than the least number of what it counts still to begin, or 0
-    cdef TermColumn _begun_at_least        # by counting term: no text of it begins fewer, as far as is known
-    cdef dict _short_texts                         # term -> a text of it
+    cdef TermColumn _least_begun         # by counting term: 1 + the result of `least_begun`; 0 if not computed yet
+    cdef TermColumn _begun_at_least      # by counting term: a lower bound of `least_begun`; 0 at first
+    cdef dict _short_texts               # term -> a shortest text of it; None if that is not short
 
     cpdef int pruned(self, int term) except -1
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,

@@ -1,8 +1,14 @@
 """Emptiness of terms: whether a term matches any text at all.
 
-Only intersections and complements may match nothing without saying so; to know takes a search for an accepting term
-along the derivatives, best first and remembered. A bound on a count is left out of the search: for the term without
-the bound it finds the least count that is still needed, which serves all bounds.
+A term without intersections, complements and counting terms always matches something: the constructors return NOTHING
+otherwise. A term that holds one of these may match nothing although its form does not show this. The intersection of
+`ab*` and `a*b` matches `ab`; that of `a+` and `(aa)*b` matches nothing.
+
+To decide, a best-first search follows the derivatives until it reaches an accepting term. Its results are remembered.
+
+A bound on a count takes no part in the search, because each bound would make other terms. The search uses the term
+without the bound instead and finds the least count that its texts need (`least_begun`). Every bound is then compared
+with that number.
 """
 
 from __future__ import annotations
@@ -27,17 +33,20 @@ from structgen.engine.constants import (
 
 __all__ = ["Emptiness"]
 
-SHORT_TEXT = 32  # bytes, looked at before a search
+SHORT_TEXT = 32  # bytes; the longest text that is tried before a search
 
 
 class Emptiness:
-    """Tells whether terms match anything, and the derivatives of a term that do.
+    """Emptiness check of the terms of one table, with the results found so far.
+
+    A term is *alive* if it matches some text, and *dead* otherwise.
 
     Attributes:
-        terms_searched: terms looked at by searches so far, each time anew (a work counter for tests).
+        terms_searched: number of terms that searches have visited so far; a term counts again in each search. A work
+            counter for tests.
 
     Args:
-        derivatives: of the terms.
+        derivatives: the derivatives of the terms.
     """
 
     def __init__(self, derivatives: Derivatives) -> None:
@@ -52,7 +61,7 @@ class Emptiness:
         self._short_texts: dict[int, bytes | None] = {}
 
     def pruned(self, term: int) -> int:
-        """Return the same language, without alternatives that match nothing; 0 if nothing is left."""
+        """Return the same language without the alternatives that match nothing; NOTHING if none is left."""
         if not self.table.may_be_empty[term]:
             return term
         if self.table.kind[term] == K_UNION:
@@ -60,10 +69,12 @@ class Emptiness:
         return term if self.is_alive(term) else NOTHING
 
     def is_alive(self, term: int) -> bool:
-        """Return whether some text is matched from a term: a search for an accepting term along the derivatives.
+        """Return whether a term matches some text, by a search along the derivatives for an accepting term.
 
-        The search goes first where the least length of what is missing is smallest, then where it went last. It
-        remembers the path it found, and what it has learned besides; when there is none, all that it saw is dead.
+        The search visits the term with the smallest lower bound on the length of its texts first; of several such, the
+        one with the smallest `_spread`, then the newest. If it finds a term that is alive, all terms on the path to it
+        are alive, and `_conclude` decides others that were reached. If it finds none, all terms it reached are dead.
+        Both are remembered.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -107,10 +118,12 @@ class Emptiness:
         return False
 
     def _has_short_text(self, term: int) -> bool:
-        """Return whether an intersection matches one short text, which is tried before a search.
+        """Return whether an intersection matches one short text. This is tried before a search.
 
-        It is a text of the only part that is no complement, and the complements must not refuse it; most do not. The
-        text belongs to many terms that differ in what they refuse, and their derivatives are not made.
+        The intersection must have exactly one part that is not a complement, as `string & ~keyword1 & ~keyword2` has.
+        The text is a shortest one of that part. The method returns True if no complement refuses it, which is the usual
+        case. Many intersections have the same part and differ in their complements. They share the text, and the
+        derivatives of the intersections are not needed.
         """
         if self.table.tail[term] != EMPTY:
             return False
@@ -129,7 +142,7 @@ class Emptiness:
         return True
 
     def _short_text(self, term: int) -> bytes | None:
-        """Return a shortest text of a term without intersections or complements; None if it is not short."""
+        """Return a shortest text of a term without intersections or complements; None if longer than SHORT_TEXT."""
         if term not in self._short_texts:
             text = bytearray()
             at = term
@@ -153,7 +166,7 @@ class Emptiness:
     def _is_matched(self, term: int, text: bytes) -> bool:
         """Return whether a term matches a text.
 
-        The terms on the way are not pruned, unlike the states of an automaton: pruning calls this method.
+        Unlike the states of an automaton, the derivatives on the way are not pruned, because pruning calls this method.
         """
         for index in range(len(text)):
             self.derivatives.derive(term)
@@ -163,14 +176,18 @@ class Emptiness:
         return bool(self.table.accepting[term])
 
     def _is_known_alive(self, term: int) -> bool:
-        """Return whether it is known, without a search, that a term other than `NOTHING` matches something."""
+        """Return whether a term is known to be alive without a search. The term must not be NOTHING."""
         return not self.table.may_be_empty[term] or bool(self.table.accepting[term]) or self._life.values[term] == ALIVE
 
     def _conclude(self, seen: dict[int, int], waiting: set[int]) -> None:
-        """Remember all that a search tells that met a living term; or the next searches would see the same again.
+        """Remember what a successful search tells of the terms off its path, so that no later search repeats the work.
 
-        What leads to a living term lives. What leads neither to one nor to a term that was still waiting to be looked
-        at matches nothing.
+        A term that leads to a term that is alive is alive. A term that leads neither to one nor to a term that still
+        waits in the queue is dead. The others stay undecided.
+
+        Args:
+            seen: the terms that the search has reached, as keys.
+            waiting: those of them that it has not visited.
         """
         before: dict[int, list[int]] = {}
         living: list[int] = []
@@ -196,7 +213,12 @@ class Emptiness:
 
     @staticmethod
     def _closed(terms: Iterable[int], before: dict[int, list[int]]) -> set[int]:
-        """Return some terms and all that leads to them."""
+        """Return some terms and all terms that lead to them.
+
+        Args:
+            terms: the terms to begin with.
+            before: for a term, the terms that lead to it by one byte.
+        """
         found = set(terms)
         stack = list(found)
         while stack:
@@ -207,14 +229,21 @@ class Emptiness:
         return found
 
     def _successor_count(self, term: int) -> int:
-        """Return how many terms a term leads to, at most: by one byte, or past all that a bound is about."""
+        """Return the number of successors of a term in the search, some of which may be NOTHING.
+
+        These are the derivatives; for a bounded term, only the term after the bounded part (see `_successor`).
+        """
         if self.table.kind[term] == K_BOUNDED:
             return 1
         self.derivatives.derive(term)
         return self.partitions.width_of[self.partitions.map_at.values[term]]
 
     def _successor(self, term: int, index: int) -> int:
-        """Return a term that a term leads to. They are made one by one: a search ends with the first that lives."""
+        """Return one successor of a term in the search.
+
+        Successors are evaluated one by one, because a search ends at the first that is alive. The successor of a
+        bounded term is its tail if some text of the counting term keeps within the bound, else NOTHING.
+        """
         if self.table.kind[term] == K_BOUNDED:
             counting, most = self.table.payload[term]
             least = self.least_begun(counting)
@@ -224,10 +253,13 @@ class Emptiness:
     def least_begun(self, term: int) -> int:
         """Return the least count that a text of a counting term needs; NEVER if the term has no texts.
 
-        For states that are past that it is 0. A search by that number, remembered along the path that it finds. For
-        all others that it looked at, it has shown how many are needed at least: the next searches make for where that
-        says, so that each of them shows something new. Without, each search of multiples of some thousand would look
-        at all that those before it looked at.
+        For a term that does not count, or no longer does, the result is 0.
+
+        An A* search over the derivatives, where a byte costs 1 if it begins one more of the counted texts, else 0. The
+        results for the terms on the path it finds are remembered. For every other term it visited, the search has
+        proved a lower bound: the least count of the start, minus the cost to reach the term. Later searches use these
+        bounds as their heuristic and so do not visit the same terms again. Without them, each search for a multiple of
+        some thousand would repeat all earlier ones.
 
         Sources: Hart, Nilsson, Raphael, "A Formal Basis for the Heuristic Determination of Minimum Cost Paths" (1968);
         Koenig, Likhachev, "Adaptive A*" (2005), for the bounds.
@@ -256,7 +288,7 @@ class Emptiness:
             self.terms_searched += 1
             total = cost[top]
             for index in range(self._successor_count(top)):
-                if best <= lowest:  # nothing less is left
+                if best <= lowest:  # no path with a lower cost is left
                     break
                 target = self._successor(top, index)
                 if target == NOTHING:
@@ -287,28 +319,33 @@ class Emptiness:
         return best
 
     def _spread(self, term: int) -> int:
-        """Return the sum of the least lengths of an intersection's parts, which falls as any of them nears its end."""
+        """Return the sum of the minimal lengths of an intersection's parts; the search prefers terms with a small sum.
+
+        The sum becomes smaller when any part comes nearer to its end; the minimal length of the intersection need not.
+        """
         if self.table.kind[term] != K_INTERSECTION:
             return self.table.min_len[term]
         return sum([self.table.min_len[part] for part in self.table.payload[term]])
 
-    # -- derivatives that match something ---------------------------------------------------------------------------
+    # -- derivatives that are alive ---------------------------------------------------------------------------------
 
     def live_target(self, at: int) -> int:
-        """Return the state at a position of the target pool, DEAD if nothing is matched from it.
+        """Return the state at a position of the target pool; DEAD if it matches nothing.
 
         Raises:
             LimitExceededError: automaton_states.
         """
         target = self.partitions.target_pool[at]
         if target < 0:
-            # The language stays the same, so the term may keep this for its derivatives too.
+            # Pruning keeps the language, so the pruned term can replace the derivative in the pool.
             target = self.pruned(self.derivatives.materialize(at))
             self.partitions.target_pool[at] = target
         return target
 
     def successors(self, state: int) -> dict[int, int]:
-        """Return the states after one more byte, each with these bytes as bits of a number.
+        """Return the states after one more byte, each with the bytes that lead to it; bit b of the number is byte b.
+
+        For a state of `[ab]c`: `{state of c: 1 << 97 | 1 << 98}`.
 
         Raises:
             LimitExceededError: automaton_states.

@@ -16,9 +16,9 @@ cdef class Endings:
     cdef readonly TermTable table
     cdef readonly Terms terms
     cdef readonly Alphabets alphabets
-    cdef dict _ever_endless              # by state: see is_ever_endless
-    cdef dict _behind                    # C and R -> term -> whether all its texts are C*·R
-    cdef dict _few                       # by term: see _holds_few
+    cdef dict _ever_endless              # state -> result of is_ever_endless
+    cdef dict _behind                    # (C, R) -> term -> whether all its texts are C*·R; see ends_behind
+    cdef dict _few                       # term -> result of _holds_few
 
     cpdef bint is_ever_endless(self, int state) except -1
     @cython.locals(top=int, kind=int)

@@ -1,4 +1,12 @@
-"""Facts about how the texts of a state end: with what, and whether they may go on for ever."""
+"""Facts about how the texts of a state end: their last part, and whether they can always be continued endlessly.
+
+Two patterns are used throughout. `C*·R` is a repetition of C without an upper bound, then R. A JSON string is one: any
+number of characters (C), then the closing quote (R). Before the quote, any number of characters can still come, so
+every prefix of a string has infinitely many continuations.
+
+The answers are conservative and come mostly from the form of the terms. False, or "all characters", may also mean that
+the form does not show the fact, or that showing it would visit too many terms.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +30,16 @@ from structgen.engine.constants import (
 
 __all__ = ["Endings"]
 
-SMALL_COUNT = 16
-MAX_TERMS = 100  # looked at to see how texts end
-MAX_STATES = 200  # looked at to see whether a language is endless from all of its states
+SMALL_COUNT = 16  # repetitions; a state with a larger upper bound is not explored
+MAX_TERMS = 100  # terms visited by `_ends_repeating`
+MAX_STATES = 200  # states visited by `is_ever_endless`
 
 
 class Endings:
-    """How the texts of states end.
+    """Facts about the ends of the texts of each state, with the results found so far.
 
     Args:
-        emptiness: of the terms that states are.
+        emptiness: the emptiness check of the terms, which are the states.
     """
 
     def __init__(self, emptiness: Emptiness) -> None:
@@ -44,9 +52,10 @@ class Endings:
         self._behind: dict[tuple[int, int], dict[int, bool]] = {}
 
     def is_ever_endless(self, state: int) -> bool:
-        """Return whether every prefix of a text of a state that can go on does so to infinitely many texts.
+        """Return whether every prefix that can go on has infinitely many continuations.
 
-        False also where more than MAX_STATES states would have to be looked at.
+        True for `"[a-z]*"`: before the closing quote more letters may come, and after it nothing can go on. False for
+        `a*bc`: after `b`, only `c` can come. Also False if more than MAX_STATES states would have to be visited.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -75,9 +84,13 @@ class Endings:
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
 
     def _ends_repeating(self, state: int, repeated: int = NOTHING) -> bool:
-        """Return whether all texts of a state end with something any number of times, then one byte.
+        """Return whether all texts of a state end with a repetition without bound, then one byte: C*·R.
 
-        So that last byte may be put off for ever. What is repeated is `repeated`, if that is given.
+        So there can always be more of C before the last byte.
+
+        Args:
+            state: the state.
+            repeated: the term C must be; NOTHING for any.
         """
         seen = {state}
         waiting = [state]
@@ -102,12 +115,16 @@ class Endings:
         )
 
     def _is_endless_by_form(self, state: int) -> bool:
-        """Return whether a state is seen to be ever endless: a string C*·R without others, which do not matter.
+        """Return whether the form of a state shows that it is ever endless: `C*·R & ~D1 & ~D2 …`, with harmless D.
 
-        They do not where C*·R ends with C* and a byte, and one character can be added for ever before that byte: it is
-        a C, but comes nowhere in the others, except where these leave any number of C alone. So a text with it there is
-        one of the others only if the text without it is. Single texts do not matter either, whatever is in them: they
-        are short.
+        The part C*·R must be ever endless itself. An excluded term D is harmless in two cases:
+
+        - It has finitely many texts. Longer texts are not affected.
+        - Some ASCII character is a C but occurs nowhere in D outside repetitions C*. Any number of that character can
+          be added before the last byte of a text. D excludes the longer text only if it excludes the shorter one.
+
+        The second case needs one character that serves for all D together. For strings that are no keyword of a list
+        (`"[a-z]*"` without `"if"` and `"in"`), the first case holds.
         """
         if self.table.kind[state] != K_INTERSECTION or self.table.tail[state] != EMPTY:
             return False
@@ -125,7 +142,7 @@ class Endings:
         if star == EMPTY:
             return False
         body = self.table.payload[star][0]
-        if not self.alphabets.is_code(body):  # else C might swallow what is added together with what is before it
+        if not self.alphabets.is_code(body):  # else an added character and the text before it might be one C
             return False
         last = self.last_of(star)
         is_plain = self._is_byte(self.table.tail[star])
@@ -138,7 +155,7 @@ class Endings:
         return self.alphabets.cover(body) & ASCII_MASK & ~needed != 0
 
     def _star_within(self, term: int) -> int:
-        """Return the part C*·R after the literals, such as an opening quote, that begin a sequence; EMPTY if none."""
+        """Return the term C*·R after the literals that begin a sequence, such as an opening quote; EMPTY if none."""
         while self.table.kind[term] == K_LITERAL:
             term = self.table.tail[term]
         if self.table.kind[term] != K_REPEAT:
@@ -147,7 +164,7 @@ class Endings:
         return term if low == 0 and high < 0 else EMPTY
 
     def _alphabet_between(self, term: int, body: int) -> int:
-        """Return the characters in texts of sequences outside repetitions of `body`; all ASCII if that is not seen."""
+        """Return the ASCII characters in the texts of a term outside repetitions `body*`; all of ASCII if unknown."""
         found = 0
         seen = {term}
         waiting = [term]
@@ -171,7 +188,7 @@ class Endings:
         return found
 
     def _holds_few(self, term: int) -> bool:
-        """Return whether only finitely many texts are matched from a term, as far as its form shows this."""
+        """Return whether the form of a term shows that it matches only finitely many texts."""
         done = self._few
         stack = [term]
         while stack:
@@ -197,16 +214,25 @@ class Endings:
         return done[term]
 
     def _is_counted_out(self, state: int) -> bool:
-        """Return whether a state begins with a large bound on a count: most often it is finite, with many states."""
+        """Return whether a state begins with a large upper bound on a count.
+
+        Such a language is usually finite and has many states, so exploring it would cost much and give False.
+        """
         if self.table.kind[state] == K_BOUNDED:
             return True
         return bool(self.table.kind[state] == K_REPEAT and self.table.payload[state][2] > SMALL_COUNT)
 
     def ends_behind(self, state: int, body: int, last: int) -> bool:
-        """Return whether all texts of a state are C*·R, for C and R given, and R begins as no C does; by their form."""
+        """Return whether the form of a state shows that all its texts are C*·R, where no C begins like R.
+
+        Args:
+            state: the state.
+            body: C.
+            last: R, or a literal that ends with R: of a literal, only the last byte is used.
+        """
         if (
             self.table.kind[last] == K_LITERAL and self.table.tail[last] == EMPTY
-        ):  # what stands before its last byte may be C
+        ):  # the bytes before the last one may belong to C
             data = self.table.payload[last]
             last = self.terms.literal(data[len(data) - 1 :], EMPTY)
         if self.table.kind[last] != K_LITERAL or not self.terms.is_countable_with(body, last):
@@ -218,7 +244,10 @@ class Endings:
         return found
 
     def last_of(self, state: int) -> int:
-        """Return what the texts of a state end with, one of the ways if there are several."""
+        """Return the last part of the sequences of a state; of a union, that of one member, a literal if there is one.
+
+        For `"[a-z]*"` it is the closing quote.
+        """
         while True:
             if self.table.kind[state] == K_UNION:
                 parts: tuple[int, ...] = self.table.payload[state]

@@ -1,4 +1,8 @@
-"""The texts of an automaton that matches few: their number, and the texts."""
+"""Enumeration of the texts of an automaton with finitely many: test for finiteness, number of texts, the texts.
+
+All three functions walk over the transitions from a state (`AutomatonStore.successors`). For `[ab]c?` the language is
+finite, the number is 4, and the texts are a, b, ac and bc.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ __all__ = ["count_texts", "is_finite", "texts_of"]
 
 
 def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
-    """Return how many texts are matched from a state, or `at_most` if there are more.
+    """Return the number of texts that a state matches, or `at_most` if there are more.
 
-    Goes through the texts by length, so it takes as many steps as the longest text counted has bytes.
+    Counts the texts by length: one step for each byte of the longest text counted. A step keeps, for each state
+    reached, in how many ways it was reached. The texts themselves are not built.
 
     Raises:
         LimitExceededError: automaton_states.
@@ -30,7 +35,7 @@ def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
 
 
 def texts_of(store: AutomatonStore, state: int) -> list[bytes]:
-    """Return the texts that are matched from a state, which are finitely many.
+    """Return the texts that a state matches. Does not end if there are infinitely many: call `is_finite` first.
 
     Raises:
         LimitExceededError: automaton_states.
@@ -47,7 +52,10 @@ def texts_of(store: AutomatonStore, state: int) -> list[bytes]:
 
 
 def is_finite(store: AutomatonStore, state: int) -> bool:
-    """Return whether only finitely many texts are matched from a state: whether no state comes again on a path from it.
+    """Return whether a state matches only finitely many texts.
+
+    That is so if the states reachable from it have no cycle, because from each of them a text can still be completed.
+    Depth-first search; `skippable_states` holds the states on the current path.
 
     Raises:
         LimitExceededError: automaton_states.

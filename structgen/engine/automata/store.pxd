@@ -8,7 +8,7 @@ from structgen.engine.automata.payload_tables cimport PayloadTables
 from structgen.engine.automata.term_table cimport TermColumn, TermTable
 from structgen.engine.automata.terms cimport Terms
 
-# The numbers of structgen/engine/constants.py.
+# Typed copies of the constants of structgen/engine/constants.py.
 cdef int DEAD, EMPTY, K_BOUNDED, K_COUNTING, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION
 cdef int MANY_BYTES, NOT_EXPANDED, NO_BYTE
 cdef long long FAR
@@ -24,9 +24,10 @@ cdef class AutomatonStore:
     cdef readonly Derivatives derivatives
     cdef readonly Emptiness emptiness
     cdef readonly Endings endings
-    cdef readonly TermColumn only_byte   # by state: -2 not expanded, -1 has a row, 0..255 its one byte, 256 none
-    cdef readonly TermColumn only_target # by state: where its one byte leads
-    cdef dict _added                     # id of a regex tree -> (the tree, its state)
+    # By state: NOT_EXPANDED (-2), MANY_BYTES (-1), 0..255 for the only byte that leads on, NO_BYTE (256).
+    cdef readonly TermColumn only_byte
+    cdef readonly TermColumn only_target # by state: the target of its only byte
+    cdef dict _added                     # id of a regex tree -> (the tree, its state); holding the tree keeps the id
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
     @cython.locals(rest=int)

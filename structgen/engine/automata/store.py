@@ -1,8 +1,17 @@
 """Byte automata, built lazily: a state is a term, its transitions are the term's derivatives.
 
-States are shared by all that is added to one store, so equal residual languages (as far as the terms' normal form shows
-them) are one state, whatever they came from. State 0 is dead: no text is matched from there. No other state that the
-store gives out is dead; see `emptiness.py`.
+The states of `(ab)*`:
+
+    state        accepts    by a        by b       by any other byte
+    (ab)*        yes        b(ab)*      0          0
+    b(ab)*       no         0           (ab)*      0
+
+All regexes added to one store share its states. Two residual languages are one state if their terms have the same
+normal form, whichever regexes they came from. State 0 (DEAD) matches nothing. Every other state that the store returns
+matches at least one text (`emptiness.py`).
+
+From many states only one byte leads on, such as those within a literal. `only_byte` and `only_target` hold that
+transition, so that reading it needs no look-up in a partition.
 """
 
 from __future__ import annotations
@@ -38,8 +47,8 @@ from structgen.limits import Limits
 
 __all__ = ["AutomatonStore"]
 
-ADDED_KEPT = 10_000  # regex trees remembered by identity
-MAX_STATES = 200  # looked at for a text of several states
+ADDED_KEPT = 10_000  # the maximal number of regex trees remembered by identity
+MAX_STATES = 200  # states visited in the search for a common text of several states
 
 
 class AutomatonStore:
@@ -47,13 +56,13 @@ class AutomatonStore:
 
     Attributes, all by state (arrays may be longer than `count`, the number of states, and are replaced when they grow):
         accepting: uint8, 1 if the text may end here.
-        only_byte: int32, -2 the transitions are not made yet; -1 several bytes lead on, and `BytePartitions` says
-            where; 0 to 255 the one byte that leads on; 256 none does.
-        only_target: int32, where that one byte leads.
+        only_byte: int32. NOT_EXPANDED (-2): the transitions are not computed yet. MANY_BYTES (-1): several bytes lead
+            on, see `BytePartitions`. 0 to 255: the only byte that leads on. NO_BYTE (256): none does.
+        only_target: int32, the target of that only byte.
 
     Args:
-        limits: `automaton_states` bounds the number of terms; past it everything made before goes on working.
-        capacity: for so many states there is room at first.
+        limits: `automaton_states` bounds the number of terms. Past it, adding fails, but existing states still work.
+        capacity: number of states to reserve room for.
 
     >>> from structgen.engine.regex.tree import Literal, star
     >>> store = AutomatonStore()
@@ -78,7 +87,9 @@ class AutomatonStore:
         self.expand(EMPTY)
 
     def add(self, regex: Regex) -> int:
-        """Return the start state of a regex; 0 if it matches nothing. A tree that was added before costs a look-up.
+        """Return the start state of a regex; DEAD if it matches nothing.
+
+        A tree object that was added before costs only a dictionary look-up.
 
         Raises:
             LimitExceededError: regex_nodes, regex_depth or automaton_states.
@@ -86,13 +97,13 @@ class AutomatonStore:
         if isinstance(regex, Literal):
             return self.terms.literal(regex.data, EMPTY)
         if isinstance(regex, Sequence) and len(regex.parts) == 2 and isinstance(regex.parts[0], Literal):
-            # The keys of objects, and the white space and colon that follow all of them.
+            # The keys of an object: only the literal differs; the white space and colon after it are one shared tree.
             rest = self._state_of(regex.parts[1])
             return self.terms.literal(regex.parts[0].data, rest) if rest else DEAD
         return self._state_of(regex)
 
     def _state_of(self, regex: Regex) -> int:
-        """Return the state of a tree, remembered by its identity."""
+        """Return the start state of a tree, cached by the tree's identity."""
         known = self._added.get(id(regex))
         if known is None:
             known = (regex, self.emptiness.pruned(term_of(self.terms, regex, self.table.limits, self._bodies)))
@@ -106,19 +117,19 @@ class AutomatonStore:
         return self.add(regex) == DEAD
 
     def meet(self, within: Iterable[Regex], outside: Iterable[Regex] = ()) -> int:
-        """Return the state of the texts that all regexes of `within` match, none of `outside`; DEAD if there are none.
+        """Return the state of the texts that all regexes of `within` match and none of `outside`; DEAD if none do.
 
-        Each regex is translated once, whatever it is met with.
+        Each regex is translated once, also if it is used in several calls.
 
         Raises:
-            LimitExceededError: as `add`.
+            LimitExceededError: regex_nodes, regex_depth or automaton_states.
         """
         parts = [self.add(regex) for regex in within]
         parts.extend([self.terms.complement(self.add(regex), EMPTY) for regex in outside])
         return self.emptiness.pruned(self.terms.intersection(parts, EMPTY))
 
     def narrowed(self, state: int, by: int) -> int:
-        """Return the state of the texts that two states match both; 0 if there are none.
+        """Return the state of the texts that both of two states match; DEAD if there are none.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -126,7 +137,7 @@ class AutomatonStore:
         return self.emptiness.pruned(self.terms.intersect(state, by))
 
     def expand(self, state: int) -> None:
-        """Make the transitions of a state, if they are not made yet.
+        """Compute the transitions of a state, unless they are known already.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -154,7 +165,7 @@ class AutomatonStore:
             target = self.partitions.target_pool[start + number]
             if (
                 target < 0 and self.table.may_be_empty[state] and live < 2
-            ):  # that more than one leads on is all that must be known
+            ):  # MANY_BYTES is certain after two live targets
                 target = self.emptiness.live_target(start + number)
             if target != DEAD:
                 live += 1
@@ -168,7 +179,7 @@ class AutomatonStore:
             self.only_byte.values[state] = MANY_BYTES
 
     def next(self, state: int, byte: int) -> int:
-        """Return the state after one byte, 0 if nothing can be matched any more.
+        """Return the state after one byte; DEAD if no text goes on with it.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -182,7 +193,7 @@ class AutomatonStore:
         return self.emptiness.live_target(self.partitions.place_of(state, byte))
 
     def leads_on(self, state: int, byte: int) -> bool:
-        """Return whether a byte leads on from a state; costs less than to find out where.
+        """Return whether a byte leads on from a state. Costs less than `next`, which evaluates the target.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -194,7 +205,7 @@ class AutomatonStore:
         ) != DEAD
 
     def first_bytes(self, state: int) -> int:
-        """Return the bytes that lead on from a state, as bits of a number.
+        """Return the bytes that lead on from a state; bit b of the number is byte b.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -213,7 +224,9 @@ class AutomatonStore:
         return found
 
     def inner_bytes(self, state: int) -> int:
-        """Return the bytes that lead on from a state to where others lead on.
+        """Return the bytes that lead from a state to a state from which further bytes lead on.
+
+        For `ab|c` this is only `a`: after `c` the text has ended.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -225,7 +238,7 @@ class AutomatonStore:
         return found
 
     def live_target(self, at: int) -> int:
-        """Return the state at a position of the target pool, DEAD if nothing is matched from it.
+        """Return the state at a position of the target pool; DEAD if it matches nothing.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -233,7 +246,7 @@ class AutomatonStore:
         return self.emptiness.live_target(at)
 
     def successors(self, state: int) -> dict[int, int]:
-        """Return the states after one more byte, each with these bytes as bits of a number.
+        """Return the states after one more byte, each with the bytes that lead to it; bit b of the number is byte b.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -241,7 +254,7 @@ class AutomatonStore:
         return self.emptiness.successors(state)
 
     def is_ever_endless(self, state: int) -> bool:
-        """Return whether every text that can go on does so to infinitely many; see `Endings.is_ever_endless`.
+        """Return whether every prefix that can go on has infinitely many continuations (`Endings.is_ever_endless`).
 
         Raises:
             LimitExceededError: automaton_states.
@@ -250,16 +263,16 @@ class AutomatonStore:
 
     @property
     def count(self) -> int:
-        """Number of terms made, which are the states."""
+        """Number of terms so far; each term is a state."""
         return self.table.count
 
     @property
     def pairs(self) -> int:
-        """Number of pairs of terms of which something is remembered."""
+        """Number of pairs of terms with a remembered result."""
         return self.table.pairs
 
     def step(self, state: int, byte: int) -> int:
-        """Return the same as `next`."""
+        """Return the state after one byte, like `next`."""
         return self.next(state, byte)
 
     def is_accepting(self, state: int) -> bool:
@@ -267,7 +280,7 @@ class AutomatonStore:
         return bool(self.table.accepting[state])
 
     def has_next(self, state: int) -> bool:
-        """Return whether some byte leads on."""
+        """Return whether some byte leads on from a state."""
         self.expand(state)
         return self.only_byte.values[state] != NO_BYTE
 
@@ -280,12 +293,13 @@ class AutomatonStore:
         return bool(self.table.accepting[state])
 
     def as_counted(self, state: int) -> tuple[int, int, int, int] | None:
-        """Return a state that is a repetition followed by something, taken apart.
+        """Return the parts of a state that is a repetition followed by a rest; None for any other state.
 
         Returns:
-            (state of what is repeated, least count, greatest count or -1, state of what follows), or None. The
-            language is the concatenation of these; what follows may begin with what is repeated. What follows the
-            empty text alone is a state that accepts and has no next. None of the states is dead.
+            (state of the body, least count, greatest count or -1 for no bound, state of the rest). The language of
+            `state` is the concatenation of the repeated body and the rest: `a{2,5}b` gives (`a`, 2, 5, `b`). The rest
+            may begin with texts of the body. An empty rest is a state that accepts and has no next byte. None of the
+            states is dead.
         """
         if self.table.kind[state] != K_REPEAT:
             return None
@@ -295,12 +309,13 @@ class AutomatonStore:
         return (body, low, high, self.table.tail[state]) if body != DEAD else None
 
     def as_bounded(self, state: int) -> tuple[int, int] | None:
-        """Return a state with a bound on how many of something its texts hold, taken apart; None for any other.
+        """Return the parts of a state with an upper bound on a count; None for any other state.
 
         Returns:
-            (the state without the bound, the bound). A text is matched from `state` if it is matched from the state
-            without the bound and begins at most so many: `begun` adds up along the text what its bytes begin, and
-            `least_begun` tells what is needed at least after it. States that differ in the bound alone share this.
+            (the state without the bound, the bound). `state` matches a text if the state without the bound matches it
+            and the text begins at most that many of the counted texts. `Derivatives.begun` counts those begun by each
+            byte of a text; `Emptiness.least_begun` is the least number that the remaining text needs. States that
+            differ only in the bound have the same state without the bound.
         """
         if self.table.kind[state] != K_BOUNDED or self.table.tail[state] != EMPTY:
             return None
@@ -308,7 +323,7 @@ class AutomatonStore:
         return counting, most
 
     def asks_for_count(self, state: int) -> bool:
-        """Return whether a counting state has no condition but a least count, before something follows."""
+        """Return whether the only condition of a counting state is a least count, with a rest that must follow."""
         if self.table.kind[state] != K_COUNTING:
             return False
         star, _, inner = self.table.payload[state]
@@ -320,9 +335,9 @@ class AutomatonStore:
         return bool(most < 0 and body == self.table.payload[star][0])
 
     def asks_for_more(self, state: int) -> bool:
-        """Return whether a counting state asks for a least count, beside other conditions.
+        """Return whether a least count is among the conditions of a counting state.
 
-        Such a state is another one after each of what is counted.
+        The least count becomes smaller with each counted text, so such a state changes with each of them.
         """
         if self.table.kind[state] != K_COUNTING:
             return False
@@ -335,10 +350,11 @@ class AutomatonStore:
         return False
 
     def as_variation(self, state: int) -> list[int]:
-        """Return the repetitions in an intersection or bound; none for any other state.
+        """Return the repetitions within an intersection or a bounded state; an empty list for any other state.
 
-        That is an intersection, such as a string with further conditions (`C{m,n} R & B & ~D`). Tables for such states
-        are cheap next to those of a state like it: most texts soon make them one.
+        An example is a string with further conditions, `C{m,n}R & B & ~D`, which gives `C{m,n}R`. The caller builds the
+        mask of such a state from that of the repetition. The two differ in little: after most texts the further
+        conditions are settled, and both states have become the same one.
         """
         bounded = self.as_bounded(state)
         if bounded is not None:
@@ -353,20 +369,20 @@ class AutomatonStore:
         return [part for part in self.table.payload[state] if self.table.kind[part] == K_REPEAT]
 
     def as_union(self, state: int) -> list[int]:
-        """Return, for a union with a repetition, that and the union of the others; nothing for any other state."""
+        """Return a repetition in a union, and the union of the other members; an empty list for any other state."""
         if self.table.kind[state] != K_UNION:
             return []
         parts: list[int] = list(self.table.payload[state])
         repeats = [part for part in parts if self.table.kind[part] == K_REPEAT]
         if not repeats:
             return []
-        # The one that matches most, as far as its form shows this: a search rather than what it found so far.
+        # Take the widest by its form: a search (least count 0) rather than the part of a match that it has read so far.
         widest = min(repeats, key=lambda part: self.table.payload[part][1])
         parts.remove(widest)
         return [widest, self.terms.union(parts)]
 
     def common_text(self, states: Iterable[int]) -> bytes | None:
-        """Return a shortest text that all of some states match; None if there is none, or it takes many states.
+        """Return a shortest text that all of the states match; None if there is none, or MAX_STATES did not suffice.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -374,7 +390,7 @@ class AutomatonStore:
         return self.shortest_text(self.emptiness.pruned(self.terms.intersection(states, EMPTY)), MAX_STATES)
 
     def shortest_text(self, state: int, most: int = FAR) -> bytes | None:
-        """Return a shortest text matched from a state; None if there is none, or more than `most` states are seen.
+        """Return a shortest text of a state; None if there is none, or if the search reaches more than `most` states.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -403,7 +419,12 @@ class AutomatonStore:
 
     @staticmethod
     def _spelled(came_from: dict[int, tuple[int, int]], state: int) -> bytes:
-        """Return the bytes along a path back to where it began."""
+        """Return the bytes of the path that a search took to a state.
+
+        Args:
+            came_from: for each state, the state before it on the path (DEAD for the start) and the byte between them.
+            state: the end of the path.
+        """
         out = bytearray()
         state, byte = came_from[state]
         while state != DEAD:

@@ -2,17 +2,19 @@ cimport cython
 
 
 cdef class SuffixAutomaton:
-    cdef list _units
-    cdef int _states
-    cdef int _edges
-    cdef int[::1] _first                # by state: where its edges begin; one more at the end. While it is built, its last edge
-    cdef int[::1] _labels               # by edge: the number of its unit,
-    cdef int[::1] _targets              # the state it leads to,
-    cdef int[::1] _next                 # and, while it is built, another of its state's edges
-    cdef int[::1] _link                 # while it is built, by state: that of the longest suffix that is another state's,
-    cdef int[::1] _length               # and how many units its longest run has
-    cdef int[::1] _from_start
-    cdef readonly long long bytes_used
+    cdef list _units                    # by number: the different units of the text
+    cdef int _states                    # number of states
+    cdef int _edges                     # number of edges
+    # By state: the position of its first edge; one more value at the end. During construction, its newest edge.
+    cdef int[::1] _first
+    cdef int[::1] _labels               # by edge: the number of its unit
+    cdef int[::1] _targets              # by edge: the state it leads to
+    # Only during construction:
+    cdef int[::1] _next                 # by edge: the next older edge of the same state; NONE at the end
+    cdef int[::1] _link                 # by state: its suffix link, to the state of the longest suffix in another state
+    cdef int[::1] _length               # by state: number of units of its longest run
+    cdef int[::1] _from_start           # by unit: the edge of the start state; NONE if there is none yet
+    cdef readonly long long bytes_used  # estimated memory, in bytes
 
     @cython.locals(at=int)
     cpdef list edges(self, int state)

@@ -1,4 +1,15 @@
-"""The smallest automaton of all substrings of a text of units, such as words or characters."""
+"""The smallest automaton of all substrings of a text of units, such as words or characters.
+
+A *run* is a sequence of neighbouring units of the text. Two runs lead to the same state if they end at the same
+positions of the text, so that the same units follow them. For the text `a b b`:
+
+    state    runs           edges
+    0        (empty)        a -> 1, b -> 4
+    1        a              b -> 2
+    2        ab             b -> 3
+    3        abb, bb        none
+    4        b              b -> 3
+"""
 
 from __future__ import annotations
 
@@ -10,10 +21,10 @@ NONE = -1
 
 
 class SuffixAutomaton:
-    """An automaton that spells the runs of units of a text, in flat arrays: 100,000 characters take 2 to 5 MB.
+    """Automaton of the runs of a text, in flat arrays: 100,000 characters take 2 to 5 MB.
 
-    State 0 is the start; all states accept. Built in time linear in the text, but for looks through the edges of a
-    state.
+    State 0 is the start; all states accept. Built online, unit by unit, in time linear in the text, except that finding
+    an edge of a state takes a search through its edges.
 
     Source: Blumer et al., "The Smallest Automaton Recognizing the Subwords of a Text" (1985).
 
@@ -21,7 +32,7 @@ class SuffixAutomaton:
         units: the text.
 
     Attributes:
-        bytes_used: about how much memory it takes.
+        bytes_used: estimated memory, in bytes.
 
     >>> sorted(SuffixAutomaton((b"a", b"b", b"a")).edges(0))
     [(b'a', 1), (b'b', 2)]
@@ -39,13 +50,13 @@ class SuffixAutomaton:
         self._targets = zeros(3 * len(units) + 1)
         self._link = zeros(states, NONE)
         self._length = zeros(states)
-        self._from_start = zeros(len(self._units), NONE)  # by unit: the edge; all units lead on from there
+        self._from_start = zeros(len(self._units), NONE)  # by unit: the edge of state 0, which has one for each unit
         self._build([number_of[unit] for unit in units])
         self._pack()
         self.bytes_used = 4 * (len(self._first) + 2 * len(self._targets)) + sum(map(len, self._units))
 
     def edges(self, state: int) -> list[tuple[bytes, int]]:
-        """Return the units that may come next, and the states they lead to."""
+        """Return the units that may come next after a state, each with the state it leads to."""
         found: list[tuple[bytes, int]] = []
         for at in range(self._first[state], self._first[state + 1]):
             found.append((self._units[self._labels[at]], self._targets[at]))
@@ -72,7 +83,12 @@ class SuffixAutomaton:
             last = state
 
     def _cloned(self, at: int, unit: int, target: int) -> int:
-        """Return a state for those runs to `target` that are not longer than the one through `at`."""
+        """Split a state, and return the new state for its shorter runs.
+
+        The runs of `target` that are at most one unit longer than the longest run of `at` can also end at the newest
+        position of the text; the longer runs cannot. The new state gets a copy of the edges, and the edges that lead to
+        `target` on the suffix links from `at` on now lead to it.
+        """
         clone = self._new_state(self._length[at] + 1)
         edge = self._first[target]
         while edge >= 0:
@@ -105,7 +121,7 @@ class SuffixAutomaton:
             self._from_start[unit] = edge
 
     def _edge(self, state: int, unit: int) -> int:
-        """Return the edge of a unit from a state; -1 if there is none."""
+        """Return the edge of a unit from a state; NONE if there is none."""
         if state == 0:
             return self._from_start[unit]
         edge = self._first[state]
@@ -114,7 +130,7 @@ class SuffixAutomaton:
         return edge
 
     def _pack(self) -> None:
-        """Put the edges of each state together, and forgets what was needed to build them."""
+        """Store the edges of each state one after another, and drop the arrays that only the construction needs."""
         first = zeros(self._states + 1)
         labels = zeros(self._edges)
         targets = zeros(self._edges)
