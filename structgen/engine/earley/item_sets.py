@@ -90,7 +90,7 @@ class ItemSetStore:
         groups: the return addresses.
         texts: the texts of open captures.
         start_set: the set before the first byte.
-        step_targets: the steps found so far, but for the first one from each set, which `table` has.
+        step_targets: the steps found so far, except the first one from each set; that one is in `table`.
         steps: number of steps that were computed rather than looked up (a work counter for benchmarks).
     """
 

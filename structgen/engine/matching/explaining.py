@@ -1,4 +1,4 @@
-"""Explains why a token may come next, or why not (`Matcher.explain`).
+"""Explanations of why a token may come next, or why not (`Matcher.explain`).
 
 The token's bytes are followed from the current Earley set to the first one that is refused. `expectations.py` then says
 what was expected there:

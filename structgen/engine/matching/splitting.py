@@ -1,4 +1,4 @@
-"""Splits a text into one piece for each of several grammars in a row.
+"""The split of a text into one piece for each of several grammars in a row.
 
     parts   b"a = "   [0-9]+   b", "   [a-z]+
     text    a = 12, xyz

@@ -1,4 +1,4 @@
-"""Resolves the anchors, look-ahead and look-behind of a pattern: the result is a plain regex.
+"""Resolution of the anchors, look-ahead and look-behind of a pattern: the result is a plain regex.
 
 An assertion depends on the text around it, so all are resolved at the top of the pattern, which is the whole text:
 

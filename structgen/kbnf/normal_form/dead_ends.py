@@ -1,4 +1,4 @@
-"""Finds the alternatives without a text, and the possible dead ends, that look-aheads leave in a grammar.
+"""Alternatives without a text, and possible dead ends, that look-aheads leave in a grammar.
 
 `'a' !'b' 'b'` has no text at all; `without_refused` removes such alternatives. A dead end is a position after a
 terminal where a look-ahead refuses everything that the context has to offer next:

@@ -1,4 +1,4 @@
-"""Translates the tree into productions: groups and operators become nonterminals, rules of one name are joined.
+"""The pass from tree to productions: groups and operators become nonterminals, rules of one name are joined.
 
     list ::= item {',' item};        ->        list ::= item more;   more ::= more ',' item | ε;
 

@@ -1,4 +1,4 @@
-"""Maps the terminals of a grammar back to its rules, for messages; the normal form no longer has small rules."""
+"""The rules that each terminal of a grammar came from, for messages; the normal form has lost small rules."""
 
 from __future__ import annotations
 

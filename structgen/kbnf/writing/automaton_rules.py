@@ -1,4 +1,4 @@
-"""Writes a regex that Rust's syntax cannot express as right-linear rules, one for each state of its automaton.
+"""Right-linear rules for a regex that Rust's syntax cannot express, one for each state of its automaton.
 
     start ::= #'[a-z]' q1;      q1 ::= #'[a-z0-9]' q1 | '-' q2 | ';';      q2 ::= #'[a-z0-9]' q1;
 

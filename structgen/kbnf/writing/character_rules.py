@@ -1,4 +1,4 @@
-"""Rewrites a grammar so that its terminals are texts and classes of characters, for dialects without regexes.
+"""The rewriting of a grammar for dialects without regexes: terminals become texts and classes of characters.
 
 A regex becomes groups and repetitions of the grammar; nodes that these cannot express (intersection, complement, …)
 become right-linear rules, one for each state of the automaton (`automaton_rules`).

@@ -1,4 +1,4 @@
-r"""Writes a grammar as GBNF for llama.cpp, or as xgrammar's EBNF: rules over texts and classes of characters.
+r"""The writer of GBNF for llama.cpp, and of xgrammar's EBNF: rules over texts and classes of characters.
 
 Both read the same notation: `name ::= "text" [a-z0-9]{1,3} (other | "") rest*`; `_Dialect` holds the differences.
 Characters beyond printable ASCII are written as `\uHHHH` and `\UHHHHHHHH`, of fixed width in both.

@@ -1,4 +1,4 @@
-"""Writes the body of a rule in the notation that GBNF, xgrammar's EBNF and Lark share: `a b | (c | d)+ e?`."""
+"""The writer of a rule's body in the notation that GBNF, xgrammar's EBNF and Lark share: `a b | (c | d)+ e?`."""
 
 from __future__ import annotations
 

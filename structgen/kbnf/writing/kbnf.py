@@ -1,4 +1,4 @@
-"""Writes a grammar as KBNF that `parse` reads back as the same tree, and that the published `kbnf` accepts."""
+"""The writer of KBNF: `parse` reads its text back as the same tree, and the published `kbnf` accepts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translates trees between the dialects of KBNF: kbnf 0.4 (`#e`, `#ex`, `#substrs`) and older (`any!`, `except!`).
+"""Translation of trees between the dialects of KBNF: kbnf 0.4 (`#e`, `#ex`, `#substrs`) and older (`any!`, `except!`).
 
 `parse` reads both, even mixed, and `print_grammar` writes each construct as it is. These functions replace the
 constructs of one dialect by those of the other, where it can express the same language:

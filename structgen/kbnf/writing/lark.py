@@ -1,4 +1,4 @@
-r"""Writes a grammar in llguidance's dialect of Lark, so that llguidance's lexer reads the same language.
+r"""The writer of llguidance's dialect of Lark, so that llguidance's lexer reads the same language.
 
 llguidance cuts a text into lexemes before it parses, and always takes the longest lexeme. A grammar copied word for
 word could therefore come to mean less. Two ways avoid it:

@@ -1,4 +1,4 @@
-"""Refuses left recursion, with the names of its rules, for programs that cannot parse it."""
+"""Refusal of left recursion, with the names of its rules, for programs that cannot parse it."""
 
 from __future__ import annotations
 

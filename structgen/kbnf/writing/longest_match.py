@@ -1,4 +1,4 @@
-"""Finds the terminals of a grammar with which llguidance's lexer would change the language.
+"""The terminals of a grammar with which llguidance's lexer would change the language.
 
 llguidance cuts text into lexemes before it parses. All terminals that may come next run as one automaton, and a lexeme
 ends only where none of them can continue (tried on 1.9.1):

@@ -1,4 +1,4 @@
-"""Rewrites the constructs that KBNF has no syntax for by those that it has: the step before printing.
+"""The step before printing: constructs without a KBNF syntax are rewritten by those that have one.
 
 - Names that are not identifiers are replaced by unique ones, and the start nonterminal is called `start`.
 - `Bounded` becomes rules, logarithmically many in the bounds (`repetition`).

@@ -1,4 +1,4 @@
-"""Removes the parts of a grammar that derive no text: other engines would enter them and could not leave again.
+"""Removal of the parts of a grammar that derive no text: other engines would enter them and never leave.
 
 The normal form has the same pass over numbers (`normal_form.simplification`); this one works on the tree, which the
 writers need.

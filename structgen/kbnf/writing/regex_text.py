@@ -1,4 +1,4 @@
-"""Writes a regex tree as text in Rust's syntax, as the published `kbnf` accepts it."""
+"""The writer of a regex tree as text in Rust's syntax, as the published `kbnf` accepts it."""
 
 from __future__ import annotations
 

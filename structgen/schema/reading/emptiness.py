@@ -1,4 +1,4 @@
-"""Tests whether sets of arrays and objects have members, and how many, given the same for their children.
+"""Numbers of members of sets of arrays and objects, above all whether there are any, given those of their children.
 
 All answers err on one side: a set reported as empty is empty; a set reported as not empty may be empty.
 """

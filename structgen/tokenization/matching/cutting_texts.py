@@ -1,4 +1,4 @@
-"""For each token, finds a text that always ends it: its *cutting text*.
+"""Cutting texts: for each token, a text that always ends it.
 
 If the cutting text comes next, the token stays as it is: there is a cut of the pre-tokenizer between the two, or a
 border that no merge crosses. With Llama 3's tokenizer:

@@ -1,4 +1,4 @@
-"""Decides which neighbouring tokens a byte-pair encoding leaves as they are.
+"""The merges of a byte-pair encoding: which neighbouring tokens they leave as they are.
 
 A sequence of tokens within one pre-token is *proper* (the tokenizer makes it from its text) if and only if each token
 is proper by itself and each pair of neighbours is.

@@ -1,4 +1,4 @@
-"""Removes from the terminals of a grammar the texts that the tokenizer cannot spell.
+"""Removal of texts that the tokenizer cannot spell from the terminals of a grammar.
 
 The pattern `<(b|i|s)>` would lead into `<s>`, which is a special token of Llama 2 and stands for no text: after `<s`,
 nothing could follow. Without this text, the terminal is `<(b|i)>`.
