@@ -18,6 +18,7 @@ from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, SharedTables
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.yaml_rules import YamlRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
 
@@ -151,7 +152,8 @@ def _schema_bytes(tables: GrammarTables) -> int:
     source = tables.source
     if isinstance(source, ComposedRules):
         return sum([_schema_bytes(part) for part in source.grammars])
-    return SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
+    lazy = source.lazy if isinstance(source, YamlRules) else source
+    return SCHEMA_BYTES + SHAPE_BYTES * len(lazy.shapes) if isinstance(lazy, LazyRules) else 0
 
 
 def _shared_bytes(shared: SharedTables) -> int:
