@@ -53,7 +53,7 @@ class ArrayRules:
     """
 
     def __init__(self, lazy: LazyRules, part: ArraySet, number: int) -> None:
-        if part.repeats is not None and not (lazy.captures and lazy.notation.captures_items):
+        if part.repeats is not None and not lazy.captures:
             raise Inexpressible("uniqueItems")
         self._lazy = lazy
         self.part = part

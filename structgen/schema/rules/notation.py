@@ -32,10 +32,6 @@ class Notation(Protocol):
     def layout(self) -> Layout:
         """The punctuation."""
 
-    @property
-    def captures_items(self) -> bool:
-        """Whether the items of an array can be captured, as `uniqueItems` needs."""
-
     def scalars(self, shape: Shape) -> Sequence[Symbol]:
         """Return the symbols of a shape's scalars: terminals, or one nonterminal.
 
@@ -70,8 +66,6 @@ class JsonNotation:
     Args:
         layout: the white space mode.
     """
-
-    captures_items = True
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout

@@ -34,16 +34,18 @@ from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.to_rules import expressed, read_schema
 from structgen.schema.rules.yaml_wording import YamlDescriber
 from structgen.schema.yaml_text import keys as yaml_keys
-from structgen.schema.yaml_text.scalars import block_regex, has_block_style, scalar_regexes
+from structgen.schema.yaml_text.reader import yaml_to_json
+from structgen.schema.yaml_text.scalars import Ending, block_regex, has_block_style, scalar_regexes
 
 __all__ = ["Place", "YamlNotation", "YamlRules", "json_schema_to_yaml_rules"]
 
 _BREAK = Literal(b"\n")
 _DASH_WIDTH = 2  # of `- `
+_INDICATED_STEP = 2  # of the lines of a block whose header has the indicator `2`
 
 # The place of a value: at the beginning of the text, after `key:`, or after `-`. Or a place within a collection, where
-# the margin is that of its lines.
-START, AFTER_KEY, AFTER_DASH, WITHIN = range(4)
+# the margin is that of its lines: at the beginning of a line, or after a captured item, before the line break.
+START, AFTER_KEY, AFTER_DASH, WITHIN, AFTER_ITEM = range(5)
 
 _LEADS = {START: b"", AFTER_KEY: b" ", AFTER_DASH: b" "}
 
@@ -54,13 +56,13 @@ class Place(NamedTuple):
     Attributes:
         margin: the number of blanks before the lines of the collection around the value; or before those of the
             collection itself, WITHIN it.
-        where: START, AFTER_KEY, AFTER_DASH or WITHIN.
-        ends: the text ends after the value. Other values end with a line break.
+        where: START, AFTER_KEY, AFTER_DASH, WITHIN or AFTER_ITEM.
+        ending: the end of the value's text, or of the collection's.
     """
 
     margin: int
     where: int
-    ends: bool
+    ending: Ending
 
 
 class _Steps(NamedTuple):
@@ -105,8 +107,6 @@ class _Marks(Layout):
 
 class YamlNotation:
     """The `Notation` of YAML: the texts of keys; marks and nonterminals for everything else."""
-
-    captures_items = False
 
     def __init__(self) -> None:
         self.layout: Layout = _Marks()
@@ -168,16 +168,22 @@ class YamlRules:
         if terminals is None:
             terminals = self._terminals[shape] = scalar_regexes(shape)
         found = [self._on_line(sequence(lead, terminal), place) for terminal in terminals]
-        if any(map(has_block_style, shape.strings)):
-            for step in self._steps.block:
-                # Readers count the indicator's blanks from the parent's margin, which a whole text does not have.
-                has_indicator = step == _DASH_WIDTH and place.where != START
-                block = block_regex(place.margin + step, has_indicator=has_indicator, ends=place.ends)
-                found.append((sequence(lead, block),))
+        for strings in filter(has_block_style, shape.strings):
+            found += self._blocks(strings, lead, place)
+        return found
+
+    def _blocks(self, strings: StringSet, lead: Regex, place: Place) -> list[Sequence[Symbol]]:
+        """Return the strings of a set as blocks of lines."""
+        found: list[Sequence[Symbol]] = []
+        for step in self._steps.block:
+            # Readers count the indicator's blanks from the parent's margin, which a whole text does not have.
+            has_indicator = step == _INDICATED_STEP and place.where != START
+            block = block_regex(place.margin + step, strings.high, has_indicator=has_indicator, ending=place.ending)
+            found.append((sequence(lead, block),))
         return found
 
     def _on_line(self, terminal: Regex, place: Place) -> Sequence[Symbol]:
-        return (terminal,) if place.ends else (terminal, _BREAK)
+        return (terminal, _BREAK) if place.ending is Ending.LINE else (terminal,)
 
     # --- lists and maps ----------------------------------------------------------------------------------------------
 
@@ -187,15 +193,21 @@ class YamlRules:
         layout = self._layout
         is_list = isinstance(self.lazy.numbered(number), ArrayRules)
         found: list[Sequence[Symbol]] = []
+        closes = False
         for body in self.lazy.bodies(inner):
             if body[0] is layout.close_array or body[0] is layout.close_object:
-                continue  # the body before ends there
+                closes = True
+                continue
             if len(body) > 1 and (body[1] is layout.end_array or body[1] is layout.end_object):
                 text = _LEADS[place.where] + (b"[]" if is_list else b"{}")
                 found.append(self._on_line(Literal(text), place))
                 continue
             for margin in self._margins(place, is_list) if kind == "first" else (place.margin,):
                 found += _Body(self, inner, margin, place, is_list=is_list).made(body)
+        if closes and place.where == AFTER_ITEM and (place.ending is Ending.LINE or not found):
+            # An item is captured where another one may follow. It may be one after which none is left; then a line
+            # break ends the list.
+            found.append((_BREAK,))
         return found
 
     def _margins(self, place: Place, is_list: bool) -> tuple[int, ...]:
@@ -211,11 +223,13 @@ class YamlRules:
         closing = [body for body in bodies if body[0] is layout.close_array or body[0] is layout.close_object]
         return bool(closing), len(bodies) > len(closing)
 
-    # --- captured keys -----------------------------------------------------------------------------------------------
+    # --- captured keys and items -------------------------------------------------------------------------------------
 
     def after(self, then: Any, text: bytes | None) -> Hashable | None:
-        """Return the key of the nonterminal after a captured key. See `RuleSource.after`."""
+        """Return the key of the nonterminal after a captured key or item. See `RuleSource.after`."""
         inner, place = then
+        if text is not None and place.where == AFTER_ITEM:
+            text = _item_json(text, place.margin)
         after = self.lazy.after(inner, text)
         return None if after is None else (after, place)
 
@@ -244,16 +258,19 @@ class _Body:
         self._number = inner[0]
         self._margin = b" " * margin
         self._is_list = is_list
-        self._begins = {START: b"", AFTER_KEY: b"\n" + self._margin, AFTER_DASH: b" "}.get(place.where, b"")
-        self._value = Place(margin, AFTER_DASH if is_list else AFTER_KEY, False)
-        self._last_value = self._value._replace(ends=place.ends)
-        self._rest = Place(margin, WITHIN, place.ends)
+        self._begins = {AFTER_KEY: b"\n" + self._margin, AFTER_DASH: b" "}.get(place.where, b"")
+        self._continues = (b"\n" if place.where == AFTER_ITEM else b"") + self._margin
+        self._value = Place(margin, AFTER_DASH if is_list else AFTER_KEY, Ending.LINE)
+        self._last_value = self._value._replace(ending=place.ending)
+        self._rest = Place(margin, WITHIN, place.ending)
 
     def made(self, body: Sequence[Symbol]) -> list[Sequence[Symbol]]:
         """Return the bodies of the YAML text that a body of `LazyRules` becomes."""
         last = body[len(body) - 1]
         if isinstance(last, Capture):
-            return [[*self._symbols(body[:-1], is_last=False), self._captured(last)]]
+            if self._is_list:
+                return self._captured_item(last)
+            return [[Capture(last.of, (last.then, self._rest), last.endless, last.refuses)]]
         then: Any = last.key if isinstance(last, Lazy) else None
         if then is None or then[1] != "then":
             return [self._symbols(body, is_last=False)]
@@ -265,8 +282,22 @@ class _Body:
             found.append([*self._symbols(body[:-1], is_last=False), Lazy((then, self._rest))])
         return found
 
-    def _captured(self, capture: Capture) -> Capture:
-        return Capture(capture.of, (capture.then, self._rest), capture.endless, capture.refuses)
+    def _captured_item(self, capture: Capture) -> list[Sequence[Symbol]]:
+        """Return an item that later ones depend on.
+
+        The last item need not be captured. What follows a captured one must not be empty, so the line break after it
+        is a part of that.
+        """
+        may_end, may_go_on = self._rules.ways_on(self._rules.lazy.after(capture.then, None))
+        found: list[Sequence[Symbol]] = []
+        if may_end and (self._rest.ending is not Ending.LINE or not may_go_on):
+            found.append([self._symbol(capture.of, is_last=True)])
+        if may_go_on:
+            item: Any = capture.of
+            then = (capture.then, self._rest._replace(where=AFTER_ITEM))
+            value = Lazy((item.key, self._value._replace(ending=Ending.BARE)))
+            found.append([Capture(value, then, capture.endless, capture.refuses)])
+        return found
 
     def _symbols(self, body: Sequence[Symbol], *, is_last: bool) -> list[Symbol]:
         """Return some symbols in YAML.
@@ -282,7 +313,7 @@ class _Body:
             if symbol is layout.open_object or symbol is layout.open_array:
                 text += self._begins + (b"-" if self._is_list else b"")
             elif symbol is layout.comma:
-                text += self._margin + (b"-" if self._is_list else b"")
+                text += self._continues + (b"-" if self._is_list else b"")
             elif symbol is layout.colon:
                 continue  # part of the key
             elif isinstance(symbol, Literal):
@@ -299,6 +330,11 @@ class _Body:
         key: Any = symbol.key
         is_value = key[0] in ("value", "without")
         return Lazy((key, (self._last_value if is_last else self._value) if is_value else self._rest))
+
+
+def _item_json(text: bytes, margin: int) -> bytes:
+    """Return the JSON text of a captured item: the text after its dash, at a margin."""
+    return yaml_to_json(f"{' ' * margin}-{text.decode()}")[1:-1].encode()
 
 
 def json_schema_to_yaml_rules(
@@ -340,7 +376,7 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
         names=("#",),  # the schema
         start=0,
         accepts_empty=False,
-        lazy=((("value", root), Place(0, START, True)),),
+        lazy=((("value", root), Place(0, START, Ending.TEXT)),),
         source=rules,
         describer=YamlDescriber(lazy),
         text_units=lazy.space.text_units,

@@ -16,10 +16,10 @@ from functools import lru_cache
 from itertools import product
 
 from structgen.engine.grammar.tables import Spelling
-from structgen.engine.regex.tree import Literal, Regex, choice, difference, literal_set, sequence
+from structgen.engine.regex.tree import Literal, Regex, Repeat, choice, difference, intersection, literal_set, sequence
 from structgen.schema.algebra import Inexpressible, StringSet
 from structgen.schema.json_text.strings import every_form, quoted
-from structgen.schema.yaml_text.characters import PLAIN_KEY, PRINTABLE, is_plain_key
+from structgen.schema.yaml_text.characters import CHARACTER, PLAIN_KEY, PRINTABLE, is_plain_key
 from structgen.schema.yaml_text.scalars import plain_regex, quoted_canonical, quoted_regex
 
 __all__ = ["MAX_KEY_CHARACTERS", "completions", "key_of", "key_regex", "key_text"]
@@ -28,6 +28,7 @@ MAX_KEY_CHARACTERS = 1024
 """Maximum characters of a key, quotes included. YAML allows longer keys only after a `?`."""
 
 _COLON = Literal(b":")
+_SHORT_ENOUGH: Regex = Repeat(CHARACTER, 0, MAX_KEY_CHARACTERS)
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 
@@ -57,6 +58,7 @@ def key_regex(keys: StringSet, names: Iterable[str]) -> Regex:
     if keys.texts is not None:
         return literal_set([_listed(text) for text in keys.texts if text not in names])
     found = sequence(choice(plain_regex(keys, PLAIN_KEY), quoted_regex(keys)), _COLON)
+    found = intersection(found, _SHORT_ENOUGH)
     if not names:
         return found
     plain = [name.encode() + b":" for name in names if is_plain_key(name)]

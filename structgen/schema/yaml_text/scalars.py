@@ -14,6 +14,7 @@ JSON that YAML 1.1 and 1.2 read in the same way: an exponent needs a point befor
 
 from __future__ import annotations
 
+from enum import IntEnum
 from functools import lru_cache
 
 from structgen.engine.regex.tree import (
@@ -30,6 +31,7 @@ from structgen.engine.regex.tree import (
     choice,
     intersection,
     literal_set,
+    optional,
     plus,
     sequence,
     star,
@@ -52,6 +54,7 @@ from structgen.schema.yaml_text.characters import (
 
 __all__ = [
     "QUOTED",
+    "Ending",
     "block_regex",
     "has_block_style",
     "plain_regex",
@@ -217,41 +220,68 @@ def _names_unprintable(regex: Regex) -> bool:
 
 def has_block_style(strings: StringSet) -> bool:
     """Return whether strings of a set may be written as a block of lines."""
-    is_bounded = strings.low > 1 or strings.high is not None
-    return not (strings.texts is not None or strings.within or strings.outside or strings.excluded or is_bounded)
+    is_known = strings.texts is not None or strings.high == 0
+    return strings.low <= 1 and not (is_known or strings.within or strings.outside or strings.excluded)
+
+
+class Ending(IntEnum):
+    """The end of a value's text.
+
+    LINE: a line break, as more lines follow. TEXT: that of the whole text; a line break only where it belongs to the
+    value. BARE: no line break, as it comes after the value.
+    """
+
+    LINE = 0
+    TEXT = 1
+    BARE = 2
 
 
 @lru_cache(maxsize=1024)
-def block_regex(margin: int, *, has_indicator: bool, ends: bool) -> Regex:
-    r"""Return any strings as blocks of lines, from the `|` on.
+def block_regex(margin: int, high: int | None, *, has_indicator: bool, ending: Ending) -> Regex:
+    r"""Return strings as blocks of lines, from the `|` on.
 
     The header tells the line breaks at the end of the string: none with `|-`, one with `|`, more with `|+`. With `|2-`,
     `|2` and `|2+` the string may begin with a blank or a line break.
 
     Args:
         margin: the number of blanks that each line begins with, empty lines aside.
+        high: the greatest length of a string, in code points; None without a bound.
         has_indicator: whether the forms with `2` are among the texts: the margin is two more than that of the parent.
-        ends: the text may end after the block: a string without a line break at its end does not get one then.
-            Otherwise every block ends with a line break.
+        ending: the end of the text. A BARE block is a string without a line break at its end.
     """
     lead = Literal(b" " * margin)
     line = plus(LINE_CHARACTER)
     breaks = plus(_BREAK)
+    counted = _counted_lines(lead, high)
     further = star(sequence(breaks, lead, line))
     first = sequence(Chars(without(PRINTABLE, " ")), star(LINE_CHARACTER))
-    found = _with_ends(b"", sequence(lead, first, further), ends)
+    found = _with_ends(b"", sequence(lead, first, further), counted, ending)
     if has_indicator:
         blank = sequence(lead, Chars(((0x09, 0x09), (0x20, 0x20))), star(LINE_CHARACTER))
         later = sequence(breaks, lead, line)
-        found += _with_ends(_INDICATOR, sequence(choice(blank, later), further), ends)
+        found += _with_ends(_INDICATOR, sequence(choice(blank, later), further), counted, ending)
     return choice(*found)
 
 
-def _with_ends(indicator: bytes, lines: Regex, ends: bool) -> list[Regex]:
+def _counted_lines(lead: Regex, high: int | None) -> Regex | None:
+    """Return lines that stand for at most `high` characters; None for no bound.
+
+    Blanks after a line break may be read as a margin or as characters. The first way counts less, and is the right one:
+    so a text is among these if its right count is at most `high`. A least length could not be counted so.
+    """
+    if high is None:
+        return None
+    return sequence(optional(lead), Repeat(choice(LINE_CHARACTER, sequence(_BREAK, lead), _BREAK), 0, high))
+
+
+def _with_ends(indicator: bytes, lines: Regex, counted: Regex | None, ending: Ending) -> list[Regex]:
     """Return blocks of some lines with each header, and the line breaks that belong to it."""
     header = b"|" + indicator
-    return [
-        sequence(Literal(header + b"-\n"), lines, EMPTY if ends else _BREAK),
-        sequence(Literal(header + b"\n"), lines, _BREAK),
-        sequence(Literal(header + b"+\n"), lines, _BREAK, plus(_BREAK)),
-    ]
+    clipped = sequence(lines, _BREAK)
+    kept = sequence(clipped, plus(_BREAK))
+    if counted is not None:
+        lines, clipped, kept = (intersection(part, counted) for part in (lines, clipped, kept))
+    stripped = sequence(Literal(header + b"-\n"), lines, _BREAK if ending is Ending.LINE else EMPTY)
+    if ending is Ending.BARE:
+        return [stripped]
+    return [stripped, sequence(Literal(header + b"\n"), clipped), sequence(Literal(header + b"+\n"), kept)]
