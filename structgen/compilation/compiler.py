@@ -106,12 +106,12 @@ def compile(
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
+    if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
+        raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
     proper = _proper(tokenization, vocabulary)
     spellable = None if proper is None else proper.spelling.spellable
     narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
     prepared = compile_input(narrowed, checked, limits)
-    if proper is not None and prepared.is_yaml:
-        raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
     if proper is not None:
         from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
 

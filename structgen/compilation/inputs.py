@@ -111,7 +111,6 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
         SchemaError: the schema is not JSON data.
         LimitExceededError: the schema is nested too deeply.
     """
-
     if source.options.format == "yaml":
         return _from_yaml(source, limits)
 

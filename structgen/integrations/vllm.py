@@ -44,8 +44,8 @@ def read_request(extra_args: dict[str, Any] | None) -> tuple[Any, dict[str, Any]
 
     Args:
         extra_args: the field of vLLM's `SamplingParams`: `{"structgen": {"schema": …}}`, optionally with `format`,
-            `whitespace`, `property_order`, `formats`, `draft` and `lenient`; or `{"structgen": {"regex": …}}`; or "kbnf", "gbnf" or
-            "lark" with the text of a grammar.
+            `whitespace`, `property_order`, `formats`, `draft` and `lenient`; or `{"structgen": {"regex": …}}`; or
+            "kbnf", "gbnf" or "lark" with the text of a grammar.
 
     Returns:
         A schema or a `Grammar`, and the options of the schema; None if the request asks for no constraint.

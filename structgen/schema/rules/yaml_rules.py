@@ -1,13 +1,13 @@
-"""Rules of YAML texts: the rules of a schema, with line breaks and indentation in place of brackets and commas.
+r"""Rules of YAML texts: the rules of a schema, with line breaks and indentation in place of brackets and commas.
 
 `LazyRules` makes the rules of a schema's values, in the terms of its notation. Here its punctuation is only marks
 (`_Marks`), and its scalars are one nonterminal. `YamlRules` replaces both, for a place in the text (`Place`): which
 margin the lines have, what comes before the value, and whether more lines follow.
 
-    the rules of `LazyRules`                          the same at a margin of two blanks, after a key
-    (0, "first", 0)  ->  {  "name":  string  (0, "then", 1)     "\n  name:"  string  (0, "then", 1)
-    (0, "then", 1)   ->  }                                      nothing: `string` is the last value
-    (0, "then", 1)   ->  ,  (0, "pair", 1)                      "  "  (0, "pair", 1)
+    the rules of `LazyRules`                                  after a key, at a margin of two blanks
+    (0, "first", 0)  ->  {  "name":  string  (0, "then", 1)   "\n  name:"  string  (0, "then", 1)
+    (0, "then", 1)   ->  }                                    nothing: `string` is the last value
+    (0, "then", 1)   ->  ,  (0, "pair", 1)                    "  "  (0, "pair", 1)
 
 A closing bracket is nothing in YAML, and a nonterminal must derive some text. So the body before it is made twice:
 once with its value as the last one of the collection, without what follows; and once with a value that ends with a
@@ -19,6 +19,8 @@ each are made when a text comes there.
 
 from __future__ import annotations
 
+import json
+import re
 from array import array
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -34,6 +36,7 @@ from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.to_rules import expressed, read_schema
 from structgen.schema.rules.yaml_wording import YamlDescriber
 from structgen.schema.yaml_text import keys as yaml_keys
+from structgen.schema.yaml_text.characters import is_plain
 from structgen.schema.yaml_text.reader import yaml_to_json
 from structgen.schema.yaml_text.scalars import Ending, block_regex, has_block_style, scalar_regexes
 
@@ -46,6 +49,8 @@ _INDICATED_STEP = 2  # of the lines of a block whose header has the indicator `2
 # The place of a value: at the beginning of the text, after `key:`, or after `-`. Or a place within a collection, where
 # the margin is that of its lines: at the beginning of a line, or after a captured item, before the line break.
 START, AFTER_KEY, AFTER_DASH, WITHIN, AFTER_ITEM = range(5)
+
+_JSON_SCALAR = re.compile(rb'"(?:[^"\\\n]|\\.)*"|-?[0-9]+(?:\.[0-9]+(?:[eE][-+][0-9]+)?)?|null|true|false')
 
 _LEADS = {START: b"", AFTER_KEY: b" ", AFTER_DASH: b" "}
 
@@ -333,7 +338,16 @@ class _Body:
 
 
 def _item_json(text: bytes, margin: int) -> bytes:
-    """Return the JSON text of a captured item: the text after its dash, at a margin."""
+    """Return the JSON text of a captured item: the text after its dash, at a margin.
+
+    A text of one line may be a longer one's beginning, so each byte of it asks for this. Most are scalars, which need
+    no reader of YAML.
+    """
+    line = text[1:].decode()
+    if is_plain(line):
+        return json.dumps(line, ensure_ascii=False).encode()
+    if _JSON_SCALAR.fullmatch(text, 1):
+        return text[1:]
     return yaml_to_json(f"{' ' * margin}-{text.decode()}")[1:-1].encode()
 
 

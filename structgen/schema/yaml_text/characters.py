@@ -20,7 +20,6 @@ from structgen.engine.regex.tree import (
     Chars,
     Literal,
     Regex,
-    Repeat,
     Sequence,
     choice,
     difference,
@@ -38,6 +37,7 @@ __all__ = [
     "PLAIN_KEY",
     "PRINTABLE",
     "Ranges",
+    "character_class",
     "is_plain",
     "is_plain_key",
     "without",
@@ -125,12 +125,13 @@ PLAIN_KEY: Regex = difference(_words(_FIRST, _NO_COLON, _FURTHER_OF_KEY), _TYPED
 """Keys that are written without quotes. They have no colon, so that the first colon ends the key."""
 
 
-def _class(ranges: Ranges) -> str:
+def character_class(ranges: Ranges) -> str:
+    """Return ranges as a class of Python's `re`."""
     return "[" + "".join(f"{re.escape(chr(low))}-{re.escape(chr(high))}" for low, high in ranges) + "]"
 
 
-_W, _F = _class(_WORD), _class(_FIRST)
-_PLAIN_TEXT = re.compile(rf"{_F}(?:(?!:){_W}|:+(?!:){_W})*(?: +(?:(?![:#]){_W}|:+(?!:){_W})(?:(?!:){_W}|:+(?!:){_W})*)*")
+_UNIT_TEXT = rf"(?:(?!:){character_class(_WORD)}|:+(?!:){character_class(_WORD)})"
+_PLAIN_TEXT = re.compile(rf"{character_class(_FIRST)}{_UNIT_TEXT}*(?: +(?!#){_UNIT_TEXT}+)*")
 
 
 def is_plain(text: str) -> bool:

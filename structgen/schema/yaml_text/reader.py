@@ -15,16 +15,17 @@ document.
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from structgen.errors import StructgenError
 
-__all__ = ["YamlSyntaxError", "require_yaml", "yaml_to_json"]
+__all__ = ["YamlSyntaxError", "YamlText", "read_yaml", "require_yaml", "yaml_to_json"]
 
 _NULLS = frozenset(("null", "Null", "NULL", "~", ""))
 _BOOLEANS = {name: value for value in ("true", "false") for name in (value, value.title(), value.upper())}
@@ -55,10 +56,10 @@ def require_yaml() -> ModuleType:
         StructgenError: it is not installed.
     """
     try:
-        import yaml
+        module = importlib.import_module("yaml")
     except ImportError as error:
         raise StructgenError("YAML needs the package PyYAML", hint="pip install 'structgen[yaml]'") from error
-    return yaml
+    return module
 
 
 def yaml_to_json(text: str) -> str:
@@ -71,6 +72,27 @@ def yaml_to_json(text: str) -> str:
         YamlSyntaxError: the text is not YAML, or its value is not JSON; with the line and column.
         StructgenError: PyYAML is not installed.
     """
+    return read_yaml(text).json_text
+
+
+class YamlText(NamedTuple):
+    """The value of a YAML text.
+
+    Attributes:
+        json_text: the value as JSON text.
+        starts: the offset of each value in the YAML text, in characters, by the keys and indices that lead to it.
+    """
+
+    json_text: str
+    starts: dict[tuple[str | int, ...], int]
+
+
+def read_yaml(text: str) -> YamlText:
+    """Return the value of a YAML text, and where its parts are.
+
+    Raises:
+        YamlSyntaxError, StructgenError: as `yaml_to_json`.
+    """
     yaml = require_yaml()
     writer = _JsonWriter()
     try:
@@ -80,7 +102,7 @@ def yaml_to_json(text: str) -> str:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         raise _error(str(problem), mark or _mark_of(text, getattr(error, "position", 0))) from error
-    return writer.text()
+    return YamlText(writer.text(), writer.starts)
 
 
 class _Mark:
@@ -108,6 +130,8 @@ class _JsonWriter:
         self._is_key: list[bool] = []  # whether the next value of each open collection is a key
         self._is_first: list[bool] = []
         self._documents = 0
+        self._path: list[str | int] = []  # the key or the index of the current value of each open collection
+        self.starts: dict[tuple[str | int, ...], int] = {}
 
     def text(self) -> str:
         """Return the JSON text.
@@ -137,12 +161,14 @@ class _JsonWriter:
                 raise _error(f"the tag {event.tag}, which JSON has no type for", event.start_mark)
             if self._is_at_key():
                 raise _error("a key that is not a string", event.start_mark)
-            self._begin_value()
+            self._begin_value(event)
+            self._path.append("" if is_map else -1)
             self._written.append("{" if is_map else "[")
             self._keys.append(set() if is_map else None)
             self._is_key.append(is_map)
             self._is_first.append(True)
         elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            self._path.pop()
             self._keys.pop()
             self._is_key.pop()
             self._is_first.pop()
@@ -164,19 +190,23 @@ class _JsonWriter:
             self._written.append(f"{'' if self._is_first[-1] else ','}{text}:")
             self._is_first[-1] = False
             self._is_key[-1] = False
+            self._path[-1] = event.value
             return
-        self._begin_value()
+        self._begin_value(event)
         self._written.append(text)
         self._end_value()
 
     def _is_at_key(self) -> bool:
         return bool(self._is_key) and self._is_key[-1]
 
-    def _begin_value(self) -> None:
+    def _begin_value(self, event: Any) -> None:
         if self._keys and self._keys[-1] is None:
             if not self._is_first[-1]:
                 self._written.append(",")
             self._is_first[-1] = False
+            index = self._path[-1]
+            self._path[-1] = index + 1 if isinstance(index, int) else 0
+        self.starts[tuple(self._path)] = event.start_mark.index
 
     def _end_value(self) -> None:
         if self._keys and self._keys[-1] is not None:

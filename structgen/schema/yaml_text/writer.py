@@ -6,13 +6,13 @@ import json
 import re
 from typing import Any
 
-from structgen.schema.yaml_text.characters import LINE_RANGES, is_plain
+from structgen.schema.yaml_text.characters import LINE_RANGES, character_class, is_plain
 from structgen.schema.yaml_text.keys import key_text
 from structgen.schema.yaml_text.scalars import quoted_canonical
 
 __all__ = ["json_to_yaml"]
 
-_LINES = re.compile("[\n" + "".join(f"{re.escape(chr(low))}-{re.escape(chr(high))}" for low, high in LINE_RANGES) + "]+")
+_LINES = re.compile(character_class(((0x0A, 0x0A), *LINE_RANGES)) + "+")
 _EXPONENT = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)[eE]([-+]?)([0-9]+)")
 _STEP = 2
 
@@ -49,6 +49,7 @@ class _Writer:
     def __init__(self, list_step: int, blocks: bool) -> None:
         self._list_step = list_step
         self._blocks = blocks
+        self._keeps_break = False  # whether the last scalar is a block whose last line break belongs to it
 
     def text(self, value: Any) -> str:
         """Return the text of a whole value. It ends with a line break after a block that needs one only."""
@@ -56,13 +57,7 @@ class _Writer:
             text = self._lines(value, 0)
         else:
             text = f"{self._scalar(value, -_STEP)}\n"
-        return text if self._keeps_break(value) else text.removesuffix("\n")
-
-    def _keeps_break(self, value: Any) -> bool:
-        """Return whether the last value of the text is a block whose last line break belongs to it."""
-        while isinstance(value, (dict, list)) and value:
-            value = value[-1] if isinstance(value, list) else value[next(reversed(value))]
-        return isinstance(value, str) and value.endswith("\n") and not isinstance(value, _Number)
+        return text if self._keeps_break else text.removesuffix("\n")
 
     def _lines(self, value: Any, margin: int) -> str:
         """Return the lines of a map or list, the first one without its margin."""
@@ -89,6 +84,7 @@ class _Writer:
             value: the value.
             margin: of the lines around it; less than 0 for a whole text.
         """
+        self._keeps_break = False
         if isinstance(value, _Number):
             return _number(value)
         if not isinstance(value, str):
@@ -96,6 +92,7 @@ class _Writer:
         if self._blocks and "\n" in value:
             block = _block(value, margin)
             if block is not None:
+                self._keeps_break = value.endswith("\n")
                 return block
         return value if is_plain(value) else quoted_canonical(value).decode()
 

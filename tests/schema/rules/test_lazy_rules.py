@@ -19,8 +19,8 @@ from structgen.errors import LimitExceededError, TokenRejectedError, Unsatisfiab
 from structgen.limits import Limits
 from structgen.schema import schema_to_rules
 from structgen.schema.algebra.arrays import ArraySet
-from structgen.schema.options import SchemaOptions
 from structgen.schema.json_text.layout import LAYOUTS
+from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
 
