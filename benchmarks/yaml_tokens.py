@@ -181,7 +181,7 @@ def measure(model: Any, task: Task, form: Format, into: Measured) -> str:
     prompt = f'Extract the {task.kind.__name__.lower()} as {form.format.upper()} with {fields}. Text: "{task.text}"'
     began = time.perf_counter()
     try:
-        result = structgen.generate(model, prompt, constraint, max_new_tokens=MAX_NEW_TOKENS)
+        result = structgen.Generator(model, constraint).run(prompt, max_new_tokens=MAX_NEW_TOKENS)
     except structgen.IncompleteOutputError as error:
         into.failed.append(task.kind.__name__)
         into.seconds += time.perf_counter() - began

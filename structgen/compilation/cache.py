@@ -18,7 +18,6 @@ from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, SharedTables
 from structgen.schema.rules.lazy_rules import LazyRules
-from structgen.schema.rules.yaml_rules import YamlRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
 
@@ -152,7 +151,7 @@ def _schema_bytes(tables: GrammarTables) -> int:
     source = tables.source
     if isinstance(source, ComposedRules):
         return sum([_schema_bytes(part) for part in source.grammars])
-    lazy = source.lazy if isinstance(source, YamlRules) else source
+    lazy = getattr(source, "lazy", source)  # the rules of YAML texts hold those of the schema
     return SCHEMA_BYTES + SHAPE_BYTES * len(lazy.shapes) if isinstance(lazy, LazyRules) else 0
 
 
