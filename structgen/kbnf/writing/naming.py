@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
@@ -37,7 +38,7 @@ def without_extensions(grammar: ast.Grammar, dialect: str) -> ast.Grammar:
         return node
 
     for rule in grammar.rules:
-        rules.append(ast.Rule(rule.name, rewrite(rule.body, translate, known)))
+        rules.append(replace(rule, body=rewrite(rule.body, translate, known)))
     return ast.Grammar(tuple(rules), grammar.start)
 
 
