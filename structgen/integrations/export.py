@@ -17,6 +17,8 @@ Dialect: TypeAlias = Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "
 """The notations that `export` writes."""
 
 _END_NAME = "value"
+_EXACT_FORMATS: dict[Dialect, tuple[str, ...]] = {"lark": ("hostname",)}
+"""Formats of large automata that a dialect can express all the same: Lark has intersections."""
 
 
 @overload
@@ -72,11 +74,11 @@ def export(
     if to not in get_args(Dialect):
         raise ValueError(f"to must be one of {', '.join(get_args(Dialect))}, not {to!r}")
     limits = limits or Limits()
-    text = _written(_tree(schema, end, limits, options), to, limits)
+    text = _written(_tree(schema, to, end, limits, options), to, limits)
     return {"grammar": text} if to == "vllm" else text
 
 
-def _tree(schema: Any, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
+def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar, followed by `end`."""
     from structgen.kbnf import ast
 
@@ -87,7 +89,13 @@ def _tree(schema: Any, end: str, limits: Limits, options: SchemaArguments) -> as
     else:
         from structgen.schema import schema_to_kbnf
 
-        grammar = schema_to_kbnf(schema, start=_END_NAME if end else "start", limits=limits, **options)
+        grammar = schema_to_kbnf(
+            schema,
+            start=_END_NAME if end else "start",
+            limits=limits,
+            exact_formats=_EXACT_FORMATS.get(to, ()),
+            **options,
+        )
     if not end:
         return grammar
     start, names = "start", {rule.name for rule in grammar.rules}

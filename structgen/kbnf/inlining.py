@@ -1,5 +1,7 @@
 """Rules written in place of their names, where that makes a grammar easier to read.
 
+A rule that is used once, or is short, and has no alternatives:
+
     person ::= '{' '"name"' colon string rest;        person ::= '{' '"name"' colon string ws '}';
     rest ::= ws '}';
 """

@@ -20,7 +20,7 @@ from structgen.kbnf.validation import validate
 from structgen.kbnf.writing.character_rules import CharacterRules
 from structgen.kbnf.writing.infix import comment_lines, infix
 from structgen.kbnf.writing.left_recursion import refuse_left_recursion
-from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensions, written_names
 from structgen.kbnf.writing.productive import without_unproductive
 from structgen.limits import Limits
 
@@ -95,7 +95,10 @@ def _print(grammar: ast.Grammar, dialect: _Dialect, limits: Limits) -> str:
     ]
     fresh = FreshNames((*names.values(), *dialect.reserved), "-")
     characters = CharacterRules(ast.Grammar(tuple(renamed), "root"), fresh, limits)
-    rules = [replace(rule, body=characters.body(rule.body, rule.name)) for rule in renamed]
+    rules: list[ast.Rule] = []
+    for rule in renamed:
+        with errors_in(rule):
+            rules.append(replace(rule, body=characters.body(rule.body, rule.name)))
     lowered = without_unproductive(ast.Grammar((*rules, *characters.rules), "root"), _is_empty_class)
     if dialect.is_recursive_descent:
         refuse_left_recursion(lowered, "llama.cpp")

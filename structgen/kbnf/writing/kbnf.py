@@ -56,7 +56,8 @@ def _body(body: ast.Expression, limits: Limits) -> str:
     if len(text) <= _MAX_LINE:
         return text
     alternatives = body.parts if isinstance(body, ast.Choice) else (body,)
-    return "\n  | ".join(_broken(part, limits, _SEQUENCE if len(alternatives) > 1 else _CHOICE) for part in alternatives)
+    level = _SEQUENCE if len(alternatives) > 1 else _CHOICE
+    return "\n  | ".join(_broken(part, limits, level) for part in alternatives)
 
 
 def _broken(body: ast.Expression, limits: Limits, level: int) -> str:

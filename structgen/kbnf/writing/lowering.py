@@ -21,7 +21,7 @@ from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import nodes_of, rewrite, sequence
 from structgen.kbnf.writing.automaton_rules import automaton_rules
-from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensions, written_names
 from structgen.kbnf.writing.regex_text import regex_texts, regex_to_rust
 from structgen.kbnf.writing.shared_parts import parts_of, shared_texts, splits
 from structgen.kbnf.writing.shorter_regex import shortened
@@ -44,10 +44,11 @@ def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
     grammar = without_extensions(grammar, "the published KBNF")
     names = written_names(grammar, start="start", clean=_identifier)
     lowering = _Lowering(names, _program_made(grammar), limits or Limits())
-    rules = [
-        replace(rule, name=names[rule.name], body=lowering.expression(rule.body, names[rule.name]))
-        for rule in grammar.rules
-    ]
+    rules: list[ast.Rule] = []
+    for rule in grammar.rules:
+        with errors_in(rule):
+            body = lowering.expression(rule.body, names[rule.name])
+        rules.append(replace(rule, name=names[rule.name], body=body))
     return ast.Grammar(tuple(rules + lowering.rules))
 
 
@@ -153,7 +154,8 @@ class _Lowering:
             parts = parts_of(node)
             if isinstance(node, rx.Repeat):
                 parts = (node.body,)
-            if text is not None and weights[id(node)] <= _MAX_WEIGHT and (id(node) not in split or text in self._shared):
+            is_whole = id(node) not in split or text in self._shared
+            if text is not None and is_whole and weights[id(node)] <= _MAX_WEIGHT:
                 known[id(node)] = self._terminal(node, text)
             elif parts and not parts_done:
                 stack.append((node, True))

@@ -1,6 +1,6 @@
 """Names of a printed grammar's rules, after the schema: models, fields, and the place in an object or array.
 
-    {"title": "Person", "properties": {"name": …, "age": …}}
+The schema `{"title": "Person", "properties": {"name": …, "age": …}}` has rules with these names:
 
     person              the object
     person_after_name   what may follow the value of `name`
@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from structgen.kbnf import ast
 from structgen.schema.algebra import ANY, Node, NumberSet, StringSet
 from structgen.schema.algebra.nodes import AnyOf
 from structgen.schema.reading.scopes import pointer

@@ -13,7 +13,8 @@ that items do (`uniqueItems` is refused).
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import warnings
+from collections.abc import Collection, Hashable
 from typing import Any
 
 from structgen.engine.grammar.tables import Capture, Lazy, Symbol
@@ -23,13 +24,17 @@ from structgen.kbnf import ast
 from structgen.kbnf.inlining import inlined
 from structgen.kbnf.rewriting import sequence
 from structgen.limits import Deadline, Limits
-from structgen.schema.algebra import Node
+from structgen.schema.algebra import Node, NumberSet, StringSet
+from structgen.schema.algebra.numbers import DIGITS
+from structgen.schema.formats.by_name import wider_regex
+from structgen.schema.json_text.strings import escaped, quoted
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.repetitions import repetition
-from structgen.schema.rules.rule_names import ANY_VALUE, RuleNames, comment_of, kind_name, origin_of
+from structgen.schema.rules.rule_names import ANY_VALUE, RuleNames, comment_of, identifier, kind_name, origin_of
 from structgen.schema.rules.to_rules import expressed, read_schema
 from structgen.schema.rules.written_terminals import NAMES, WrittenTerminals
 
@@ -46,6 +51,7 @@ def json_schema_to_kbnf(
     start: str = _START,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
+    exact_formats: Collection[str] | None = None,
 ) -> ast.Grammar:
     """Return the grammar of the JSON texts whose values satisfy a schema.
 
@@ -55,6 +61,8 @@ def json_schema_to_kbnf(
         start: the name of the first rule. No other rule has this name, nor `start`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
+        exact_formats: formats that are written exactly however large they are; None: all. Of the others, those that
+            have a wider regex (`formats.by_name.wider_regex`) get it, with a `SchemaWarning`.
 
     Raises:
         SchemaError: not a schema.
@@ -69,7 +77,8 @@ def json_schema_to_kbnf(
     deadline = deadline or limits.deadline()
 
     def write(lazy: LazyRules, root: Node) -> ast.Grammar:
-        return _Writer(lazy, deadline, "value" if start == _START else start, start).write(root)
+        root_name = "value" if start == _START else start
+        return _Writer(lazy, deadline, root_name, start, exact_formats).write(root)
 
     return read_schema(json_schema, write, options, captures=False, limits=limits, deadline=deadline)
 
@@ -77,12 +86,21 @@ def json_schema_to_kbnf(
 class _Writer:
     """A writer of all rules that a root node reaches."""
 
-    def __init__(self, lazy: LazyRules, deadline: Deadline, root_name: str, start: str) -> None:
+    def __init__(
+        self,
+        lazy: LazyRules,
+        deadline: Deadline,
+        root_name: str,
+        start: str,
+        exact_formats: Collection[str] | None,
+    ) -> None:
         self.lazy = lazy
         self.layout = lazy.layout
         self.rules: list[ast.Rule] = []
         self._deadline = deadline
         self._start = start
+        self._exact_formats = exact_formats
+        self._wider: dict[int, rx.Regex] = {}  # by `id` of a terminal
         self._names = RuleNames(lazy.space, root_name, {_START, start, *NAMES})
         self._terminals = WrittenTerminals(lazy.layout, self._names.fresh)
         self._wishes: dict[int, tuple[str, str]] = {}  # by `id` of a terminal: a name for it, and where it comes from
@@ -158,14 +176,34 @@ class _Writer:
         """Keep a name for each terminal of a node: what it holds, or the name of the field."""
         shape = self.lazy.shapes[node]
         strings = [part for part in shape.strings if part.texts is None]
-        numbers = terminals[len(terminals) - 1 :] if shape.numbers and not shape.numbers[0].values else []
-        others = terminals[: len(terminals) - len(numbers)]
-        parts = dict(zip(map(id, others[::-1]), strings[::-1]))
+        has_numbers = any(part.values is None or part.written != DIGITS for part in shape.numbers)
+        of_strings = terminals[: len(terminals) - has_numbers][::-1]
+        parts: dict[int, StringSet | NumberSet] = dict(zip(map(id, of_strings), strings[::-1]))
+        if has_numbers and len(shape.numbers) == 1:
+            parts[id(terminals[len(terminals) - 1])] = shape.numbers[0]
         for terminal in terminals:
             if id(terminal) not in self._wishes:
-                part = parts.get(id(terminal)) or (shape.numbers[0] if numbers and len(shape.numbers) == 1 else None)
+                part = parts.get(id(terminal))
                 name = (kind_name(part) if part is not None else "") or self._names.of_node(node)
-                self._wishes[id(terminal)] = name, origin_of(self.lazy.space, node)
+                origin = origin_of(self.lazy.space, node)
+                self._wishes[id(terminal)] = name, origin
+                wider = self._wider_string(part) if isinstance(part, StringSet) else None
+                if wider is not None:
+                    self._wider[id(terminal)] = wider[0]
+                    self._wishes[id(terminal)] = identifier(wider[1].removeprefix("x-")), origin
+                    message = f"#{origin}: the format {wider[1]!r} is written wider than it is: without all its lengths"
+                    warnings.warn(message, SchemaWarning, stacklevel=2)
+
+    def _wider_string(self, part: StringSet) -> tuple[rx.Regex, str] | None:
+        """Return a wider regex of a set of strings, and its format; None where the exact one can be written."""
+        if self._exact_formats is None:
+            return None
+        for language in part.within:
+            kind, _, name = language.name.partition(" ")
+            wider = wider_regex(name) if kind == "format" and name not in self._exact_formats else None
+            if wider is not None:
+                return quoted(escaped(wider)), name
+        return None
 
     def _bodies(self, key: Any) -> list[tuple[Symbol, ...]]:
         """Return the bodies of a key; arrays and objects keep their own nonterminals, which have good names."""
@@ -207,7 +245,7 @@ class _Writer:
             raise TypeError("a printed grammar cannot have captures")
         base = self._names.of_node(node)
         name, origin = self._wishes.get(id(symbol), (f"{base}_key", origin_of(self.lazy.space, node)))
-        return self._terminals.symbols(symbol, name, origin)
+        return self._terminals.symbols(self._wider.get(id(symbol), symbol), name, origin)
 
     def _reference(self, key: Hashable, node: Node) -> ast.Expression:
         """Return the nonterminal of a key."""
