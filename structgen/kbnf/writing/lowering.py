@@ -32,6 +32,7 @@ __all__ = ["lower"]
 # Nodes of a regex, its counted repetitions written out. The published package makes a dense automaton of each regex,
 # without a bound, so heavier ones become rules.
 _MAX_WEIGHT = 2000
+_MAX_WRITTEN_OUT = 4  # copies of a counted repetition that are written one by one
 
 
 def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
@@ -199,7 +200,17 @@ class _Lowering:
         }
         if (minimum, maximum) in operators:
             return operators[minimum, maximum](body)
+        if maximum is not None and maximum <= _MAX_WRITTEN_OUT:
+            return _written_out(self._symbol(body), minimum, maximum)
         return sequence(self._counted.between(self._symbol(body), minimum, maximum))
+
+
+def _written_out(body: ast.Expression, minimum: int, maximum: int) -> ast.Expression:
+    """Return a repetition with each copy written out: `x x [x [x]]`."""
+    rest: list[ast.Expression] = []
+    for _ in range(maximum - minimum):
+        rest = [ast.Option(sequence([body, *rest]))]
+    return sequence([body] * minimum + rest)
 
 
 def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expression]:

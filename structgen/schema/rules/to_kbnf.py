@@ -264,9 +264,21 @@ class _Writer:
 
     def _name(self, key: Any, node: Node) -> str:
         base = self._names.of_node(node)
+        rules = self.lazy.numbered(key[0]) if isinstance(key[0], int) else None
+        if isinstance(rules, ObjectRules) and len(self.lazy.shapes[node].objects) > 1:
+            base = self._tag(rules) or base
         if not self._is_rest(key):
             return base
-        rules = self.lazy.numbered(key[0])
         if isinstance(rules, ObjectRules):
             return self._names.of_object(base, key[1], rules.states, key[2])
         return self._names.of_array(base, key[1], key[2])
+
+    def _tag(self, rules: ObjectRules) -> str:
+        """Return the value of a required property that has only one, such as the tag of a union's member."""
+        for entry in rules.states.properties:
+            shape = self.lazy.shapes[entry.node]
+            if entry.is_required and shape.size == 1 and len(shape.strings) == 1:
+                texts = shape.strings[0].texts
+                if texts is not None and len(texts) == 1:
+                    return identifier(texts[0])
+        return ""
