@@ -33,8 +33,8 @@ How to read them:
   removes the empty text from a rule by writing all combinations of its parts that may be empty. With `ws` beside every
   sign, an object of four properties would keep it busy for minutes.
 - Descriptions of models and fields are comments.
-- A string is a class of characters and escapes, not `#ex'["\\\\]'`: `#ex` is of bytes in the published `kbnf`, and would
-  let the model write text that is not UTF-8. The class is exact, and shorter.
+- A string is a class of characters and escapes, not `#ex'["\\\\]'`: `#ex` is of bytes in the published `kbnf`, and
+  would let the model write text that is not UTF-8. The class is exact, and shorter.
 
 [The page on KBNF](kbnf.md) explains the notation.
 """
@@ -58,21 +58,29 @@ class Address(BaseModel):
 
 
 class Tree(BaseModel):
+    """A tree of labels."""
+
     label: str
-    children: list["Tree"] = []
+    children: list[Tree] = []
 
 
 class Cat(BaseModel):
+    """A cat."""
+
     kind: Literal["cat"]
     lives: int = Field(ge=1, le=9)
 
 
 class Dog(BaseModel):
+    """A dog."""
+
     kind: Literal["dog"]
     tricks: list[str]
 
 
 class Invoice(BaseModel):
+    """An invoice."""
+
     issued: date
     total: Decimal = Field(ge=0)
 

@@ -65,7 +65,7 @@ def test_the_text_is_read_as_the_same_language(regex):
         ("[ab]x[ab]x[ab]x", "(?:[ab]x){3}"),
         ("xab|yab", "[xy]ab"),
         ("one|two", "one|two"),
-        ("[^\"\\\\]", '[^"\\\\]'),
+        ('[^"\\\\]', '[^"\\\\]'),
     ],
 )
 def test_what_alternatives_share_is_written_once(pattern, shorter):

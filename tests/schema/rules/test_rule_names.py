@@ -25,7 +25,7 @@ class HTTPUser(pydantic.BaseModel):
 
     name: str
     addresses: list[Address]
-    friends: "list[HTTPUser]" = []
+    friends: list[HTTPUser] = []
 
 
 def _names(schema, **options):
@@ -62,7 +62,13 @@ def test_fields_called_like_the_shared_rules_get_other_names():
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("Person", "person"), ("HTTPServer config", "http_server_config"), ("2nd", "n2nd"), ("名前", ""), ("a" * 99, "a" * 40)],
+    [
+        ("Person", "person"),
+        ("HTTPServer config", "http_server_config"),
+        ("2nd", "n2nd"),
+        ("名前", ""),
+        ("a" * 99, "a" * 40),
+    ],
 )
 def test_identifiers(text, name):
     assert identifier(text) == name
