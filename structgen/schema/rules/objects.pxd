@@ -20,7 +20,7 @@ cdef class ObjectRules:
     cdef object _number
     cdef Layout _layout
     cdef object _notation
-    cdef ObjectStates _states
+    cdef readonly ObjectStates states
     cdef readonly tuple classes
     cdef tuple _sorted_names
     cdef dict _names_begun
