@@ -87,15 +87,15 @@ def from_grammar(grammar: Grammar) -> CompileInput:
     def parse(text: str, context: Any = None) -> Any:
         return grammar.parse(text)
 
-    key = (grammar.kind, grammar.source, grammar.eager)
-    origin = partial(_rules_of_terminals, grammar.source) if grammar.kind == "kbnf" else None
+    key = (grammar.kind, grammar.source, grammar.eager, grammar.start)
+    origin = partial(_rules_of_terminals, grammar.source, grammar.start) if grammar.kind == "kbnf" else None
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
-def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
+def _rules_of_terminals(source: str, start: str) -> Mapping[Regex, tuple[str, ...]]:
     from structgen.kbnf.normal_form.origins import rules_of_terminals  # only messages need it
 
-    return rules_of_terminals(source)
+    return rules_of_terminals(source, start)
 
 
 def from_source(source: Source, limits: Limits) -> CompileInput:

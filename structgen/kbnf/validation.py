@@ -9,11 +9,12 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import group_rules, nodes_of
 
-__all__ = ["excluded_strings", "validate"]
+__all__ = ["excluded_strings", "find_start", "validate"]
 
 # Names that a misspelt one is compared with. The comparison is quadratic in the worst case: larger grammars get no
 # suggestion.
 _MAX_NAMES_COMPARED = 2000
+_MAX_NAMES_SHOWN = 5
 
 
 def validate(grammar: ast.Grammar) -> None:
@@ -36,6 +37,42 @@ def validate(grammar: ast.Grammar) -> None:
                 _check_except(node, rule.name, grouped)
             elif isinstance(node, ast.Bounded):
                 _check_bounds(node, rule.name)
+
+
+def find_start(grammar: ast.Grammar) -> str:
+    """Return the name of the rule that a text begins at, for a grammar that does not say it.
+
+    It is `start`. Without such a rule, it is the only rule that no other rule uses.
+
+    Args:
+        grammar: the tree; its own start does not count.
+
+    Raises:
+        GrammarError: there is no rule `start`, and none or several of the others could take its place.
+
+    Example:
+        >>> find_start(ast.Grammar((ast.Rule("root", ast.Reference("digit")), ast.Rule("digit", ast.Literal(b"0")))))
+        'root'
+    """
+    grouped = group_rules(grammar)
+    if "start" in grouped or not grouped:
+        return "start"
+    used: set[str] = set()
+    for rule in grammar.rules:
+        for node in nodes_of(rule.body):
+            name = node.excluded if isinstance(node, ast.Except) else node
+            if isinstance(name, ast.Reference) and name.name != rule.name:
+                used.add(name.name)
+    candidates = [name for name in grouped if name not in used]
+    if len(candidates) == 1:
+        return candidates[0]
+    hint = "name the rule that a text begins at, with start=…"
+    if not candidates:
+        raise GrammarError("the start nonterminal 'start' is not defined, and every rule is used by another", hint=hint)
+    shown = ", ".join(map(repr, candidates[:_MAX_NAMES_SHOWN])) + (", …" if len(candidates) > _MAX_NAMES_SHOWN else "")
+    raise GrammarError(
+        f"the start nonterminal 'start' is not defined, and several rules are used by no other: {shown}", hint=hint
+    )
 
 
 def excluded_strings(node: ast.Except, grouped: Mapping[str, Sequence[ast.Expression]]) -> list[bytes]:

@@ -1,12 +1,14 @@
 """Checks of a grammar besides its syntax."""
 
+import re
+
 import pytest
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
-from structgen.kbnf.validation import validate
+from structgen.kbnf.validation import find_start, validate
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,31 @@ def test_rules_that_nothing_uses_are_checked_too():
     for check in (validate, normalize):
         with pytest.raises(GrammarError, match="'y', used in the rule 'x'"):
             check(grammar)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x ::= start; start ::= 'a';", "start"),
+        ("root ::= x; x ::= 'a' | x 'b';", "root"),
+        ("root ::= 'a' | '(' root ')';", "root"),
+        ("x ::= 'a'; root ::= except!(x) 'b'; y ::= 'c'; root ::= y;", "root"),
+    ],
+)
+def test_the_start_is_found(text, found):
+    assert find_start(parse(text)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x ::= 'a'; y ::= 'b'; z ::= 'c';", "several rules are used by no other: 'x', 'y', 'z'$"),
+        ("a ::= 'a'; b ::= 'a'; c ::= 'a'; d ::= 'a'; e ::= 'a'; f ::= 'a';", "'a', 'b', 'c', 'd', 'e', …$"),
+        ("x ::= 'a' y; y ::= x | 'b';", "every rule is used by another$"),
+    ],
+)
+def test_a_start_that_cannot_be_found(text, message):
+    with pytest.raises(GrammarError) as caught:
+        find_start(parse(text))
+    assert re.search(message, str(caught.value).split("\nHint: ")[0])
+    assert "start=" in caught.value.hint
