@@ -8,7 +8,8 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
-from structgen.kbnf.validation import find_start, validate
+from structgen.kbnf.rewriting import group_rules
+from structgen.kbnf.validation import excluded_strings, find_start, validate
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,9 @@ from structgen.kbnf.validation import find_start, validate
         ),
         ("start ::= except!(x);", "in the rule 'start': the nonterminal 'x' in an except! is not defined"),
         ("start ::= except!('');", "in the rule 'start': an except! excludes the empty string"),
-        ("start ::= except!(x); x ::= 'a' 'b';", "excludes something other than plain strings"),
+        ("start ::= except!(x); x ::= 'a' 'b'?;", "excludes something other than plain strings"),
+        ("start ::= except!(x); x ::= ('' | 'a') '';", "in the rule 'start': an except! excludes the empty string"),
+        ("start ::= except!(x); x ::= " + "('a' | 'b') " * 14 + ";", "excludes more than 10000 strings"),
         ("start ::= except!(x); x ::= 'a' | y; y ::= 'b';", "excludes something other than plain strings"),
         ("start ::= except!(x); x ::= #'a';", "excludes something other than plain strings"),
     ],
@@ -42,6 +45,7 @@ def test_errors(text, message):
     [
         "start ::= 'a';",
         "start ::= except!('a') except!(x,3); x ::= 'a' | ('b' | 'c'); x ::= 'd';",
+        "start ::= except!(x); x ::= ('a' | 'b') ('c' | 'd', ('e' | '')) | 'f';",
         "start ::= start;",
     ],
 )
@@ -55,6 +59,23 @@ def test_except_is_text_in_which_no_string_occurs(language):
     )
     tables = normalize(parse("start ::= except!(x,2) 'ba'; x ::= 'a' | 'bb';"))
     assert language(tables) == {b"ba", b"bba"}
+
+
+def test_except_of_concatenations_and_groups():
+    """Groups multiply out, as by hand."""
+    tree = parse("start ::= except!(x) 'a'; x ::= ('a' | 'b' '') (('a' | '') 'b' | 'c') | 'aa';")
+    rules = group_rules(tree)
+    assert excluded_strings(tree.rules[0].body.parts[0], rules) == [b"aab", b"ab", b"ac", b"bab", b"bb", b"bc", b"aa"]
+
+
+def test_except_of_a_concatenation_is_except_of_its_string(language):
+    for written, text in [
+        ("'a' 'b'", "'ab'"),
+        ("('a' | 'b') 'a'", "'aa' | 'ba'"),
+        ("'b', ('b' | 'a' 'b')", "'bb' | 'bab'"),
+    ]:
+        tables = normalize(parse(f"start ::= except!(x); x ::= {written};"))
+        assert language(tables) == language(normalize(parse(f"start ::= except!(x); x ::= {text};")))
 
 
 def test_rules_that_nothing_uses_are_checked_too():
