@@ -163,3 +163,17 @@ def test_a_refusal_is_explained_in_a_grammar_with_another_start():
     """The explanation reads the grammar again, from the same rule."""
     matcher = constraint_of(Grammar.kbnf("root ::= digit '.'; digit ::= #'[0-9]';")).matcher()
     assert "digit" in str(matcher.explain(ord("x")))
+
+
+def test_grammars_without_a_text_are_refused():
+    """In every notation; the empty text is one where it was asked for."""
+    for grammar, message in [
+        (Grammar.kbnf("a ::= 'x' a;"), "the rule 'a' has no alternative that ends"),
+        (Grammar.gbnf('root ::= "x" root'), "the rule 'root' has no alternative that ends"),
+        (Grammar.lark('start: "x" start'), "the rule 'start' has no alternative that ends"),
+        (Grammar.regex("[^\\s\\S]"), "matches no text"),
+    ]:
+        with pytest.raises(structgen.GrammarError, match=message):
+            structgen.compile(grammar, BYTES)
+    for grammar in (Grammar.regex("a*"), Grammar.lark('start: "a"*'), Grammar.gbnf('root ::= "a"*')):
+        assert language(grammar, "a", 2) == {"", "a", "aa"}
