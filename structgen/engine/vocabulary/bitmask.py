@@ -125,11 +125,11 @@ def apply_token_bitmask(logits: Any, mask: Any) -> None:
     rows = shape[0] if len(shape) == 2 else 1
     if _is_tensor(logits) and not logits.is_cpu:
         bits = _tensor_words(mask, logits.device)
-        _check_shapes((rows, shape[-1]), bits.shape)
+        _check_shapes((rows, shape[len(shape) - 1]), bits.shape)
         _mask_on_device(logits if len(shape) == 2 else logits.unsqueeze(0), bits)
         return
     words = _words(mask.cpu() if _is_tensor(mask) else mask)
-    _check_shapes((rows, shape[-1]), words.shape)
+    _check_shapes((rows, shape[len(shape) - 1]), words.shape)
     patterns, kind = _patterns(logits)
     _fill(patterns if len(shape) == 2 else patterns[np.newaxis], words, kind)
 
