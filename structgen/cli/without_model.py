@@ -17,6 +17,7 @@ from structgen.cli.arguments import (
     UsageError,
     add_command,
     add_reading,
+    add_start,
     read_file,
     read_schema,
     reading,
@@ -88,6 +89,7 @@ def add_grammar(commands: Commands) -> None:
     )
     stats.add_argument("grammar", metavar="FILE|LANGUAGE", help="a KBNF file, or the name of a built-in language")
     stats.add_argument("--vocabulary", metavar="FOLDER", help="a tokenizer; count the spans of its tokens")
+    add_start(stats)
     stats.add_argument("--overlaps", type=int, default=20, metavar="N", help="show at most N overlaps (20)")
     stats.set_defaults(command=_stats)
 
@@ -102,7 +104,7 @@ def add_completion(commands: Commands) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    schema = read_schema(options.schema)
+    schema = read_schema(options.schema, options.start)
     from structgen.diagnostics.check import Checker
 
     checker = Checker(schema, **reading(options))
@@ -138,20 +140,20 @@ def _export(options: argparse.Namespace) -> None:
     from structgen.integrations.export import export
     from structgen.output_types.grammar import Grammar
 
-    schema = read_schema(options.schema)
+    schema = read_schema(options.schema, options.start)
     written = export(schema, options.to, end=options.end, **({} if isinstance(schema, Grammar) else reading(options)))
     print(written if isinstance(written, str) else json.dumps(written), end="" if isinstance(written, str) else "\n")
 
 
 def _stats(options: argparse.Namespace) -> None:
     from structgen.diagnostics.grammar_statistics.statistics import describe, statistics
-    from structgen.kbnf.reading.kbnf import parse
-    from structgen.languages import language_names, language_source
+    from structgen.languages import language_names
+    from structgen.output_types.grammar import Grammar
 
     if options.grammar in language_names():
-        text = language_source(options.grammar)
+        grammar = Grammar.language(options.grammar)
     elif Path(options.grammar).exists():
-        text = read_file(options.grammar, "the grammar")
+        grammar = Grammar.kbnf(read_file(options.grammar, "the grammar"), start=options.start)
     else:
         known = ", ".join(language_names())
         raise UsageError(f"{options.grammar} is neither a file nor a built-in language: {known}")
@@ -167,7 +169,7 @@ def _stats(options: argparse.Namespace) -> None:
             raise UsageError(f"cannot read the tokenizer {options.vocabulary}: {error}") from error
         vocabulary = Vocabulary.from_huggingface(tokenizer)
         print("Counting the spans of tokens …", file=sys.stderr, flush=True)
-    print(describe(statistics(parse(text), vocabulary), overlaps=options.overlaps))
+    print(describe(statistics(grammar.tree, vocabulary), overlaps=options.overlaps))
 
 
 def _completion(options: argparse.Namespace) -> None:

@@ -32,7 +32,12 @@ __all__ = ["LarkDialect", "parse_lark"]
 LarkDialect: TypeAlias = Literal["llguidance", "lark"]
 """The dialect: llguidance (regexes in Rust's syntax), or "lark", the Python toolkit (regexes in Python's)."""
 
-_REACHES_OUT = re.compile(r"(?P<out>[\^$]|\\[AzZbB]|\(\?<?[=!])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
+# What looks outside of a terminal; and the other escapes and classes, which may hold the same characters.
+_OTHERS = r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]"
+_REACHES_OUT: dict[str, re.Pattern[str]] = {
+    "python": re.compile(rf"(?P<out>[\^$]|\\[AzZbB]|\(\?<?[=!])|{_OTHERS}", re.DOTALL),
+    "rust": re.compile(rf"(?P<out>[\^$]|\\[AzZbB<>]|\(\?<?[=!])|{_OTHERS}", re.DOTALL),
+}
 _CAPTURES = re.compile(r'capture(?:="[^"]*")?')
 _MAX_INSTANCES = 10_000  # of templates
 
@@ -259,7 +264,7 @@ class _Reader:
         pattern, flags = token.text[1:end], token.text[end + 1 :].replace("u", "")
         if set(flags) - set("imsx"):
             self.fail(token, f"the flags {flags!r} are not supported")
-        for found in _REACHES_OUT.finditer(pattern):
+        for found in _REACHES_OUT[self._dialect].finditer(pattern):
             if found["out"]:
                 at = LarkToken("", "", token.offset + 1 + found.start())
                 self.fail(at, f"{found['out']!r} looks outside of the terminal, which is not supported")
