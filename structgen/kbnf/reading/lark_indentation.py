@@ -20,10 +20,10 @@ from typing import NamedTuple, NoReturn
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.reading.lark_lexing import LexedGrammar, ignored_terminals, lexed_terminals
+from structgen.kbnf.reading.lark_lexing import LexedGrammar, Use, ignored_terminals, lexed_terminals
 from structgen.kbnf.rewriting import sequence
 
-__all__ = ["DEDENT", "INDENT", "NEWLINE", "indented_rules"]
+__all__ = ["DEDENT", "INDENT", "NEWLINE", "Words", "indented_rules", "lined_rules"]
 
 NEWLINE, INDENT, DEDENT = "_NEWLINE", "_INDENT", "_DEDENT"
 _OPENING = {repr(bracket) for bracket in "([{"}
@@ -43,6 +43,20 @@ class _Mode(NamedTuple):
     begins_line: bool
 
 
+class Words(NamedTuple):
+    """What the rules are written in.
+
+    Attributes:
+        terminals: the text of each use of a terminal.
+        newline: the end of a line.
+        skip: what may follow a terminal, outside of brackets (False) and inside (True).
+    """
+
+    terminals: dict[Use, ast.Expression]
+    newline: ast.Expression
+    skip: dict[bool, ast.Expression]
+
+
 Ways = dict[bool, ast.Expression]
 """Whether a line begins after a text -> the texts of an expression that end so."""
 
@@ -56,7 +70,27 @@ def indented_rules(grammar: LexedGrammar) -> ast.Grammar:
     Raises:
         GrammarError: a rule has an `_INDENT` without its `_DEDENT`, or an opening bracket without the closing one.
     """
-    return _Lines(grammar).grammar()
+    newline = grammar.terminals[NEWLINE].regex
+    ignored = rx.choice(*grammar.ignored)
+    ended = rx.intersection(newline, rx.sequence(rx.ANY_BYTES, rx.Literal(b"\n")))
+    # A comment before the end of a line is ignored text; it is not read as the begin of a `_NEWLINE` as well.
+    line_end = ast.RegexTerminal(rx.difference(ended, rx.sequence(rx.plus(ignored), ended)))
+    terminals = {use: terminal.expression() for use, terminal in lexed_terminals(grammar).items()}
+    skip = {False: _skipped(grammar, []), True: _skipped(grammar, [newline])}
+    return lined_rules(grammar, Words(terminals, line_end, skip))
+
+
+def lined_rules(grammar: LexedGrammar, words: Words) -> ast.Grammar:
+    """Return the rules of such a grammar, over given words.
+
+    Args:
+        grammar: it has a terminal `_NEWLINE`.
+        words: what stands for the terminals.
+
+    Raises:
+        GrammarError: see `indented_rules`.
+    """
+    return _Lines(grammar, words).grammar()
 
 
 class _Lines:
@@ -67,15 +101,9 @@ class _Lines:
         _rules: the finished copies, by name.
     """
 
-    def __init__(self, grammar: LexedGrammar) -> None:
+    def __init__(self, grammar: LexedGrammar, words: Words) -> None:
         self._grammar = grammar
-        self._terminals = {use: terminal.expression() for use, terminal in lexed_terminals(grammar).items()}
-        newline = grammar.terminals[NEWLINE].regex
-        ignored = rx.choice(*grammar.ignored)
-        ended = rx.intersection(newline, rx.sequence(rx.ANY_BYTES, rx.Literal(b"\n")))
-        # A comment before the end of a line is ignored text; it is not read as the begin of a `_NEWLINE` as well.
-        self._newline = ast.RegexTerminal(rx.difference(ended, rx.sequence(rx.plus(ignored), ended)))
-        self._skip = {False: _skipped(grammar, []), True: _skipped(grammar, [newline])}
+        self._words = words
         self._ends: dict[tuple[str, _Mode], set[bool]] = {}
         self._rules: dict[str, ast.Expression] = {}
         self._rule = ""
@@ -98,7 +126,7 @@ class _Lines:
         if not ways:
             raise GrammarError(f"the rule {self._grammar.start!r} derives no text")
         start = ast.Rule(
-            "(start)", ast.Sequence((self._skip[False], ways[0] if len(ways) == 1 else ast.Choice(tuple(ways))))
+            "(start)", ast.Sequence((self._words.skip[False], ways[0] if len(ways) == 1 else ast.Choice(tuple(ways))))
         )
         return ast.Grammar((start, *(ast.Rule(name, body) for name, body in self._rules.items())), start.name)
 
@@ -138,8 +166,8 @@ class _Lines:
     def _terminal(self, name: str, mode: _Mode, *, inside_after: bool) -> Ways:
         if name == NEWLINE:
             # Inside brackets none is left; at the begin of a line, the one before has taken its text.
-            return {} if mode.inside or mode.begins_line else {True: self._newline}
-        found = [self._terminals[self._rule, name], self._skip[inside_after]]
+            return {} if mode.inside or mode.begins_line else {True: self._words.newline}
+        found = [self._words.terminals[self._rule, name], self._words.skip[inside_after]]
         return {False: sequence([ast.Margin(), *found] if mode.begins_line else found)}
 
     def _sequence(self, parts: tuple[ast.Expression, ...], mode: _Mode) -> Ways:

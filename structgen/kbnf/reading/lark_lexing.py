@@ -23,7 +23,7 @@ from structgen.kbnf import ast
 from structgen.kbnf.reading.lark_terminals import Ending, Terminal
 from structgen.kbnf.regex_facts import post_order
 
-__all__ = ["LexedGrammar", "ignored_terminals", "lexed_terminals"]
+__all__ = ["LexedGrammar", "Use", "ignored_terminals", "lexed_terminals", "replaceable"]
 
 Use = tuple[str, str]
 """A rule, and a terminal in its body."""
@@ -52,6 +52,16 @@ def lexed_terminals(grammar: LexedGrammar) -> dict[Use, Terminal]:
     companions = _Companions(grammar).found
     limits = _Conditions(grammar.terminals)
     return {use: limits.of(use[1], names) for use, names in companions.items()}
+
+
+def replaceable(grammar: LexedGrammar) -> dict[Use, list[str]]:
+    """Return, for each use of a terminal, the strings that the parser takes in its place.
+
+    A string that another terminal matches as well is that terminal where the string itself cannot stand: `_` is a name
+    in an expression, and a mark in a pattern.
+    """
+    conditions = _Conditions(grammar.terminals)
+    return {use: conditions.free(use[1], names) for use, names in _Companions(grammar).found.items()}
 
 
 def ignored_terminals(grammar: LexedGrammar) -> list[Terminal]:
@@ -190,11 +200,22 @@ class _Conditions:
         refused: dict[rx.Regex, None] = {}
         for other in sorted(companions):
             rival = self._terminals[other]
-            is_rival = terminal.text is None and rival.priority == terminal.priority
-            if is_rival and rival.text is not None and self._store.matches(self._states[name], rival.text):
+            if rival.text is not None and self._is_reserved(name, rival):
                 reserved.append(rival.text)
             refused |= dict.fromkeys(self._longer(name, other))
         return _restricted(terminal, reserved, list(refused))
+
+    def free(self, name: str, companions: set[str]) -> list[str]:
+        """Return the strings that a terminal matches, and that are none of its companions."""
+        others = self._terminals.keys() - companions
+        return sorted(other for other in others if self._is_reserved(name, self._terminals[other]))
+
+    def _is_reserved(self, name: str, rival: Terminal) -> bool:
+        """Return whether a rival is a string that a lexer takes in place of a terminal that matches it."""
+        terminal = self._terminals[name]
+        if rival.text is None or terminal.text is not None or rival.priority != terminal.priority:
+            return False
+        return self._store.matches(self._states[name], rival.text)
 
     def _longer(self, name: str, other: str) -> list[rx.Regex]:
         """Return the characters after which a match of a terminal is a longer match of another one."""
