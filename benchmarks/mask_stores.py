@@ -61,11 +61,11 @@ def lark_grammar() -> tuple[Lexer, LexedTables, Limits]:
     return lexer, lexed_tables(grammar, lexer, limits), limits
 
 
-def compared(masks: StoredMasks, tokenizer: object, vocabulary: Vocabulary, tokens: int) -> list[list[object]]:
+def compared(masks: StoredMasks, tokenizer: object, tokens: int) -> list[list[object]]:
     """Return a row for each Python program: its masks, how many are equal after each step, and entries asked."""
     rows: list[list[object]] = []
     for name, ids in programs("python", tokenizer, tokens):
-        found = masks.compare(vocabulary.spellings[token_id] for token_id in ids)
+        found = masks.compare(ids)
         rows.append([name, found.masks, *found.equal, *[asked / found.masks for asked in found.asked]])
     return rows
 
@@ -102,7 +102,7 @@ def main() -> None:
     print("```\n\nMasks along programs that are equal to those of the whole store, and entries asked for each mask:\n")
     masks = StoredMasks(lexer, lexed, dict(enumerate(vocabulary.spellings)), limits)
     columns = ["program", "masks", *[f"equal, {step}" for step in STEPS[1:]], *[f"asked, {step}" for step in STEPS]]
-    print(table(columns, compared(masks, tokenizer, vocabulary, chosen.tokens)))
+    print(table(columns, compared(masks, tokenizer, chosen.tokens)))
 
 
 if __name__ == "__main__":

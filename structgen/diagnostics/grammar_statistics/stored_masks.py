@@ -49,6 +49,7 @@ class StoredMasks:
     ) -> None:
         limits = limits or Limits()
         self._lexer = lexer
+        self._tokens = tokens
         self._table = TokenSpannerTable(lexer, tokens)
         self._streamlining = Streamlining(lexer, lexed, limits)
         self._parser = Sentences(lexed.tables, limits)
@@ -78,28 +79,26 @@ class StoredMasks:
                 mask |= bits
         return mask
 
-    def compare(self, tokens: Iterable[bytes]) -> Compared:
-        """Compare the masks before each token of a text, up to the first token that the grammar does not accept.
+    def compare(self, token_ids: Iterable[int]) -> Compared:
+        """Compare the masks before each token of a text, up to the first token that is not in the mask.
 
         Args:
-            tokens: the texts of the tokens, in order.
+            token_ids: the ids of the tokens, in order.
         """
         state, item_set = 0, self._parser.start
         positions = 0
         equal = [0] * (len(STEPS) - 1)
         asked = [0] * len(STEPS)
-        for text in tokens:
+        for token in token_ids:
             whole, *streamlined = self.masks(state, item_set)
             positions += 1
             for step, mask in enumerate(streamlined):
                 equal[step] += mask == whole
             for step, entries in enumerate(self._row(state)):
                 asked[step] += len(entries)
-            found = self._lexer.read(state, text)
-            if found is None:
+            found = self._lexer.read(state, self._tokens[token])
+            if found is None or not whole >> token & 1:
                 break
             emitted, state = found
             item_set = self._parser.follow(item_set, self._streamlining.seen(emitted))
-            if not item_set:
-                break
         return Compared(positions, tuple(equal), tuple(asked))
