@@ -159,6 +159,9 @@ def test_entries_are_the_sequences_of_the_token_spanner_table(sums):
         steps = list(zip(*map(streamlining.steps, legal)))
         assert [counts[state] for counts in store.entries] == [len(whole), *[len(set(parts)) for parts in steps]]
     assert store.totals[0] > store.totals[1] > store.totals[2] > store.totals[3]
+    assert all(once <= total for once, total in zip(store.once, store.totals))
+    rows = {frozenset(map(streamlining.seen, table.inverse(state))) for state in range(store.states)}
+    assert store.once[0] == sum(map(len, rows))
     assert store.interchangeable == [["'+'", "'-'"]]
     assert store.shares([0, 10**6])[0] == (0.0, 1.0)
 

@@ -83,11 +83,13 @@ class MaskStore:
     Attributes:
         states: of the lexer.
         entries: for each of `STEPS`, the number of entries of each state.
+        once: for each of `STEPS`, the number of entries if states with the same sequences share them.
         interchangeable: the sets of interchangeable terminals.
     """
 
     states: int
     entries: tuple[tuple[int, ...], ...]
+    once: tuple[int, ...]
     interchangeable: list[list[str]]
 
     @property
@@ -107,10 +109,13 @@ class MaskStore:
         """Return the numbers as text."""
         lines = [f"states of the lexer    {self.states:>9,}"]
         if sum(self.totals):
-            lines.append("entries of a mask store, and the share of states with at most so many:")
-            lines.append(" " * 34 + "".join(f"{limit:>8,}" for limit in SHARES))
-            for step, total, shares in zip(STEPS, self.totals, self.shares()):
-                lines.append(f"  {step:<21}{total:>9,}  " + "".join(f"{share:>8.1%}" for share in shares))
+            lines.append(
+                "entries of a mask store; entries if equal states share them; share of states with at most so many:"
+            )
+            lines.append(" " * 44 + "".join(f"{limit:>8,}" for limit in SHARES))
+            for step, total, once, shares in zip(STEPS, self.totals, self.once, self.shares()):
+                row = "".join(f"{share:>8.1%}" for share in shares)
+                lines.append(f"  {step:<21}{total:>9,} {once:>9,}  {row}")
         count = sum(map(len, self.interchangeable))
         lines.append(f"{len(self.interchangeable)} sets of interchangeable terminals, with {count} terminals:")
         lines += [
@@ -138,7 +143,8 @@ def mask_store(lexer: Lexer, lexed: LexedTables, texts: Iterable[bytes], limits:
             steps = [streamlining.steps(part) for part in legal.within(streamlining.contexts.start, row)]
             counted[row] = (sets.sizes[row], *[len(set(parts)) for parts in zip(*steps)]) if steps else (0, 0, 0, 0)
     entries = tuple([tuple([counted[row][step] for row in rows]) for step in range(len(STEPS))])
-    return MaskStore(len(lexer.targets), entries, streamlining.interchangeable)
+    once = tuple(map(sum, zip(*counted.values())))
+    return MaskStore(len(lexer.targets), entries, once, streamlining.interchangeable)
 
 
 def _sequences(lexer: Lexer, streamlining: Streamlining, texts: Iterable[bytes], sets: SpanSets) -> list[int]:

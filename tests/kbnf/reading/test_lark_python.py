@@ -57,7 +57,13 @@ def statements():
             yield "".join(lines[node.lineno - 1 : node.end_lineno])
 
 
-@pytest.mark.parametrize("file", programs("python"), ids=lambda file: file.name)
+FILES = [
+    pytest.param(file, id=file.name, marks=pytest.mark.slow if file.stat().st_size > 7000 else ())
+    for file in programs("python")
+]
+
+
+@pytest.mark.parametrize("file", FILES)
 def test_real_programs_are_accepted_where_lark_accepts_them(constraint, parser, file):
     text = file.read_text()
     assert is_read(constraint, text) == (tree_of(parser, text) is not None)
@@ -86,15 +92,15 @@ def test_mutants_are_accepted_where_lark_accepts_them(constraint, parser):
     causes = {KEYWORD_AS_NAME: 0, KEYWORD_JOINED: 0, MARGIN: 0}
     accepted = 0
     short = [text for text in statements() if len(text) < 400]
-    for text in itertools.islice(itertools.cycle(short), 1500):
+    for text in itertools.islice(itertools.cycle(short), 600):
         mutant = next(mutants(text, rng))
         tree = tree_of(parser, mutant)
         accepted += tree is not None
         if is_read(constraint, mutant) != (tree is not None):
             assert tree is not None, f"accepted here, refused by Lark: {mutant!r}"
             causes[cause(mutant, tree)] += 1
-    assert accepted > 300
-    assert sum(causes.values()) < 30
+    assert accepted > 100
+    assert sum(causes.values()) < 15
 
 
 @pytest.mark.parametrize(
