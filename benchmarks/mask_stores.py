@@ -8,7 +8,7 @@ grammar, with a mask before each token. The number in parentheses is the same af
 
 The second part is Lark's own grammar of Python with its lexer: the mask store before and after each step of the
 streamlining, and whether the masks of all steps are equal along the Python programs of the tests, up to N tokens of
-each (300). A program that the grammar does not accept is compared up to there.
+each (40). A program that the grammar does not accept is compared up to there.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> None:
     options.add_argument("--tokenizer", default="", help="a folder with a tokenizer; by default that of SmolLM2")
     options.add_argument("--languages", nargs="*", default=list(language_names()))
     options.add_argument("--no-lark", dest="lark", action="store_false", help="leave out Lark's grammar of Python")
-    options.add_argument("--tokens", type=int, default=300, help="tokens of each program whose masks are compared")
+    options.add_argument("--tokens", type=int, default=40, help="tokens of each program whose masks are compared")
     chosen = options.parse_args()
     tokenizer = load_tokenizer(chosen.tokenizer)
     vocabulary = Vocabulary.from_huggingface(tokenizer)
