@@ -49,6 +49,10 @@ class StructgenError(Exception):
         super().__init__(f"{message}\nHint: {hint}" if hint else message)
         self.hint = hint
 
+    def add_location(self, location: str) -> None:
+        """Put a location before the message, for a caller that knows where the work was that failed."""
+        self.args = (f"{location}: {self.args[0]}", *self.args[1:])
+
 
 class SchemaError(StructgenError):
     """A schema that cannot be used.

@@ -28,7 +28,7 @@ from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["CompilePart", "MakeInput", "from_template"]
+__all__ = ["CompilePart", "MakeInput", "bare_regex", "from_template"]
 
 MakeInput: TypeAlias = Callable[[Any], CompileInput]
 """Turns a schema, grammar or other format into a compile input."""
@@ -198,7 +198,7 @@ class _HoleValues:
         from structgen.kbnf import ast
         from structgen.kbnf.normal_form.passes import normalize
 
-        regex = rx.choice(*(_bare(part, self._after.encode()) for part in self._strings))
+        regex = rx.choice(*(bare_regex(part, self._after.encode()) for part in self._strings))
         return normalize(ast.Grammar.of_regex(regex), limits=limits, deadline=deadline, is_empty=is_empty)
 
     def read(self, text: str, context: Any = None) -> Any:
@@ -210,7 +210,7 @@ class _HoleValues:
         return [JsonValue(value, is_bare=bool(self._strings))]
 
 
-def _bare(strings: StringSet, after: bytes) -> rx.Regex:
+def bare_regex(strings: StringSet, after: bytes) -> rx.Regex:
     """Return a regex of strings without quotes; free text must not contain the text after the hole.
 
     With the text ", " after the hole, free text ends where ", " first occurs.

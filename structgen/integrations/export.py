@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, ove
 
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
+from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.template import Template
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
+    from structgen.schema.algebra import StringSet
     from structgen.schema.options import SchemaArguments
 
 __all__ = ["Dialect", "export"]
@@ -17,6 +20,8 @@ Dialect: TypeAlias = Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "
 """The notations that `export` writes."""
 
 _END_NAME = "value"
+_EXACT_FORMATS: dict[Dialect, tuple[str, ...]] = {"lark": ("hostname",)}
+"""Formats of large automata that a dialect can express all the same: Lark has intersections."""
 
 
 @overload
@@ -40,14 +45,17 @@ def export(
 def export(
     schema: Any, to: Dialect, *, end: str = "", limits: Limits | None = None, **options: Unpack[SchemaArguments]
 ) -> str | dict[str, str]:
-    r"""Write a schema, a type or a `Grammar` for another engine. The language of texts stays the same.
+    r"""Write a schema, a type, a `Grammar`, a template or JSON Lines for another engine.
+
+    The language of texts stays the same, with exceptions that are named in the next paragraph and in
+    docs/other-engines.md.
 
     Two rules cannot be written as a grammar; structgen's own engine checks them. Additional keys must differ: an
     exported grammar allows a repeated one. Items must differ: `uniqueItems` is refused. A construct that the
     dialect lacks is refused by name. See docs/other-engines.md.
 
     Args:
-        schema: a Pydantic model, a type, a JSON Schema, or a `Grammar`.
+        schema: a Pydantic model, a type, a JSON Schema, a `Grammar`, `template(…)` or `json_lines(…)`.
         to: "kbnf": KBNF for the package `kbnf`. It ends *eagerly*, at the first token after which the text may end; an
             integer then has one token only, unless `end` is set. "kbnf-older": KBNF of earlier releases, with `any!`
             and `except!`. "gbnf": for llama.cpp. "lark": for llguidance. "xgrammar": EBNF for xgrammar. "vllm": a
@@ -72,22 +80,15 @@ def export(
     if to not in get_args(Dialect):
         raise ValueError(f"to must be one of {', '.join(get_args(Dialect))}, not {to!r}")
     limits = limits or Limits()
-    text = _written(_tree(schema, end, limits, options), to, limits)
+    text = _written(_tree(schema, to, end, limits, options), to, limits)
     return {"grammar": text} if to == "vllm" else text
 
 
-def _tree(schema: Any, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
+def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar, followed by `end`."""
     from structgen.kbnf import ast
 
-    if isinstance(schema, Grammar):
-        if options:
-            raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
-        grammar = schema.tree
-    else:
-        from structgen.schema import schema_to_kbnf
-
-        grammar = schema_to_kbnf(schema, start=_END_NAME if end else "start", limits=limits, **options)
+    grammar = _tree_of(schema, _END_NAME if end else "start", to, limits, options)
     if not end:
         return grammar
     start, names = "start", {rule.name for rule in grammar.rules}
@@ -95,6 +96,49 @@ def _tree(schema: Any, end: str, limits: Limits, options: SchemaArguments) -> as
         start += "_"
     whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
     return ast.Grammar((ast.Rule(start, whole), *grammar.rules), start)
+
+
+def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: SchemaArguments) -> ast.Grammar:
+    """Return the grammar of a schema, a `Grammar`, a template or JSON Lines."""
+    from structgen.integrations.composed_grammar import json_lines_grammar, template_grammar
+    from structgen.schema import resolve, schema_to_kbnf, strings_of_schema
+    from structgen.schema.options import SchemaOptions
+
+    def inner(given: Any) -> ast.Grammar:
+        """Return the tree of a part; the options are those of schemas."""
+        is_schema = not isinstance(given, (Grammar, JsonLines, Template))
+        return _tree_of(given, "value", to, limits, options if is_schema else {})
+
+    if isinstance(schema, Grammar):
+        if options:
+            raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
+        return schema.tree
+    if isinstance(schema, JsonLines):
+        if options.get("whitespace", "any") == "any":
+            options = {**options, "whitespace": "line"}
+        return json_lines_grammar(schema, inner)
+    if isinstance(schema, Template):
+
+        def strings_of(given: Any) -> tuple[StringSet, ...]:
+            if isinstance(given, (Grammar, JsonLines, Template)):
+                return ()
+            source = resolve(given, limits=limits, options=SchemaOptions(**options))
+            return strings_of_schema(source.json_schema, source.options, limits=limits)
+
+        return template_grammar(schema, inner, strings_of, lambda strings, after: _free_text(strings, after, to))
+    exact_formats = _EXACT_FORMATS.get(to, ())
+    return schema_to_kbnf(schema, start=start, limits=limits, exact_formats=exact_formats, **options)
+
+
+def _free_text(strings: StringSet, after: bytes, to: Dialect) -> ast.Expression:
+    """Return the expression of strings without quotes; `after` is the text after them."""
+    from structgen.compilation.template_rules import bare_regex
+    from structgen.kbnf import ast
+    from structgen.schema.algebra import StringSet
+
+    if strings == StringSet() and to in ("kbnf", "kbnf-older"):
+        return ast.Except(ast.Literal(after)) if after else ast.AnyText()
+    return ast.RegexTerminal(bare_regex(strings, after))
 
 
 def _written(grammar: ast.Grammar, to: Dialect, limits: Limits) -> str:

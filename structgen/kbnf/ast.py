@@ -34,7 +34,7 @@ Trees are immutable by convention, and compare by value. A node does not know it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from structgen.engine.regex.tree import Regex
 
@@ -213,10 +213,19 @@ Expression = (
 
 @dataclass(slots=True, unsafe_hash=True)
 class Rule:
-    """A rule `name ::= body;`. A name that several rules define has all their bodies as alternatives."""
+    """A rule `name ::= body;`. A name that several rules define has all their bodies as alternatives.
+
+    Attributes:
+        name: the nonterminal.
+        body: its texts.
+        comment: lines for people, written above the rule. Readers drop comments.
+        origin: the part of a schema that the rule comes from, for messages: `/properties/age`; "" where there is none.
+    """
 
     name: str
     body: Expression
+    comment: str = field(default="", compare=False)
+    origin: str = field(default="", compare=False)
 
 
 @dataclass(slots=True, unsafe_hash=True)

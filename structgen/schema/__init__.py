@@ -16,6 +16,7 @@ computes their shapes; `rules.LazyRules` makes grammar rules of the shapes, when
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -48,6 +49,7 @@ def schema_to_kbnf(
     start: str = "start",
     limits: Limits | None = None,
     deadline: Deadline | None = None,
+    exact_formats: Collection[str] | None = None,
     **options: Unpack[SchemaArguments],
 ) -> ast.Grammar:
     """Translate a schema into a KBNF grammar of its JSON texts, all of which pass the schema's validator.
@@ -57,6 +59,8 @@ def schema_to_kbnf(
         start: the name of the first rule. No other rule gets this name, or the name `start`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default, one of `limits.compile_seconds` starts now.
+        exact_formats: the formats that are written exactly however large they are; None: all. For others of a large
+            automaton, such as `email`, the grammar is wider, and a `SchemaWarning` names the field.
         **options: see `SchemaArguments`.
 
     Returns:
@@ -76,7 +80,14 @@ def schema_to_kbnf(
     from structgen.schema.rules.to_kbnf import json_schema_to_kbnf
 
     source = _source(schema_or_type, limits, options)
-    return json_schema_to_kbnf(source.json_schema, source.options, start=start, limits=limits, deadline=deadline)
+    return json_schema_to_kbnf(
+        source.json_schema,
+        source.options,
+        start=start,
+        limits=limits,
+        deadline=deadline,
+        exact_formats=exact_formats,
+    )
 
 
 def schema_to_rules(

@@ -8,8 +8,12 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from support.engine_process import EngineProcess
 from support.export_schemas import SCHEMAS
+from support.schemas import SCHEMAS as GENERATED
+from support.schemas import document
 from support.walks import Sampler, Walk, byte_vocabulary
 
 import structgen
@@ -18,7 +22,8 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
-from structgen.schema import schema_to_kbnf
+from structgen.schema import SchemaOptions, resolve, schema_to_kbnf
+from structgen.schema.rules.to_rules import _tables, read_schema
 
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"
 WALKS = 12 if FULL else 3
@@ -51,6 +56,33 @@ def test_the_text_read_back_is_the_same_language(name, whitespace):
                 mine.accept_token(byte)
                 theirs.accept_token(byte)
             assert mine.allowed_token_ids() == theirs.allowed_token_ids(), walk.text
+
+
+def _runs(schema: Any) -> CompiledGrammar:
+    """Return the grammar that the engine runs, without the two conditions that only text so far can tell."""
+    source = resolve(schema, options=SchemaOptions(whitespace="any"))
+    tables = read_schema(source.json_schema, _tables, source.options, captures=False)
+    return CompiledGrammar(tables, byte_vocabulary(), eager=False)
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(GENERATED.map(lambda schema: document(a=schema) | {"$ref": "#/$defs/a"}), st.integers(0, 9))
+def test_the_grammar_that_runs_is_the_one_that_is_written(schema, seed):
+    try:
+        text = structgen.export(schema, "kbnf")
+    except (structgen.SchemaError, structgen.LimitExceededError):
+        assume(False)
+    read_back = CompiledGrammar(normalize(parse(text)), byte_vocabulary(), eager=False)
+    running = _runs(schema)
+    sampler, rng = Sampler(byte_vocabulary(), longest=100, late=30), random.Random(seed)
+    for one in (running, read_back):
+        data = sampler.walk(one, rng).text
+        mine, theirs = Matcher(running), Matcher(read_back)
+        for byte in data:
+            assert mine.allowed_token_ids() == theirs.allowed_token_ids(), data
+            mine.accept_token(byte)
+            theirs.accept_token(byte)
+        assert mine.allowed_token_ids() == theirs.allowed_token_ids(), data
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,13 @@ def test_the_reference_is_that_of_the_docstrings(monkeypatch):
     assert build_reference.build() == (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 
 
+def test_the_exports_are_what_is_written_today(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import build_exports
+
+    assert build_exports.build() == (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", [*(f"docs/{page}" for page in PAGES), "README.md", "CONTRIBUTING.md"])
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")

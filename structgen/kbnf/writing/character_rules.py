@@ -14,6 +14,7 @@ from structgen.kbnf.rewriting import group_rules, rewrite, sequence
 from structgen.kbnf.writing.automaton_rules import automaton_rules
 from structgen.kbnf.writing.naming import FreshNames
 from structgen.kbnf.writing.regex_text import byte_ranges
+from structgen.kbnf.writing.shorter_regex import shortened
 from structgen.limits import Limits
 
 __all__ = ["CharacterRules"]
@@ -40,7 +41,7 @@ class CharacterRules:
         self._limits = limits
         self._owner = ""
         self._known: dict[int, ast.Expression] = {}
-        self._kept: list[rx.Regex] = []  # the regexes whose `id`s are in `_known`
+        self._short: dict[int, tuple[rx.Regex, rx.Regex]] = {}  # a regex by its `id`, and its shorter form
 
     def body(self, body: ast.Expression, owner: str) -> ast.Expression:
         """Return a rule's body with all its terminals rewritten; new rules are named after `owner`.
@@ -67,7 +68,9 @@ class CharacterRules:
             LimitExceededError: an automaton has too many states.
         """
         self._owner = owner
-        self._kept.append(regex)
+        if id(regex) not in self._short:
+            self._short[id(regex)] = regex, shortened(regex)
+        regex = self._short[id(regex)][1]
         known = self._known
         stack = [(regex, False)]
         while stack:

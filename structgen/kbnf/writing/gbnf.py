@@ -11,16 +11,16 @@ an upper bound, silently read as no bound at all. So larger repetitions are made
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite, sequence
 from structgen.kbnf.validation import validate
 from structgen.kbnf.writing.character_rules import CharacterRules
-from structgen.kbnf.writing.infix import infix
+from structgen.kbnf.writing.infix import comment_lines, infix
 from structgen.kbnf.writing.left_recursion import refuse_left_recursion
-from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensions, written_names
 from structgen.kbnf.writing.productive import without_unproductive
 from structgen.limits import Limits
 
@@ -90,18 +90,22 @@ def _print(grammar: ast.Grammar, dialect: _Dialect, limits: Limits) -> str:
     grammar = without_extensions(grammar, dialect.name)
     names = written_names(grammar, start="root", clean=_clean, reserved=dialect.reserved, separator="-")
     renamed = [
-        ast.Rule(names[rule.name], rewrite(rule.body, lambda node: _renamed(node, names))) for rule in grammar.rules
+        replace(rule, name=names[rule.name], body=rewrite(rule.body, lambda node: _renamed(node, names)))
+        for rule in grammar.rules
     ]
     fresh = FreshNames((*names.values(), *dialect.reserved), "-")
     characters = CharacterRules(ast.Grammar(tuple(renamed), "root"), fresh, limits)
-    rules = [ast.Rule(rule.name, characters.body(rule.body, rule.name)) for rule in renamed]
+    rules: list[ast.Rule] = []
+    for rule in renamed:
+        with errors_in(rule):
+            rules.append(replace(rule, body=characters.body(rule.body, rule.name)))
     lowered = without_unproductive(ast.Grammar((*rules, *characters.rules), "root"), _is_empty_class)
     if dialect.is_recursive_descent:
         refuse_left_recursion(lowered, "llama.cpp")
     counts = _Counts(fresh, dialect.max_count)
-    written = [ast.Rule(rule.name, counts.body(rule.body, rule.name)) for rule in lowered.rules]
+    written = [replace(rule, body=counts.body(rule.body, rule.name)) for rule in lowered.rules]
     return "".join(
-        f"{rule.name} ::= {infix(rule.body, atom=_atom, count=_count, limits=limits)}\n"
+        f"{comment_lines(rule, '#')}{rule.name} ::= {infix(rule.body, atom=_atom, count=_count, limits=limits)}\n"
         for rule in (*written, *counts.rules)
     )
 

@@ -8,10 +8,15 @@ from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.limits import Limits
 
-__all__ = ["infix"]
+__all__ = ["comment_lines", "infix"]
 
 _CHOICE, _SEQUENCE, _ATOM = range(3)  # levels of binding
 _REPEATED = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)
+
+
+def comment_lines(rule: ast.Rule, mark: str) -> str:
+    """Return the comment above a rule, each line after `mark`; "" where the rule has none."""
+    return "".join(f"{mark} {line}\n" for line in rule.comment.splitlines())
 
 
 def infix(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.writing.lowering import lower
@@ -12,12 +14,15 @@ __all__ = ["print_grammar"]
 # Levels of binding; a node needs parentheses where its own level is below the required one.
 _CHOICE, _SEQUENCE, _TERM, _ATOM = range(4)
 
+_MAX_LINE = 100  # characters of a body on one line
+_KEY = re.compile(rb'[{,]? ?"(?:[^"\\]|\\.)*"(?:: ?)?', re.DOTALL)
+
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
-    r"""Return the grammar as KBNF, one rule per line.
+    r"""Return the grammar as KBNF. Long rules are broken at their alternatives and at the keys of objects.
 
     Args:
         grammar: the tree. `lowering` first replaces the constructs that KBNF has no syntax for: counted repetitions,
@@ -36,14 +41,48 @@ def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
     """
     limits = limits or Limits()
     lowered = lower(grammar, limits=limits)
-    return "".join(f"{rule.name} ::= {_expression(rule.body, limits)};\n" for rule in lowered.rules)
+    return "".join(f"{_comment(rule)}{rule.name} ::= {_body(rule.body, limits)};\n" for rule in lowered.rules)
 
 
-def _expression(body: ast.Expression, limits: Limits) -> str:
+def _comment(rule: ast.Rule) -> str:
+    """Return the comment above a rule; `*)` inside of it would end it."""
+    text = rule.comment.replace("*)", "* )").replace("\n", "\n   ")
+    return f"\n(* {text} *)\n" if text else ""
+
+
+def _body(body: ast.Expression, limits: Limits) -> str:
+    """Return the text of a rule's body, on one line if it is short."""
+    text = _expression(body, limits)
+    if len(text) <= _MAX_LINE:
+        return text
+    alternatives = body.parts if isinstance(body, ast.Choice) else (body,)
+    level = _SEQUENCE if len(alternatives) > 1 else _CHOICE
+    return "\n  | ".join(_broken(part, limits, level) for part in alternatives)
+
+
+def _broken(body: ast.Expression, limits: Limits, level: int) -> str:
+    """Return an alternative, with a line for each key of an object if it has several."""
+    keys = [at for at, part in enumerate(body.parts) if _is_key(part)] if isinstance(body, ast.Sequence) else []
+    if len(keys) < 2:
+        return _expression(body, limits, level)
+    assert isinstance(body, ast.Sequence)
+    lines = []
+    for start, end in zip([0, *keys], [*keys, len(body.parts)]):
+        if start < end:
+            lines.append(" ".join(_expression(part, limits, _TERM) for part in body.parts[start:end]))
+    return "\n    ".join(lines)
+
+
+def _is_key(node: ast.Expression) -> bool:
+    """Return whether a literal is the key of an object: in quotes, perhaps with a comma before and a colon after it."""
+    return isinstance(node, ast.Literal) and _KEY.fullmatch(node.data) is not None
+
+
+def _expression(body: ast.Expression, limits: Limits, level: int = _CHOICE) -> str:
     """Return the text of one body. `out` grows from left to right; the stack holds the rest, the next on top."""
     out: list[str] = []
     # Texts; and nodes, each with the required level and whether brackets are open around it.
-    stack: list[str | tuple[ast.Expression, int, bool]] = [(body, _CHOICE, False)]
+    stack: list[str | tuple[ast.Expression, int, bool]] = [(body, level, False)]
     while stack:
         item = stack.pop()
         if isinstance(item, str):

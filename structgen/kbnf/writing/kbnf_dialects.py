@@ -9,6 +9,7 @@ constructs of one dialect by those of the other, where it can express the same l
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
@@ -94,5 +95,5 @@ def _refuse_current(node: ast.Expression, rule: str) -> ast.Expression:
 
 
 def _translated(grammar: ast.Grammar, translate: Callable[[ast.Expression], ast.Expression]) -> ast.Grammar:
-    rules = tuple(ast.Rule(rule.name, rewrite(rule.body, translate)) for rule in grammar.rules)
+    rules = tuple([replace(rule, body=rewrite(rule.body, translate)) for rule in grammar.rules])
     return ast.Grammar(rules, grammar.start)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from dataclasses import replace
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
@@ -30,11 +31,12 @@ from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of, group_rules, nodes_of, rewrite, sequence
 from structgen.kbnf.validation import validate
 from structgen.kbnf.writing.character_rules import CharacterRules
-from structgen.kbnf.writing.infix import infix
+from structgen.kbnf.writing.infix import comment_lines, infix
 from structgen.kbnf.writing.longest_match import following_bytes, longer_terminals, widened
-from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensions, written_names
 from structgen.kbnf.writing.productive import without_unproductive
 from structgen.kbnf.writing.regex_text import regex_texts
+from structgen.kbnf.writing.shorter_regex import shortened
 from structgen.limits import Limits
 
 __all__ = ["print_lark"]
@@ -73,15 +75,19 @@ def print_lark(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
     store = AutomatonStore(limits)
     rules = []
     for rule in grammar.rules:
-        body = rewrite(rule.body, lambda node: _collapsed(node, grouped, names))
-        rules.append(ast.Rule(names[rule.name], body))
+        with errors_in(rule):
+            body = rewrite(rule.body, lambda node: _collapsed(node, grouped, names))
+            for regex in _regexes({rule.name: body}):
+                store.is_empty(regex)  # too large an automaton is found here, where its rule is known
+        rules.append(replace(rule, name=names[rule.name], body=body))
     lowered = without_unproductive(ast.Grammar(tuple(rules), "start"), store.is_empty)
     bodies = {rule.name: rewrite(rule.body, _as_regex) for rule in lowered.rules}
+    comments = {rule.name: comment_lines(rule, "//") for rule in lowered.rules}
     _check_text(bodies, store)
     if _is_regular(bodies) and all(_terminal_text(regex) is not None for regex in _regexes(bodies)):
-        return _written(bodies, limits, as_terminals=True)
+        return _written(bodies, comments, limits, as_terminals=True)
     fresh = FreshNames(names.values(), "_")
-    return _written(_told_apart(bodies, fresh, store, limits), limits, as_terminals=False)
+    return _written(_told_apart(bodies, fresh, store, limits), comments, limits, as_terminals=False)
 
 
 def _clean(name: str) -> str:
@@ -232,8 +238,8 @@ def _pieces_of_choice(parts: tuple[rx.Regex, ...]) -> ast.Expression | None:
 # -- text of rules ------------------------------------------------------------------------------------------------
 
 
-def _written(bodies: Bodies, limits: Limits, *, as_terminals: bool) -> str:
-    """Return the text of the rules, the start first."""
+def _written(bodies: Bodies, comments: dict[str, str], limits: Limits, *, as_terminals: bool) -> str:
+    """Return the text of the rules, the start first, each with its comment above it."""
     names = {name: name.upper() if as_terminals and name != "start" else name for name in bodies}
     writer = _Writer(names, limits)
     lines = []
@@ -241,9 +247,9 @@ def _written(bodies: Bodies, limits: Limits, *, as_terminals: bool) -> str:
         body = writer.expression(bodies[name], name)
         if as_terminals and name == "start" and not isinstance(bodies[name], (ast.RegexTerminal, ast.Reference)):
             # Rules are cut into lexemes, so the whole has to be a terminal.
-            lines += ["start: WHOLE", f"WHOLE: {body}"]
+            lines += ["start: WHOLE", f"{comments.get(name, '')}WHOLE: {body}"]
         else:
-            lines.append(f"{names[name]}: {body}")
+            lines.append(f"{comments.get(name, '')}{names[name]}: {body}")
     return "".join(f"{line}\n" for line in (*lines, *writer.terminals.values()))
 
 
@@ -295,6 +301,7 @@ def _terminal_text(regex: rx.Regex) -> str | None:
     llguidance's extensions are used: `&`, which binds less than a sequence, `~`, which binds most, `{m,n}`, and
     `%regex` for substrings. A node that is not one regex in Rust's syntax stands in parentheses.
     """
+    regex = shortened(regex)
     texts = regex_texts(regex)
     known: dict[int, str | None] = {}
     for node in post_order(regex):

@@ -2,25 +2,29 @@
 
 - Names that are not identifiers are replaced by unique ones, and the start nonterminal is called `start`.
 - `Bounded` becomes rules, logarithmically many in the bounds (`repetition`).
-- A regex that a program built becomes text in Rust's syntax. Where that syntax cannot express it, or the published
-  package's automaton of it would be too large, its groups and repetitions become those of KBNF, and the remaining
-  nodes become right-linear rules, one for each state of their automaton (`automaton_rules`).
+- A regex that a program built becomes text in Rust's syntax, as short as `shorter_regex` makes it. Parts that occur
+  several times become rules (`shared_parts`). Where the syntax cannot express a regex, or the published package's
+  automaton of it would be too large, its groups and repetitions become those of KBNF, and the remaining nodes become
+  right-linear rules, one for each state of their automaton (`automaton_rules`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.kbnf import ast
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.repetition import CountedRules
-from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.rewriting import nodes_of, rewrite, sequence
 from structgen.kbnf.writing.automaton_rules import automaton_rules
-from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensions, written_names
 from structgen.kbnf.writing.regex_text import regex_texts, regex_to_rust
+from structgen.kbnf.writing.shared_parts import parts_of, shared_texts, splits
+from structgen.kbnf.writing.shorter_regex import shortened
 from structgen.limits import Limits
 
 __all__ = ["lower"]
@@ -28,6 +32,7 @@ __all__ = ["lower"]
 # Nodes of a regex, its counted repetitions written out. The published package makes a dense automaton of each regex,
 # without a bound, so heavier ones become rules.
 _MAX_WEIGHT = 2000
+_MAX_WRITTEN_OUT = 4  # copies of a counted repetition that are written one by one
 
 
 def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
@@ -39,9 +44,23 @@ def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
     """
     grammar = without_extensions(grammar, "the published KBNF")
     names = written_names(grammar, start="start", clean=_identifier)
-    lowering = _Lowering(names, limits or Limits())
-    rules = [ast.Rule(names[rule.name], lowering.expression(rule.body, names[rule.name])) for rule in grammar.rules]
+    lowering = _Lowering(names, _program_made(grammar), limits or Limits())
+    rules: list[ast.Rule] = []
+    for rule in grammar.rules:
+        with errors_in(rule):
+            body = lowering.expression(rule.body, names[rule.name])
+        rules.append(replace(rule, name=names[rule.name], body=body))
     return ast.Grammar(tuple(rules + lowering.rules))
+
+
+def _program_made(grammar: ast.Grammar) -> list[rx.Regex]:
+    """Return the regexes without a text, each as often as it occurs."""
+    return [
+        node.regex
+        for rule in grammar.rules
+        for node in nodes_of(rule.body)
+        if isinstance(node, ast.RegexTerminal) and node.source is None
+    ]
 
 
 def _identifier(name: str) -> str:
@@ -57,9 +76,15 @@ class _Lowering:
         rules: the new rules.
     """
 
-    def __init__(self, names: dict[str, str], limits: Limits) -> None:
+    def __init__(self, names: dict[str, str], regexes: list[rx.Regex], limits: Limits) -> None:
         self.rules: list[ast.Rule] = []
         self._names = names
+        self._short = {id(regex): shortened(regex) for regex in regexes}
+        self._texts: dict[int, str | None] = {}
+        for regex in self._short.values():
+            self._texts.update(regex_texts(regex))
+        self._shared = shared_texts([self._short[id(regex)] for regex in regexes], self._texts)
+        self._shared_rules: dict[str, ast.Expression] = {}
         self._limits = limits
         self._fresh = FreshNames(names.values(), "_")
         self._owner = ""
@@ -118,25 +143,36 @@ class _Lowering:
 
     def _regex(self, regex: rx.Regex) -> ast.Expression:
         """Return the expression of a regex that a program built. Objects that are the same share their rules."""
-        known = self._regexes
-        if id(regex) in known:
-            return known[id(regex)]
-        texts, weights = regex_texts(regex), _weights(regex)
+        known, texts = self._regexes, self._texts
+        regex = self._short[id(regex)]
+        weights, split = _weights(regex), splits(regex, texts, self._shared)
         stack = [(regex, False)]
         while stack:
             node, parts_done = stack.pop()
             if id(node) in known:
                 continue
             text = texts[id(node)]
-            if text is not None and weights[id(node)] <= _MAX_WEIGHT:
-                known[id(node)] = ast.RegexTerminal(node, text)
-            elif isinstance(node, (rx.Sequence, rx.Choice, rx.Repeat)) and not parts_done:
+            parts = parts_of(node)
+            if isinstance(node, rx.Repeat):
+                parts = (node.body,)
+            is_whole = id(node) not in split or text in self._shared
+            if text is not None and is_whole and weights[id(node)] <= _MAX_WEIGHT:
+                known[id(node)] = self._terminal(node, text)
+            elif parts and not parts_done:
                 stack.append((node, True))
-                parts = (node.body,) if isinstance(node, rx.Repeat) else node.parts
                 stack.extend((part, False) for part in parts)
             else:
                 known[id(node)] = self._regex_node(node, texts, known)
         return known[id(regex)]
+
+    def _terminal(self, node: rx.Regex, text: str) -> ast.Expression:
+        """Return a regex as a terminal; the name of its rule where it occurs several times."""
+        terminal = ast.RegexTerminal(node, text)
+        if text not in self._shared:
+            return terminal
+        if text not in self._shared_rules:
+            self._shared_rules[text] = self._rule(terminal)
+        return self._shared_rules[text]
 
     def _regex_node(
         self, node: rx.Regex, texts: dict[int, str | None], known: dict[int, ast.Expression]
@@ -145,7 +181,7 @@ class _Lowering:
         if isinstance(node, rx.Sequence):
             return sequence(_runs(node, known))
         if isinstance(node, rx.Choice):
-            return ast.Choice(tuple(known[id(part)] for part in node.parts))
+            return _alternatives([known[id(part)] for part in node.parts])
         if isinstance(node, rx.Repeat):
             return self._repeat(known[id(node.body)], node.min, node.max)
         if isinstance(node, rx.Literal):
@@ -164,7 +200,17 @@ class _Lowering:
         }
         if (minimum, maximum) in operators:
             return operators[minimum, maximum](body)
+        if maximum is not None and maximum <= _MAX_WRITTEN_OUT:
+            return _written_out(self._symbol(body), minimum, maximum)
         return sequence(self._counted.between(self._symbol(body), minimum, maximum))
+
+
+def _written_out(body: ast.Expression, minimum: int, maximum: int) -> ast.Expression:
+    """Return a repetition with each copy written out: `x x [x [x]]`."""
+    rest: list[ast.Expression] = []
+    for _ in range(maximum - minimum):
+        rest = [ast.Option(sequence([body, *rest]))]
+    return sequence([body] * minimum + rest)
 
 
 def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expression]:
@@ -185,6 +231,17 @@ def _runs(node: rx.Sequence, known: dict[int, ast.Expression]) -> list[ast.Expre
                 continue
         out.append(expression)
     return out
+
+
+def _alternatives(parts: list[ast.Expression]) -> ast.Expression:
+    """Return a choice, with its terminals joined into one."""
+    terminals = [part for part in parts if isinstance(part, ast.RegexTerminal) and not part.kind]
+    if len(terminals) > 1:
+        joined = rx.choice(*[part.regex for part in terminals])
+        text = regex_to_rust(joined)
+        if text is not None and _weights(joined)[id(joined)] <= _MAX_WEIGHT:
+            parts = [ast.RegexTerminal(joined, text), *(part for part in parts if part not in terminals)]
+    return parts[0] if len(parts) == 1 else ast.Choice(tuple(parts))
 
 
 def _weights(regex: rx.Regex) -> dict[int, int]:

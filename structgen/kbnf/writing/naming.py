@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
-from structgen.errors import GrammarError
+from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import group_rules, rewrite
 
-__all__ = ["FreshNames", "without_extensions", "written_names"]
+__all__ = ["FreshNames", "errors_in", "without_extensions", "written_names"]
 
 _ONLY_HERE = {ast.NotFollowedBy: "look-ahead '!'", ast.Margin: "'margin!'", ast.Indented: "'indented!'"}
+
+
+@contextmanager
+def errors_in(rule: ast.Rule) -> Iterator[None]:
+    """Name the part of the schema that a rule comes from in the errors that are raised while it is written."""
+    try:
+        yield
+    except (GrammarError, LimitExceededError) as error:
+        if rule.origin:
+            error.add_location(f"#{rule.origin}, in the rule {rule.name!r}")
+        raise
 
 
 def without_extensions(grammar: ast.Grammar, dialect: str) -> ast.Grammar:
@@ -37,7 +50,7 @@ def without_extensions(grammar: ast.Grammar, dialect: str) -> ast.Grammar:
         return node
 
     for rule in grammar.rules:
-        rules.append(ast.Rule(rule.name, rewrite(rule.body, translate, known)))
+        rules.append(replace(rule, body=rewrite(rule.body, translate, known)))
     return ast.Grammar(tuple(rules), grammar.start)
 
 

@@ -7,6 +7,7 @@ writers need.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
@@ -45,7 +46,9 @@ def without_unproductive(grammar: ast.Grammar, is_empty: Callable[[rx.Regex], bo
 
     rules = {name: rewrite(body, change) for name, body in rules.items() if name in productive}
     reached = _reached(rules, grammar.start)
-    return ast.Grammar(tuple(ast.Rule(name, body) for name, body in rules.items() if name in reached), grammar.start)
+    first = {rule.name: rule for rule in reversed(grammar.rules)}
+    kept = tuple([replace(first[name], body=body) for name, body in rules.items() if name in reached])
+    return ast.Grammar(kept, grammar.start)
 
 
 def _body(bodies: list[ast.Expression]) -> ast.Expression:

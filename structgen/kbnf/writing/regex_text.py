@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import difference_of
 from structgen.kbnf.regex_facts import post_order
 
 __all__ = ["byte_ranges", "chars_to_rust", "regex_texts", "regex_to_rust"]
@@ -10,7 +11,8 @@ __all__ = ["byte_ranges", "chars_to_rust", "regex_texts", "regex_to_rust"]
 # Levels of binding: an alternation, a sequence, an operand of a repetition.
 _CHOICE, _SEQUENCE, _ATOM = 0, 1, 2
 
-_META = frozenset("\\.+*?()|[]{}^$#&-~")
+_META = frozenset("\\.+*?()|[]{}^$")
+_META_IN_CLASS = frozenset("\\[]^-")  # `&&` and `~~` do not occur: a class names each character once
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _NOTHING = "[^\\s\\S]"
 _ANY = "(?s:.)"
@@ -44,10 +46,20 @@ def chars_to_rust(ranges: tuple[tuple[int, int], ...]) -> str:
         return _ANY
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return _escaped(chr(ranges[0][0]))
+    positive = f"[{_ranges_text(ranges)}]"
+    if ranges[len(ranges) - 1][1] < 0x10FFFF:
+        return positive
+    others = difference_of(rx.ANY_CHAR.ranges, ranges)  # type: ignore[union-attr]
+    return min(positive, f"[^{_ranges_text(others)}]", key=len)
+
+
+def _ranges_text(ranges: tuple[tuple[int, int], ...]) -> str:
+    """Return the inner part of a class; two neighbours need no dash."""
     pieces = []
     for first, last in ranges:
-        pieces.append(_escaped(chr(first)) if first == last else f"{_escaped(chr(first))}-{_escaped(chr(last))}")
-    return f"[{''.join(pieces)}]"
+        low, high = _escaped(chr(first), _META_IN_CLASS), _escaped(chr(last), _META_IN_CLASS)
+        pieces.append(low if first == last else f"{low}{high}" if last == first + 1 else f"{low}-{high}")
+    return "".join(pieces)
 
 
 def _write(node: rx.Regex, known: dict[int, Written | None]) -> Written | None:
@@ -101,14 +113,15 @@ def _operator(minimum: int, maximum: int | None) -> str:
     return f"{{{minimum}}}" if minimum == maximum else f"{{{minimum},{maximum}}}"
 
 
-def _escaped(character: str) -> str:
-    if character in _META:
+def _escaped(character: str, special: frozenset[str] = _META) -> str:
+    if character in special:
         return "\\" + character
     if character in _NAMED:
         return _NAMED[character]
-    if character.isprintable():
+    point = ord(character)
+    if character.isprintable() and (point < 0x80 or special is _META):
         return character
-    return f"\\x{{{ord(character):x}}}"
+    return f"\\x{point:02x}" if point <= 0xFF else f"\\x{{{point:x}}}"
 
 
 def byte_ranges(mask: int) -> tuple[tuple[int, int], ...]:

@@ -16,7 +16,7 @@ from structgen.schema.algebra import NumberSet
 from structgen.schema.formats import dates, encodings, idn, mail, network, pointers, regexes, uris
 from structgen.schema.json_text.numbers import MAX_FRACTION_DIGITS, integer_range, number_range
 
-__all__ = ["outer_regex", "regex"]
+__all__ = ["outer_regex", "regex", "wider_regex"]
 
 _FORMATS: dict[str, Callable[[], Regex]] = {
     "date": lambda: dates.DATE,
@@ -89,6 +89,17 @@ _OUTER: dict[str, Callable[[], Regex]] = {
     **dict.fromkeys(("ipv4network", "ipv6network", "ipvanynetwork"), lambda: network.LOOSE_NETWORK),
 }
 """Regexes of the texts that any reader of a format might accept, where these are more than the format's own texts."""
+
+_WIDER: dict[str, Callable[[], Regex]] = {
+    "hostname": lambda: network.NAME,
+    "idn-hostname": lambda: idn.LOOSE_NAME,
+    "email": mail.long_email,
+    "idn-email": mail.long_idn_email,
+    "name-email": mail.long_name_email,
+    "x-email": mail.long_strict_email,
+}
+"""Wider regexes of formats whose automata have too many states to be written down as rules: bounds on the length of a
+part, of a name and of the whole multiply."""
 
 
 def _dates(low: str, high: str) -> Regex:
@@ -164,4 +175,10 @@ def regex(name: str) -> Regex | None:
 def outer_regex(name: str) -> Regex | None:
     """Return the regex of the texts that any reader might accept, or None where it is the format's own regex."""
     make = _OUTER.get(name)
+    return make() if make is not None else None
+
+
+def wider_regex(name: str) -> Regex | None:
+    """Return a wider regex for printed grammars, or None where the exact one can be written down."""
+    make = _WIDER.get(name)
     return make() if make is not None else None

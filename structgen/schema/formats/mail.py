@@ -20,12 +20,15 @@ from structgen.engine.regex.tree import (
     star,
 )
 from structgen.engine.regex.unicode_classes import ANY, intersection_of
-from structgen.schema.formats.idn import mail_domain
-from structgen.schema.formats.network import HOSTNAME, IPV4, PUBLIC_DOMAIN, ipv6_of
+from structgen.schema.formats.idn import LOOSE_NAME, mail_domain
+from structgen.schema.formats.network import HOSTNAME, IPV4, NAME, PUBLIC_DOMAIN, PUBLIC_NAME, ipv6_of
 from structgen.schema.formats.parts import ALNUM, DOT, any_case
 from structgen.schema.json_text.strings import byte_set
 
-__all__ = ["EMAIL", "WITH_AT", "idn_email", "name_email", "strict_email"]
+__all__ = [
+    "EMAIL", "WITH_AT", "idn_email", "long_email", "long_idn_email", "long_name_email", "long_strict_email",
+    "name_email", "strict_email",
+]  # fmt: skip
 
 _AT = Literal(b"@")
 _MAX_LOCAL_OCTETS, _MAX_OCTETS = 64, 254  # RFC 5321, section 4.5.3.1; its 256 octets of a path include two brackets
@@ -83,6 +86,33 @@ def strict_email() -> Regex:
 
 def name_email() -> Regex:
     """Return addresses, and names followed by an address in angle brackets: `Ada Lovelace <ada@host.org>`."""
+    return _named(strict_email())
+
+
+def _named(address: Regex) -> Regex:
     word = plus(byte_set(ALNUM))
     name = sequence(word, star(sequence(Literal(b" "), word)))
-    return choice(strict_email(), sequence(name, Literal(b" <"), strict_email(), Literal(b">")))
+    return choice(address, sequence(name, Literal(b" <"), address, Literal(b">")))
+
+
+# --- addresses without bounds on their lengths -----------------------------------------------------------------------
+
+
+def long_email() -> Regex:
+    """Return `EMAIL` without bounds on the lengths of the local part, the name and the address."""
+    return sequence(_local(), _AT, choice(NAME, _LITERAL))
+
+
+def long_idn_email() -> Regex:
+    """Return addresses that contain those of `idn_email`; what follows the `@` is any text of letters and dots."""
+    return sequence(_local((_BEYOND_ASCII,)), _AT, choice(LOOSE_NAME, _LITERAL))
+
+
+def long_strict_email() -> Regex:
+    """Return `strict_email` without bounds on lengths, and with the domains for special use."""
+    return sequence(_DOT_ATOM, _AT, PUBLIC_NAME)
+
+
+def long_name_email() -> Regex:
+    """Return `name_email` without bounds on lengths, and with the domains for special use."""
+    return _named(long_strict_email())

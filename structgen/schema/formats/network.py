@@ -23,8 +23,8 @@ from structgen.schema.formats.parts import ALNUM, COLON, DIGIT, DOT, HEX, LETTER
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
-    "HOSTNAME", "IPV4", "IPV6", "LOOSE_HOSTNAME", "LOOSE_NETWORK", "PLAIN_LABEL", "PUBLIC_DOMAIN", "interface",
-    "ipv6_of", "network_v4", "network_v6",
+    "HOSTNAME", "IPV4", "IPV6", "LOOSE_HOSTNAME", "LOOSE_NETWORK", "NAME", "PLAIN_LABEL", "PUBLIC_DOMAIN",
+    "PUBLIC_NAME", "interface", "ipv6_of", "network_v4", "network_v6",
 ]  # fmt: skip
 
 _OCTET = choice(
@@ -149,8 +149,12 @@ PLAIN_LABEL = choice(
 _SHORT = Repeat(ANY_CHAR, 1, 253)
 LOOSE_HOSTNAME = intersection(sequence(_LABEL, star(sequence(DOT, _LABEL))), _SHORT)
 """Host names of RFC 1123, section 2.1, with A-labels and labels that only look like them."""
-HOSTNAME = intersection(sequence(PLAIN_LABEL, star(sequence(DOT, PLAIN_LABEL))), _SHORT)
+NAME = sequence(PLAIN_LABEL, star(sequence(DOT, PLAIN_LABEL)))
+"""Host names without a bound on their length."""
+HOSTNAME = intersection(NAME, _SHORT)
 """Host names of RFC 1123, section 2.1, without A-labels."""
 _TOP_LABEL = sequence(LETTER, Repeat(LETTER, 1, 62))
-PUBLIC_DOMAIN = intersection(sequence(plus(sequence(PLAIN_LABEL, DOT)), _TOP_LABEL), _SHORT)
+PUBLIC_NAME = sequence(plus(sequence(PLAIN_LABEL, DOT)), _TOP_LABEL)
+"""Names of at least two labels, the last one of letters, without a bound on their length."""
+PUBLIC_DOMAIN = intersection(PUBLIC_NAME, _SHORT)
 """Names of at least two labels, the last one of letters."""

@@ -1,5 +1,5 @@
 cdef class Layout:
-    cdef object _gap
+    cdef readonly object gap
     cdef bytes _comma
     cdef bytes _colon
     cdef readonly object open_object

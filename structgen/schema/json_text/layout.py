@@ -28,6 +28,7 @@ class Layout:
     """The punctuation of one mode, as shared terminals.
 
     Attributes:
+        gap: the white space that may stand beside a sign; None where it is fixed.
         open_object, open_array: an opening bracket, and the gap after it.
         end_object, end_array: a closing bracket directly after an opening one.
         close_object, close_array: the gap before a closing bracket, and the bracket.
@@ -35,7 +36,7 @@ class Layout:
     """
 
     def __init__(self, comma: str, colon: str, gap: Regex | None = None) -> None:
-        self._gap = gap
+        self.gap = gap
         self._comma = comma.encode()
         self._colon = colon.encode()
         self.open_object = self._after(b"{")
@@ -48,13 +49,13 @@ class Layout:
         self.colon = self._around(self._colon)
 
     def _after(self, sign: bytes) -> Regex:
-        return Sequence((Literal(sign), self._gap)) if self._gap else Literal(sign)
+        return Sequence((Literal(sign), self.gap)) if self.gap else Literal(sign)
 
     def _before(self, sign: bytes) -> Regex:
-        return Sequence((self._gap, Literal(sign))) if self._gap else Literal(sign)
+        return Sequence((self.gap, Literal(sign))) if self.gap else Literal(sign)
 
     def _around(self, sign: bytes) -> Regex:
-        return Sequence((self._gap, Literal(sign), self._gap)) if self._gap else Literal(sign)
+        return Sequence((self.gap, Literal(sign), self.gap)) if self.gap else Literal(sign)
 
     def key(self, name: str) -> Regex:
         """Return a known key and its colon as one terminal.
@@ -63,7 +64,7 @@ class Layout:
             UnicodeEncodeError: the name contains a lone surrogate.
         """
         text = canonical(name)
-        return Sequence((Literal(text), self.colon)) if self._gap else Literal(text + self._colon)
+        return Sequence((Literal(text), self.colon)) if self.gap else Literal(text + self._colon)
 
     def key_after(self, lead: str, name: str) -> tuple[Regex, ...]:
         """Return the terminals of a known key, its colon, and the punctuation before it.
@@ -79,7 +80,7 @@ class Layout:
         """
         if not lead:
             return (self.key(name),)
-        if self._gap:
+        if self.gap:
             return (self.open_object if lead == "{" else self.comma, self.key(name))
         return (Literal((self._comma if lead == "," else b"{") + canonical(name) + self._colon),)
 

@@ -70,7 +70,7 @@ NodeOf = Callable[[Any, Location], Node]
 
 
 class SchemaWarning(UserWarning):
-    """A keyword asserts nothing, though the author may expect it to: an unknown `format`."""
+    """A text may be valid that the author does not expect: an unknown `format` asserts nothing, an export is wider."""
 
 
 def _fail(message: str, location: Location, keyword: str) -> SchemaError:

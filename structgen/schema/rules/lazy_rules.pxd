@@ -17,7 +17,7 @@ cdef class LazyRules:
     cdef object _make_rules
     cdef list _set_rules
     cdef dict _numbers
-    cdef dict _symbols
+    cdef readonly dict symbols
     cdef dict _enums
     cdef dict _alternatives
 

@@ -74,6 +74,9 @@ class LazyRules:
             grow.
         make_rules: makes the rules of a set of arrays or objects; gets this object, the set and the set's number.
         captures: whether written text may decide what follows. Printed grammars cannot do that.
+
+    Attributes:
+        symbols: the symbol of each node that was asked for.
     """
 
     def __init__(
@@ -95,7 +98,7 @@ class LazyRules:
         self._make_rules = make_rules
         self._set_rules: list[SetRules] = []
         self._numbers: dict[int, int] = {}  # by `id` of a set, which its rules keep alive
-        self._symbols: dict[Node, Symbol] = {}
+        self.symbols: dict[Node, Symbol] = {}
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
 
@@ -146,9 +149,9 @@ class LazyRules:
 
     def symbol(self, node: Node) -> Symbol:
         """Return the symbol that derives the values of a node, which must have some."""
-        found = self._symbols.get(node)
+        found = self.symbols.get(node)
         if found is None:
-            found = self._symbols[node] = self._symbol(node)
+            found = self.symbols[node] = self._symbol(node)
         return found
 
     def _symbol(self, node: Node) -> Symbol:

@@ -19,7 +19,7 @@ cdef class ObjectRules:
     cdef readonly ObjectSet part
     cdef object _number
     cdef Layout _layout
-    cdef ObjectStates _states
+    cdef readonly ObjectStates states
     cdef readonly tuple classes
     cdef tuple _sorted_names
     cdef dict _names_begun

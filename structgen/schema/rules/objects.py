@@ -61,6 +61,7 @@ class ObjectRules:
 
     Attributes:
         part: the set.
+        states: its states.
         classes: the classes of keys that the schema does not name.
     """
 
@@ -69,8 +70,8 @@ class ObjectRules:
         self.part = part
         self._number = number
         self._layout = lazy.layout
-        self._states = ObjectStates(lazy, part)
-        self.classes = self._states.classes
+        self.states = ObjectStates(lazy, part)
+        self.classes = self.states.classes
         self._sorted_names: tuple[tuple[str, ...], ...] | None = None
         self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}
         self._keys: dict[int, Regex] = {}
@@ -82,13 +83,13 @@ class ObjectRules:
 
     def is_alive(self, short_state: ShortState) -> bool:
         """Return whether an object of the set can be completed from a state. See `SetRules.is_alive`."""
-        return self._states.is_alive(whole(short_state))
+        return self.states.is_alive(whole(short_state))
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
     def bodies(self, kind: str | int, short_state: ShortState) -> Sequence[Sequence[Symbol]]:
         """Return the bodies of a kind of nonterminal in a state. See `SetRules.bodies`."""
-        states = self._states
+        states = self.states
         if kind == "pair":
             return self._pair_bodies(short_state)
         if isinstance(kind, int):
@@ -115,7 +116,7 @@ class ObjectRules:
 
     def _forced(self, lead: str, short_state: ShortState) -> Sequence[Symbol]:
         """Return adjacent required properties in one body, and what follows them."""
-        states = self._states
+        states = self.states
         body: list[Symbol] = []
         start = index = index_of(short_state)
         while index < len(states.properties) and states.properties[index].is_required and len(body) < _MAX_BODY_SYMBOLS:
@@ -137,7 +138,7 @@ class ObjectRules:
 
     def _pair_bodies(self, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies of a pair that may come next, and what follows it."""
-        states = self._states
+        states = self.states
         if states.is_forced(short_state):
             return [self._forced("", short_state)]
         size = len(states.properties)
@@ -159,7 +160,7 @@ class ObjectRules:
 
     def _optional_bodies(self, index: int) -> list[Sequence[Symbol]]:
         """Return an optional property, or what comes after it, where nothing depends on what was written."""
-        states = self._states
+        states = self.states
         entry = states.properties[index]
         after = index + 1
         key, value = self._layout.key(entry.key), self._lazy.symbol(entry.node)
@@ -170,7 +171,7 @@ class ObjectRules:
 
     def _next_property_bodies(self, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the next property, or what comes after it where it is optional."""
-        states = self._states
+        states = self.states
         state = whole(short_state)
         found = self._property_bodies(state.progress, state)
         if not states.properties[state.progress].is_required:
@@ -183,12 +184,12 @@ class ObjectRules:
         """Return the terminal of a property's key and the colon."""
         key = self._keys.get(index)
         if key is None:
-            key = self._keys[index] = self._layout.key(self._states.properties[index].key)
+            key = self._keys[index] = self._layout.key(self.states.properties[index].key)
         return key
 
     def _property_bodies(self, index: int, state: ObjectState) -> list[Sequence[Symbol]]:
         """Return a property's pairs, each with what follows it."""
-        states = self._states
+        states = self.states
         key = self._key(index)
         return [
             (key, *self._rest(pair)) for pair in states.pairs_of_property(index, state) if states.is_alive_after(pair)
@@ -201,7 +202,7 @@ class ObjectRules:
 
     def _class_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return pairs whose keys are in a class, so have no property."""
-        states = self._states
+        states = self.states
         found = self.classes[index]
         if states.is_free(short_state) and self._lazy.captures:
             seen = seen_of(short_state)
@@ -235,7 +236,7 @@ class ObjectRules:
 
         The two are then one key, with the last value.
         """
-        states = self._states
+        states = self.states
         if states.low - state.written > 1 and states.counts:
             raise Inexpressible("minProperties")
         if states.asked:
@@ -256,7 +257,7 @@ class ObjectRules:
             return index, before
         key = json.loads(text) if b"\\" in text else text[1 : len(text) - 1].decode()
         state = whole(before)
-        if key in state.seen or key in used or key in self._states.names:
+        if key in state.seen or key in used or key in self.states.names:
             return None
         return index, ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
 
@@ -281,7 +282,7 @@ class ObjectRules:
     def _names_in(self, index: int) -> tuple[str, ...]:
         """Return the schema's names that are keys of a class, sorted."""
         if self._sorted_names is None:
-            names = sorted(self._states.names)
+            names = sorted(self.states.names)
             self._sorted_names = tuple([tuple(filter(found.keys.contains, names)) for found in self.classes])
         return self._sorted_names[index]
 
@@ -293,7 +294,7 @@ class ObjectRules:
 
     def _value_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""
-        states = self._states
+        states = self.states
         colon = self._layout.colon
         cases = self.classes[index].cases
         if states.is_free(short_state):

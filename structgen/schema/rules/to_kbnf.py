@@ -2,38 +2,45 @@
 
 A schema with a required `name`, an optional `age` and no other keys becomes (in the compact layout)
 
-    start ::= '{"name":' string value_then_1;
-    value_then_1 ::= '}' | ',' value_pair_1;
-    value_pair_1 ::= '"age":' integer value_then_2;
-    value_then_2 ::= '}';
+    start ::= '{"name":' string value_after_name;
+    value_after_name ::= '}' | ',' '"age":' integer '}';
 
-where `string` and `integer` stand for regexes. Two conditions of the engine's rules have no printed grammar of
+with rules of their own for `string` and `integer`. Rules have names that say what they hold (`rule_names`); what stands
+in one place only is written there (`inlining`). Two conditions of the engine's rules have no printed grammar of
 reasonable size: that additional keys differ (here they may come twice; they are then one key, with the last value), and
 that items do (`uniqueItems` is refused).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import warnings
+from collections.abc import Collection, Hashable
 from typing import Any
 
 from structgen.engine.grammar.tables import Capture, Lazy, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
+from structgen.kbnf.inlining import inlined
+from structgen.kbnf.rewriting import sequence
 from structgen.limits import Deadline, Limits
-from structgen.schema.algebra import ANY, Node
+from structgen.schema.algebra import Node, NumberSet, StringSet
+from structgen.schema.algebra.numbers import DIGITS
+from structgen.schema.formats.by_name import wider_regex
+from structgen.schema.json_text.strings import escaped, quoted
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
-from structgen.schema.rules.repetitions import repetition, terminal
-from structgen.schema.rules.states import ArrayState, ObjectState
+from structgen.schema.rules.objects import ObjectRules
+from structgen.schema.rules.repetitions import repetition
+from structgen.schema.rules.rule_names import ANY_VALUE, RuleNames, comment_of, identifier, kind_name, origin_of
 from structgen.schema.rules.to_rules import expressed, read_schema
+from structgen.schema.rules.written_terminals import NAMES, WrittenTerminals
 
 __all__ = ["json_schema_to_kbnf"]
 
 _START = "start"
-_ANY_VALUE = "json"
 _MAX_RULES = 50_000
 
 
@@ -44,6 +51,7 @@ def json_schema_to_kbnf(
     start: str = _START,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
+    exact_formats: Collection[str] | None = None,
 ) -> ast.Grammar:
     """Return the grammar of the JSON texts whose values satisfy a schema.
 
@@ -53,6 +61,8 @@ def json_schema_to_kbnf(
         start: the name of the first rule. No other rule has this name, nor `start`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
+        exact_formats: formats that are written exactly however large they are; None: all. Of the others, those that
+            have a wider regex (`formats.by_name.wider_regex`) get it, with a `SchemaWarning`.
 
     Raises:
         SchemaError: not a schema.
@@ -61,13 +71,14 @@ def json_schema_to_kbnf(
         LimitExceededError: it costs more than `limits` allow.
         ValueError: a `start` that cannot be a name.
     """
-    if not (start.isascii() and start.isidentifier()) or start.startswith(_ANY_VALUE):
-        raise ValueError(f"start must be an identifier that does not begin with {_ANY_VALUE!r}, not {start!r}")
+    if not (start.isascii() and start.isidentifier()) or start.startswith(ANY_VALUE):
+        raise ValueError(f"start must be an identifier that does not begin with {ANY_VALUE!r}, not {start!r}")
     limits = limits or Limits()
     deadline = deadline or limits.deadline()
 
     def write(lazy: LazyRules, root: Node) -> ast.Grammar:
-        return _Writer(lazy, deadline, "value" if start == _START else start).write(root, start)
+        root_name = "value" if start == _START else start
+        return _Writer(lazy, deadline, root_name, start, exact_formats).write(root)
 
     return read_schema(json_schema, write, options, captures=False, limits=limits, deadline=deadline)
 
@@ -75,32 +86,44 @@ def json_schema_to_kbnf(
 class _Writer:
     """A writer of all rules that a root node reaches."""
 
-    def __init__(self, lazy: LazyRules, deadline: Deadline, root_name: str) -> None:
+    def __init__(
+        self,
+        lazy: LazyRules,
+        deadline: Deadline,
+        root_name: str,
+        start: str,
+        exact_formats: Collection[str] | None,
+    ) -> None:
         self.lazy = lazy
         self.layout = lazy.layout
         self.rules: list[ast.Rule] = []
         self._deadline = deadline
-        self._root_name = root_name
-        self._names: set[str] = {_START}
-        self._numbers: dict[str, int] = {}  # the last number after each base name
+        self._start = start
+        self._exact_formats = exact_formats
+        self._wider: dict[int, rx.Regex] = {}  # by `id` of a terminal
+        self._names = RuleNames(lazy.space, root_name, {_START, start, *NAMES})
+        self._terminals = WrittenTerminals(lazy.layout, self._names.fresh)
+        self._wishes: dict[int, tuple[str, str]] = {}  # by `id` of a terminal: a name for it, and where it comes from
+        self._seen_symbols = 0
         self._values: dict[Node, ast.Expression] = {}
         self._rule_of: dict[Hashable, str] = {}
         self._node_of: dict[Hashable, Node] = {}  # the node that each lazy nonterminal comes from
+        self._continuations: set[str] = set()  # rules of the rest of an object or array
         self._work: list[Hashable] = []
 
-    def write(self, root: Node, start: str) -> ast.Grammar:
+    def write(self, root: Node) -> ast.Grammar:
         """Return the grammar of a node."""
-        self._names.add(start)
+        name = self._names.titled(root) or self._start
         key = self._only_part(root) or ("value", root)
-        self._values[root] = ast.Reference(start)
-        self._rule_of[key] = start
+        self._values[root] = ast.Reference(name)
+        self._rule_of[key] = name
         self._node_of[key] = root
         self._work.append(key)
         while self._work:
             key = self._work.pop()
             position = len(self.rules)
             body = expressed(lambda key=key: self._body(key), self.lazy.space, self._node_of[key])  # type: ignore[misc]
-            self.rules.insert(position, ast.Rule(self._rule_of[key], body))  # before the rules that it uses
+            self.rules.insert(position, self._rule(key, body))  # before the rules that it uses
             if len(self.rules) > _MAX_RULES:
                 limit = self.lazy.space.limits.grammar_symbols
                 raise LimitExceededError(
@@ -108,7 +131,9 @@ class _Writer:
                 )
             if not len(self.rules) & 255:
                 self._deadline.check()
-        return ast.Grammar(tuple(self.rules), start)
+        first = [ast.Rule(self._start, ast.Reference(name))] if name != self._start else []
+        rules = (*first, *self.rules, *self._terminals.rules.values())
+        return inlined(ast.Grammar(rules, self._start), self._continuations)
 
     def value(self, node: Node) -> ast.Expression:
         """Return an expression of the values of a node: a terminal, a choice of terminals, or a nonterminal."""
@@ -124,24 +149,66 @@ class _Writer:
 
     def fresh(self, base: str) -> str:
         """Return a nonterminal's name that is not used yet."""
-        name, number = base, self._numbers.get(base, 1)
-        while name in self._names:
-            number += 1
-            name = f"{base}_{number}"
-        self._numbers[base] = number
-        self._names.add(name)
-        return name
+        return self._names.fresh(base)
+
+    def terminal(self, regex: rx.Regex) -> tuple[ast.Expression, ...]:
+        """Return a sign of the layout as symbols."""
+        return self._terminals.symbols(regex, "")
+
+    def _rule(self, key: Any, body: ast.Expression) -> ast.Rule:
+        space, node, name = self.lazy.space, self._node_of[key], self._rule_of[key]
+        is_whole = name not in self._continuations
+        return ast.Rule(name, body, comment_of(space, node) if is_whole else "", origin_of(space, node))
 
     def _only_part(self, node: Node) -> Hashable | None:
         """Return the key of the one set of arrays or objects that makes up a node; None for all other nodes."""
-        alternatives = self.lazy.alternatives(node)
+        alternatives = self._alternatives(node)
         only = alternatives[0] if len(alternatives) == 1 else None
         return only.key if isinstance(only, Lazy) else None
+
+    def _alternatives(self, node: Node, values: frozenset[Any] = frozenset()) -> tuple[Symbol, ...]:
+        """Return the symbols of a node's values, and keep names for its terminals."""
+        found = self.lazy.alternatives(node, values)
+        self._wish(node, [symbol for symbol in found if isinstance(symbol, rx.Regex)])
+        return found
+
+    def _wish(self, node: Node, terminals: list[rx.Regex]) -> None:
+        """Keep a name for each terminal of a node: what it holds, or the name of the field."""
+        shape = self.lazy.shapes[node]
+        strings = [part for part in shape.strings if part.texts is None]
+        has_numbers = any(part.values is None or part.written != DIGITS for part in shape.numbers)
+        of_strings = terminals[: len(terminals) - has_numbers][::-1]
+        parts: dict[int, StringSet | NumberSet] = dict(zip(map(id, of_strings), strings[::-1]))
+        if has_numbers and len(shape.numbers) == 1:
+            parts[id(terminals[len(terminals) - 1])] = shape.numbers[0]
+        for terminal in terminals:
+            if id(terminal) not in self._wishes:
+                part = parts.get(id(terminal))
+                name = (kind_name(part) if part is not None else "") or self._names.of_node(node)
+                origin = origin_of(self.lazy.space, node)
+                self._wishes[id(terminal)] = name, origin
+                wider = self._wider_string(part) if isinstance(part, StringSet) else None
+                if wider is not None:
+                    self._wider[id(terminal)] = wider[0]
+                    self._wishes[id(terminal)] = identifier(wider[1].removeprefix("x-")), origin
+                    message = f"#{origin}: the format {wider[1]!r} is written wider than it is: without all its lengths"
+                    warnings.warn(message, SchemaWarning, stacklevel=2)
+
+    def _wider_string(self, part: StringSet) -> tuple[rx.Regex, str] | None:
+        """Return a wider regex of a set of strings, and its format; None where the exact one can be written."""
+        if self._exact_formats is None:
+            return None
+        for language in part.within:
+            kind, _, name = language.name.partition(" ")
+            wider = wider_regex(name) if kind == "format" and name not in self._exact_formats else None
+            if wider is not None:
+                return quoted(escaped(wider)), name
+        return None
 
     def _bodies(self, key: Any) -> list[tuple[Symbol, ...]]:
         """Return the bodies of a key; arrays and objects keep their own nonterminals, which have good names."""
         if key[0] == "value" or key[0] == "without":
-            return [(symbol,) for symbol in self.lazy.alternatives(*key[1:])]
+            return [(symbol,) for symbol in self._alternatives(*key[1:])]
         return [tuple(body) for body in self.lazy.bodies(key)]
 
     def _body(self, key: Any) -> ast.Expression:
@@ -154,16 +221,31 @@ class _Writer:
         return self._written(self._bodies(key), self._node_of[key])
 
     def _written(self, bodies: list[tuple[Symbol, ...]], node: Node) -> ast.Expression:
-        parts = [_sequence([self._symbol(symbol, node) for symbol in body]) for body in bodies]
+        self._wish_for_new_symbols()
+        parts: list[ast.Expression] = []
+        for body in bodies:
+            found = sequence(part for symbol in body for part in self._symbols(symbol, node))
+            parts.extend(found.parts if isinstance(found, ast.Choice) else (found,))
         return parts[0] if len(parts) == 1 else ast.Choice(tuple(parts))
 
-    def _symbol(self, symbol: Symbol, node: Node) -> ast.Expression:
+    def _wish_for_new_symbols(self) -> None:
+        """Keep names for the terminals that are all of a node's values: bodies have them in place of the node."""
+        symbols = self.lazy.symbols
+        if len(symbols) > self._seen_symbols:
+            for node, symbol in list(symbols.items())[self._seen_symbols :]:
+                if isinstance(symbol, rx.Regex):
+                    self._wish(node, [symbol])
+            self._seen_symbols = len(symbols)
+
+    def _symbols(self, symbol: Symbol, node: Node) -> tuple[ast.Expression, ...]:
         if isinstance(symbol, Lazy):
             of = self.lazy.node_of(symbol)
-            return self.value(of) if of is not None else self._reference(symbol.key, node)
+            return (self.value(of) if of is not None else self._reference(symbol.key, node),)
         if isinstance(symbol, Capture):
             raise TypeError("a printed grammar cannot have captures")
-        return terminal(symbol)
+        base = self._names.of_node(node)
+        name, origin = self._wishes.get(id(symbol), (f"{base}_key", origin_of(self.lazy.space, node)))
+        return self._terminals.symbols(self._wider.get(id(symbol), symbol), name, origin)
 
     def _reference(self, key: Hashable, node: Node) -> ast.Expression:
         """Return the nonterminal of a key."""
@@ -172,29 +254,31 @@ class _Writer:
             name = self._rule_of[key] = self.fresh(self._name(key, node))
             self._node_of[key] = node
             self._work.append(key)
+            if self._is_rest(key):
+                self._continuations.add(name)
         return ast.Reference(name)
 
+    def _is_rest(self, key: Any) -> bool:
+        """Return whether a key stands for the rest of an object or array, not for a whole one."""
+        return isinstance(key[0], int) and key[1] != "first"
+
     def _name(self, key: Any, node: Node) -> str:
-        base = _ANY_VALUE if node == ANY else self._base_name(node)
-        number, kind, *states = key
-        if not isinstance(number, int) or kind == "first":
+        base = self._names.of_node(node)
+        rules = self.lazy.numbered(key[0]) if isinstance(key[0], int) else None
+        if isinstance(rules, ObjectRules) and len(self.lazy.shapes[node].objects) > 1:
+            base = self._tag(rules) or base
+        if not self._is_rest(key):
             return base
-        state = states[0]
-        if isinstance(state, ObjectState):
-            state = state.progress
-        elif isinstance(state, ArrayState):
-            state = state.written
-        return f"{base}_{kind}_{state}"
+        if isinstance(rules, ObjectRules):
+            return self._names.of_object(base, key[1], rules.states, key[2])
+        return self._names.of_array(base, key[1], key[2])
 
-    def _base_name(self, node: Node) -> str:
-        location = self.lazy.space.location(node)
-        if location is None:
-            return self._root_name
-        name = location[1]
-        if not (name.isascii() and name.isidentifier()) or name.startswith(_ANY_VALUE):
-            name = f"value_{name}" if name.isascii() and f"v{name}".isidentifier() else "value"
-        return name
-
-
-def _sequence(parts: list[ast.Expression]) -> ast.Expression:
-    return parts[0] if len(parts) == 1 else ast.Sequence(tuple(parts))
+    def _tag(self, rules: ObjectRules) -> str:
+        """Return the value of a required property that has only one, such as the tag of a union's member."""
+        for entry in rules.states.properties:
+            shape = self.lazy.shapes[entry.node]
+            if entry.is_required and shape.size == 1 and len(shape.strings) == 1:
+                texts = shape.strings[0].texts
+                if texts is not None and len(texts) == 1:
+                    return identifier(texts[0])
+        return ""

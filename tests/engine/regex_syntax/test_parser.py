@@ -378,7 +378,7 @@ def test_groups_that_only_group_leave_no_trace() -> None:
     assert parse_regex("(" * 100_000 + "a" + ")" * 100_000) == Literal(b"a")
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("dialect", ["ecma", "python", "rust"])
 @pytest.mark.parametrize(
     "pattern",
