@@ -149,7 +149,9 @@ def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order
 
 def add_start(parser: argparse.ArgumentParser) -> None:
     """Add the option `--start`."""
-    parser.add_argument("--start", metavar="RULE", help="the rule of a KBNF grammar that a text begins at (start)")
+    parser.add_argument(
+        "--start", metavar="RULE", help="the rule of a KBNF or Lark grammar that a text begins at (start)"
+    )
 
 
 def reading(options: argparse.Namespace) -> SchemaArguments:

@@ -104,16 +104,22 @@ class Grammar:
         return cls("gbnf", text, False, parse_gbnf(text, limits=limits))
 
     @classmethod
-    def lark(cls, text: str, *, dialect: LarkDialect = "llguidance", limits: Limits | None = None) -> Grammar:
-        r"""Make a grammar from Lark text. Its first rule is `start`.
+    def lark(
+        cls, text: str, *, dialect: LarkDialect = "llguidance", start: str = "start", limits: Limits | None = None
+    ) -> Grammar:
+        r"""Make a grammar from Lark text.
 
         Where the text may end, the model chooses between ending and going on. A text belongs to the grammar if some
         division into terminals fits the rules; no lexer takes the longest terminal. Texts of `%ignore` may follow each
         terminal. docs/other-engines.md lists what is read and what is refused.
 
+        A grammar of the Python toolkit with `%declare _INDENT _DEDENT` is read as Lark's `PythonIndenter` and its lexer
+        read it: a keyword is not the begin of a longer name, and blocks are indented.
+
         Args:
             text: the grammar.
             dialect: "llguidance", with regexes in Rust's syntax; or "lark", the Python toolkit, with Python's regexes.
+            start: the rule where a text begins.
             limits: bounds on its size.
 
         Raises:
@@ -127,7 +133,7 @@ class Grammar:
         """
         from structgen.kbnf.reading.lark import parse_lark
 
-        tree = parse_lark(text, dialect=dialect, limits=limits)
+        tree = parse_lark(text, dialect=dialect, start=start, limits=limits)
         return cls(dialect, text, False, tree)
 
     @classmethod
