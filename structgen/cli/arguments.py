@@ -150,7 +150,7 @@ def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order
 def add_start(parser: argparse.ArgumentParser) -> None:
     """Add the option `--start`."""
     parser.add_argument(
-        "--start", metavar="RULE", help="the rule of a KBNF or Lark grammar that a text begins at (start)"
+        "--start", metavar="RULE", help="the rule at which a text of a KBNF or Lark grammar begins (start)"
     )
 
 
