@@ -58,13 +58,14 @@ def direct_merge(
         limits: `automaton_states` bounds the states of each automaton, `compile_seconds` the time.
 
     Returns:
-        A `TokenAutomaton`. It accepts exactly one sequence for each text of the grammar that the tokenizer can spell.
+        A `TokenAutomaton`. It accepts exactly one sequence for each text of the grammar. With `merges_only`, texts
+        with characters that have no tokens are left out.
 
     Raises:
         GrammarError: a rule recurses, or the grammar has look-aheads or margins.
         VocabularyError: the vocabulary's tokenizer is gone, is not a byte-pair encoding, or has merges that training
-            does not make; or, without `merges_only`, the tokenizer cuts, changes or replaces a text of the grammar,
-            which is named.
+            does not make; or, without `merges_only`, the tokenizer cuts, normalizes or cannot spell a text of the
+            grammar, or finds an added token in it.
         LimitExceededError: automaton_states or compile_seconds.
 
     Example:
@@ -176,7 +177,7 @@ def _check_added_tokens(store: AutomatonStore, regex: rx.Regex, parts: Parts) ->
 
 
 def _check_pre_tokens(store: AutomatonStore, start: int, parts: Parts, limits: Limits, deadline: Deadline) -> None:
-    """Raise an error if the tokenizer cuts a text into pre-tokens, or changes it.
+    """Raise an error if the tokenizer cuts a text into pre-tokens, normalizes it or cannot spell it.
 
     A text is one pre-token if and only if the guess without any cut turns out to be right. So that guess is followed
     along all texts; it must stay possible, and be right wherever a text may end.
@@ -209,7 +210,7 @@ def _cut_error(
     here: tuple[int, int, int],
     came_from: dict[tuple[int, int, int], tuple[tuple[int, int, int], int]],
 ) -> VocabularyError:
-    """Return the error for a text that the tokenizer cuts or changes, with a text that begins so."""
+    """Return the error for texts that are not one pre-token as they are, with one of them."""
     rest = store.shortest_text(here[0]) or b""
     spelled = []
     while came_from[here][0] != here:
@@ -217,7 +218,7 @@ def _cut_error(
         spelled.append(byte)
     text = bytes(reversed(spelled)) + rest
     return VocabularyError(
-        f"the tokenizer cuts texts of the grammar into pre-tokens, or normalizes them, such as {_shown(text)}",
+        f"the tokenizer cuts, normalizes or cannot spell texts of the grammar, such as {_shown(text)}",
         hint=HINT,
     )
 
