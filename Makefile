@@ -1,5 +1,5 @@
 # make test    from a clean clone to the last test, both speeds; what CI runs
-# make fuzz    the tests of properties again, with examples that were never drawn before, 10 times
+# make fuzz    all cases of the random tests; then the tests of properties, with examples never drawn before, 10 times
 # make demo    three extractions by the embedded model
 # make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
 # make build   only the environment and the compiled modules
@@ -41,6 +41,7 @@ test-uncompiled: .make/installed
 fuzz: export HYPOTHESIS_PROFILE := fuzz
 fuzz: export OMP_NUM_THREADS := 1
 fuzz: .make/built
+	STRUCTGEN_ALL_CASES=1 HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 	for round in {1..10}; do $(BIN)/python -m pytest -n 2 -m hypothesis $(PYTEST_ARGS); done
 
 demo: .make/built

@@ -17,19 +17,28 @@ hypothesis.settings.register_profile("fuzz", print_blob=True, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+UNCOMPILED = bool(os.environ.get("STRUCTGEN_UNCOMPILED"))
+ALL_CASES = bool(os.environ.get("STRUCTGEN_ALL_CASES"))
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest takes out what is slow
-def pytest_collection_modifyitems(items):
-    """Marks as slow what `uncompiled_one_in` leaves out; which cases these are, a function's name decides."""
+def pytest_collection_modifyitems(config, items):
+    """Takes a sample of the cases of tests marked `one_in`; which cases these are, a function's name decides."""
+    if ALL_CASES:
+        return
     cases = {}
     for item in items:
-        if item.get_closest_marker("uncompiled_one_in"):
+        if item.get_closest_marker("one_in"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = set()
     for name, all_of_it in cases.items():
-        (count,) = all_of_it[0].get_closest_marker("uncompiled_one_in").args
+        marker = all_of_it[0].get_closest_marker("one_in")
+        count = marker.kwargs.get("uncompiled", marker.args[0]) if UNCOMPILED else marker.args[0]
         kept = random.Random(name).sample(all_of_it, math.ceil(len(all_of_it) / count))
-        for item in all_of_it:
-            if item not in kept:
-                item.add_marker(pytest.mark.slow)
+        left_out.update(set(all_of_it) - set(kept))
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 CHAT_TEMPLATE = (

@@ -33,6 +33,7 @@ __all__ = [
     "add_model",
     "add_reading",
     "add_running",
+    "add_start",
     "import_name",
     "load_model",
     "read_file",
@@ -143,6 +144,14 @@ def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order
         action="store_true",
         help="widen unsupported keywords, with a warning, instead of refusing the schema",
     )
+    add_start(parser)
+
+
+def add_start(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--start`."""
+    parser.add_argument(
+        "--start", metavar="RULE", help="the rule at which a text of a KBNF or Lark grammar begins (start)"
+    )
 
 
 def reading(options: argparse.Namespace) -> SchemaArguments:
@@ -193,16 +202,25 @@ def read_prompt(options: argparse.Namespace) -> str:
     return sys.stdin.read() if options.prompt == "-" else str(options.prompt)
 
 
-def read_schema(name: str) -> Any:
-    """Read the schema or grammar that a command line names."""
+def read_schema(name: str, start: str | None = None) -> Any:
+    """Read the schema or grammar that a command line names.
+
+    Args:
+        name: as `SCHEMA_HELP` says.
+        start: the start rule of a KBNF grammar; None to find it.
+    """
+    if start is not None and Path(name).suffix != ".kbnf":
+        raise UsageError("--start is for grammars in files that end in .kbnf")
     if name.lstrip().startswith("{"):
         return read_json(name, "the schema")
     kind = Path(name).suffix[1:]
     if kind in ("kbnf", "gbnf", "lark"):
         from structgen.output_types.grammar import Grammar
 
-        make = {"kbnf": Grammar.kbnf, "gbnf": Grammar.gbnf, "lark": Grammar.lark}[kind]
-        return make(read_file(name, "the grammar"))
+        text = read_file(name, "the grammar")
+        if kind == "kbnf":
+            return Grammar.kbnf(text, start=start)
+        return Grammar.gbnf(text) if kind == "gbnf" else Grammar.lark(text)
     if ":" in name and not Path(name).exists():
         return import_name(name)
     return read_json(read_file(name, "the schema"), name)

@@ -142,7 +142,7 @@ def _demo(options: argparse.Namespace) -> None:
 
 
 def _generate(options: argparse.Namespace) -> None:
-    schema, prompt = read_schema(options.schema), read_prompt(options)
+    schema, prompt = read_schema(options.schema, options.start), read_prompt(options)
     from structgen.generation.generator import Generator
 
     model = load_model(options.model)
@@ -174,7 +174,7 @@ def _call(options: argparse.Namespace) -> None:
 
 
 def _map(options: argparse.Namespace) -> None:
-    schema = read_schema(options.schema)
+    schema = read_schema(options.schema, options.start)
     settings: dict[str, Any] = {
         "failed": options.failed,
         "field": options.field,
@@ -189,7 +189,7 @@ def _map(options: argparse.Namespace) -> None:
             from structgen.mapping.ray import map_file_on_ray
 
             load = functools.partial(load_model, options.model)
-            read = functools.partial(read_schema, options.schema)
+            read = functools.partial(read_schema, options.schema, options.start)
             settings |= {"actors": options.actors, "gpus": options.gpus}
             summary = map_file_on_ray(load, options.prompts, read, options.out, **settings)
         else:
@@ -204,7 +204,7 @@ def _map(options: argparse.Namespace) -> None:
 
 
 def _trace(options: argparse.Namespace) -> None:
-    schema, prompt = read_schema(options.schema), read_prompt(options)
+    schema, prompt = read_schema(options.schema, options.start), read_prompt(options)
     from structgen.diagnostics.trace import trace
 
     model = load_model(options.model)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from structgen.cli.arguments import (
     SCHEMA_HELP,
@@ -17,10 +18,15 @@ from structgen.cli.arguments import (
     UsageError,
     add_command,
     add_reading,
+    add_start,
     read_file,
     read_schema,
     reading,
 )
+
+if TYPE_CHECKING:
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
+    from structgen.kbnf import ast
 
 __all__ = ["add_check", "add_completion", "add_export", "add_grammar"]
 
@@ -41,6 +47,8 @@ exit codes: 0 all fit, 1 some do not, 2 the command line is wrong
 _STATS = """\
   structgen grammar stats python
   structgen grammar stats --vocabulary path/to/tokenizer my_language.kbnf
+  structgen grammar stats --vocabulary path/to/tokenizer --start file_input python.lark
+  structgen grammar stats --vocabulary path/to/tokenizer --table my_language.kbnf
 """
 _COMPLETION = """\
   structgen completion bash > ~/.local/share/bash-completion/completions/structgen
@@ -86,8 +94,14 @@ def add_grammar(commands: Commands) -> None:
         long="Prints statistics of a grammar on stdout. See docs/grammar-analyses.md.",
         examples=_STATS,
     )
-    stats.add_argument("grammar", metavar="FILE|LANGUAGE", help="a KBNF file, or the name of a built-in language")
+    stats.add_argument(
+        "grammar",
+        metavar="FILE|LANGUAGE",
+        help="a file of KBNF, a grammar of the Python toolkit Lark (.lark), or the name of a built-in language",
+    )
+    stats.add_argument("--table", action="store_true", help="print the token spanner table (with --vocabulary)")
     stats.add_argument("--vocabulary", metavar="FOLDER", help="a tokenizer; count the spans of its tokens")
+    add_start(stats)
     stats.add_argument("--overlaps", type=int, default=20, metavar="N", help="show at most N overlaps (20)")
     stats.set_defaults(command=_stats)
 
@@ -102,7 +116,7 @@ def add_completion(commands: Commands) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    schema = read_schema(options.schema)
+    schema = read_schema(options.schema, options.start)
     from structgen.diagnostics.check import Checker
 
     checker = Checker(schema, **reading(options))
@@ -138,36 +152,80 @@ def _export(options: argparse.Namespace) -> None:
     from structgen.integrations.export import export
     from structgen.output_types.grammar import Grammar
 
-    schema = read_schema(options.schema)
+    schema = read_schema(options.schema, options.start)
     written = export(schema, options.to, end=options.end, **({} if isinstance(schema, Grammar) else reading(options)))
     print(written if isinstance(written, str) else json.dumps(written), end="" if isinstance(written, str) else "\n")
 
 
 def _stats(options: argparse.Namespace) -> None:
-    from structgen.diagnostics.grammar_statistics.statistics import describe, statistics
-    from structgen.kbnf.reading.kbnf import parse
-    from structgen.languages import language_names, language_source
+    from structgen.languages import language_names
+    from structgen.output_types.grammar import Grammar
 
-    if options.grammar in language_names():
-        text = language_source(options.grammar)
-    elif Path(options.grammar).exists():
-        text = read_file(options.grammar, "the grammar")
-    else:
+    if options.table and not options.vocabulary:
+        raise UsageError("--table needs --vocabulary")
+    if options.grammar not in language_names() and not Path(options.grammar).exists():
         known = ", ".join(language_names())
         raise UsageError(f"{options.grammar} is neither a file nor a built-in language: {known}")
-    vocabulary = None
-    if options.vocabulary:
-        from transformers import AutoTokenizer
+    vocabulary = _vocabulary(options.vocabulary) if options.vocabulary else None
+    if options.grammar.endswith(".lark"):
+        lines = _lexed_stats(read_file(options.grammar, "the grammar"), vocabulary, options)
+    elif options.grammar in language_names():
+        lines = _kbnf_stats(Grammar.language(options.grammar).tree, vocabulary, options)
+    else:
+        text = read_file(options.grammar, "the grammar")
+        lines = _kbnf_stats(Grammar.kbnf(text, start=options.start).tree, vocabulary, options)
+    for line in lines:
+        print(line)
 
-        from structgen.engine.vocabulary.vocabulary import Vocabulary
 
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(options.vocabulary, local_files_only=True)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"cannot read the tokenizer {options.vocabulary}: {error}") from error
-        vocabulary = Vocabulary.from_huggingface(tokenizer)
+def _kbnf_stats(tree: ast.Grammar, vocabulary: Vocabulary | None, options: argparse.Namespace) -> Iterator[str]:
+    from structgen.diagnostics.grammar_statistics.lexers import lexer_of_tables
+    from structgen.diagnostics.grammar_statistics.statistics import describe, statistics, without_indentation
+    from structgen.diagnostics.grammar_statistics.token_spanner import TokenSpannerTable
+    from structgen.kbnf.normal_form.passes import normalize
+
+    if options.table and vocabulary is not None:
+        lexer = lexer_of_tables(normalize(without_indentation(tree)))
+        yield from TokenSpannerTable(lexer, dict(enumerate(vocabulary.spellings))).lines()
+        return
+    if vocabulary is not None:
         print("Counting the spans of tokens …", file=sys.stderr, flush=True)
-    print(describe(statistics(parse(text), vocabulary), overlaps=options.overlaps))
+    yield describe(statistics(tree, vocabulary), overlaps=options.overlaps)
+
+
+def _lexed_stats(text: str, vocabulary: Vocabulary | None, options: argparse.Namespace) -> Iterator[str]:
+    from structgen.diagnostics.grammar_statistics.lexed_contexts import lexed_tables
+    from structgen.diagnostics.grammar_statistics.lexers import lexer_of_lark
+    from structgen.diagnostics.grammar_statistics.mask_store import mask_store
+    from structgen.diagnostics.grammar_statistics.statistics import MIN_ITEM_SETS
+    from structgen.diagnostics.grammar_statistics.token_spanner import TokenSpannerTable
+    from structgen.kbnf.reading.lark import parse_lexed
+    from structgen.limits import Limits
+
+    grammar = parse_lexed(text, start=options.start or "start")
+    lexer = lexer_of_lark(grammar)
+    spellings = [] if vocabulary is None else vocabulary.spellings
+    if options.table:
+        yield from TokenSpannerTable(lexer, dict(enumerate(spellings))).lines()
+        return
+    limits = Limits(item_sets=MIN_ITEM_SETS)
+    lexed = lexed_tables(grammar, lexer, limits)
+    yield f"nonterminals           {len(lexed.tables.names):>9,}"
+    yield f"bodies                 {len(lexed.tables.rule_starts):>9,}"
+    yield f"terminals              {len(lexer.lexemes):>9,}"
+    yield from mask_store(lexer, lexed, spellings, limits).lines()
+
+
+def _vocabulary(folder: str) -> Vocabulary:
+    from transformers import AutoTokenizer
+
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read the tokenizer {folder}: {error}") from error
+    return Vocabulary.from_huggingface(tokenizer)
 
 
 def _completion(options: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
 from structgen.compilation.inputs import CompileInput, from_grammar, from_json_lines, from_source
+from structgen.engine.automata.eager import build_automata
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
@@ -51,6 +52,8 @@ def compile(
     *,
     tokenization: Tokenization = ...,
     limits: Limits | None = ...,
+    cache: bool = ...,
+    eager_automata: bool = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[T]: ...
 
@@ -62,6 +65,8 @@ def compile(
     *,
     tokenization: Tokenization = ...,
     limits: Limits | None = ...,
+    cache: bool = ...,
+    eager_automata: bool = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]: ...
 
@@ -72,6 +77,8 @@ def compile(
     *,
     tokenization: Tokenization = "any",
     limits: Limits | None = None,
+    cache: bool = True,
+    eager_automata: bool = False,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]:
     """Compile a schema, a type or a grammar for a vocabulary; the same content is compiled once.
@@ -84,6 +91,11 @@ def compile(
             has learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
             `Vocabulary.from_huggingface`.
         limits: bounds on size and time.
+        cache: keep the compiled grammar, its automata and its masks, for the next call and for other grammars of the
+            vocabulary. With False, nothing is taken from there and nothing is kept: all is freed with the constraint.
+            `Limits(mask_bytes=0)` also computes each mask anew.
+        eager_automata: build the automata of the grammar's terminals now, and not when a text first needs them. A
+            schema's rules are made from the text so far, so only those terminals are built that all texts share.
         options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
             `lenient`, `registry`. Grammars ignore them.
 
@@ -106,7 +118,7 @@ def compile(
     proper = _proper(tokenization, vocabulary)
     spellable = None if proper is None else proper.spelling.spellable
     narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
-    prepared = compile_input(narrowed, checked, limits)
+    prepared = compile_input(narrowed, checked, limits, cache=cache)
     if proper is not None:
         from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
 
@@ -115,16 +127,18 @@ def compile(
             proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
         proper.spelling.check_texts(named_texts(schema, source))
         proper.spelling.check_languages(named_patterns(source, limits), limits)
-    return Constraint(_compiled(prepared, vocabulary, limits, spellable), prepared, proper=proper)
+    compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
+    return Constraint(compiled, prepared, proper=proper)
 
 
-def compile_input(given: Any, options: SchemaOptions, limits: Limits) -> CompileInput:
+def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: bool = True) -> CompileInput:
     """Return the compile input of anything that `compile` accepts; nothing is translated yet.
 
     Args:
         given: a `Grammar`, `json_lines(…)`, `template(…)`, or anything that `structgen.schema.resolve` accepts.
         options: how schemas are read.
         limits: bounds; named in errors.
+        cache: see `compile`; for the holes of a template, which are compiled to read a text.
 
     Raises:
         SchemaError, LimitExceededError: see `structgen.schema.resolve`.
@@ -140,14 +154,20 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits) -> Compile
             given,
             options,
             limits,
-            make_input=lambda part: compile_input(part, options, limits),
-            compile_part=lambda part: _compiled(part, byte_vocabulary(), limits),
+            make_input=lambda part: compile_input(part, options, limits, cache=cache),
+            compile_part=lambda part: _compiled(part, byte_vocabulary(), limits, cache=cache),
         )
     return from_source(resolve(given, limits=limits, options=options), limits)
 
 
 def _compiled(
-    prepared: CompileInput, vocabulary: Vocabulary, limits: Limits, spellable: Spellable | None = None
+    prepared: CompileInput,
+    vocabulary: Vocabulary,
+    limits: Limits,
+    spellable: Spellable | None = None,
+    *,
+    cache: bool = True,
+    eager_automata: bool = False,
 ) -> CompiledGrammar:
     """Return the compiled grammar of an input, from the cache if it is there.
 
@@ -156,7 +176,11 @@ def _compiled(
         vocabulary: the tokens.
         limits: bounds.
         spellable: removes the texts that a tokenizer cannot spell.
+        cache: see `compile`.
+        eager_automata: see `compile`.
     """
+    if not cache:
+        vocabulary = vocabulary.detached()
 
     def make() -> CompiledGrammar:
         is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
@@ -172,12 +196,17 @@ def _compiled(
         if spellable is not None and not (written.accepts_empty or has_text(written)):
             raise _cannot_spell("text of the grammar")
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
+        if eager_automata:
+            with made.lock:
+                build_automata(made.shared.automata, written.terminals, limits.deadline())
         if begins_with_bracket(tables):
             made.prepare()
         made.origin = prepared.origin
         return made
 
-    key = (prepared.key, vocabulary.fingerprint, limits, spellable)
+    if not cache:
+        return make()
+    key = (prepared.key, vocabulary.fingerprint, limits, spellable, eager_automata)
     return _cache.get(key, make, max_bytes=limits.cache_bytes)
 
 

@@ -13,10 +13,10 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from structgen.engine.grammar.composition import repetition
+from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
-from structgen.errors import LimitExceededError, SchemaError
+from structgen.errors import GrammarError, LimitExceededError, SchemaError
 from structgen.limits import Deadline, Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
@@ -81,21 +81,33 @@ def from_grammar(grammar: Grammar) -> CompileInput:
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         from structgen.kbnf.normal_form.passes import normalize  # only grammars need it
 
-        # KBNF allows rules that never end; in all other formats a text can always be finished.
-        return normalize(grammar.tree, keep_endless=grammar.eager, limits=limits, deadline=deadline, is_empty=is_empty)
+        found = normalize(
+            grammar.tree,
+            # KBNF allows rules that never end; in all other formats a text can always be finished.
+            keep_endless=grammar.eager,
+            never_empty=grammar.kind == "kbnf",
+            # Where the tokenizer narrows the terminals, it may be the cause: the compiler checks that.
+            must_have_text=narrowed is None and grammar.kind != "regex",
+            limits=limits,
+            deadline=deadline,
+            is_empty=is_empty,
+        )
+        if grammar.kind == "regex" and narrowed is None and not (found.accepts_empty or has_text(found)):
+            raise GrammarError(f"the regex {grammar.source!r} matches no text")
+        return found
 
     def parse(text: str, context: Any = None) -> Any:
         return grammar.parse(text)
 
-    key = (grammar.kind, grammar.source, grammar.eager)
-    origin = partial(_rules_of_terminals, grammar.source) if grammar.kind == "kbnf" else None
+    key = (grammar.kind, grammar.source, grammar.eager, grammar.start)
+    origin = partial(_rules_of_terminals, grammar.source, grammar.start) if grammar.kind == "kbnf" else None
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
-def _rules_of_terminals(source: str) -> Mapping[Regex, tuple[str, ...]]:
+def _rules_of_terminals(source: str, start: str) -> Mapping[Regex, tuple[str, ...]]:
     from structgen.kbnf.normal_form.origins import rules_of_terminals  # only messages need it
 
-    return rules_of_terminals(source)
+    return rules_of_terminals(source, start)
 
 
 def from_source(source: Source, limits: Limits) -> CompileInput:

@@ -77,8 +77,12 @@ def _tables(
         if isinstance(part, bytes):
             found.append(part)
             continue
-        tables = part.tables(limits, deadline, is_empty, narrowed)
         name = next(holes)
+        try:
+            tables = part.tables(limits, deadline, is_empty, narrowed)
+        except GrammarError as error:
+            reason = str(error).removesuffix(f"\nHint: {error.hint}")
+            raise GrammarError(f"in the hole {name!r}: {reason}", hint=error.hint) from error
         if not (tables.accepts_empty or has_text(tables)):
             raise GrammarError(f"nothing fits the hole {name!r}")
         found.append(tables)

@@ -31,7 +31,7 @@ from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError
-from structgen.generation.sampling import Sampler
+from structgen.generation.sampling import Sampler, checked_logits
 from structgen.models.base import Request
 
 if TYPE_CHECKING:
@@ -209,7 +209,11 @@ class Decoder:
 
         Args:
             logits: float32[keep, V], as requested.
+
+        Raises:
+            ModelError: the logits have another shape.
         """
+        logits = checked_logits(logits, len(self._held) + 1, self._vocabulary.size)
         self.model_calls += 1
         self._unseen = []
         held, self._held = self._held, []

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.errors import GenerationError
-from structgen.generation.sampling import Sampler
+from structgen.generation.sampling import Sampler, checked_logits
 from structgen.generation.settings import Reasoning
 from structgen.models.base import Request
 
@@ -94,7 +94,11 @@ class Reasoner:
 
         Args:
             logits: float32[1, V].
+
+        Raises:
+            ModelError: the logits have another shape.
         """
+        logits = checked_logits(logits, 1, self._model.vocabulary.size)
         self.model_calls += 1
         self.seen_tokens = len(self.prompt_ids)
         token_id = self._sampler.sample(logits[0], self._mask)

@@ -10,7 +10,30 @@ from numpy.typing import NDArray
 from structgen.engine.vocabulary.bitmask import tokens_of
 from structgen.errors import ModelError
 
-__all__ = ["Sampler"]
+__all__ = ["Sampler", "checked_logits"]
+
+
+def checked_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> NDArray[np.float32]:
+    """Return a model's logits without those that pad them.
+
+    Args:
+        logits: as the model returned them.
+        rows: the number of rows that it was asked for.
+        vocab_size: the number of tokens V of its vocabulary.
+
+    Returns:
+        float32[rows, V].
+
+    Raises:
+        ModelError: the logits have another number of rows, or are narrower than the vocabulary.
+    """
+    shape = tuple(logits.shape)
+    if len(shape) != 2 or shape[0] != rows or shape[1] < vocab_size:
+        raise ModelError(
+            f"the model returned logits of shape {list(shape)}, where [{rows}, {vocab_size}] is needed",
+            hint="rows as `keep` says, each at least as wide as the model's vocabulary",
+        )
+    return logits if shape[1] == vocab_size else logits[:, :vocab_size]
 
 
 class Sampler:

@@ -19,7 +19,7 @@ import numpy as np
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import StructgenError, TokenRejectedError
+from structgen.errors import StructgenError, TokenRejectedError, VocabularyError
 from structgen.output_types.grammar import Grammar
 
 if TYPE_CHECKING:
@@ -169,6 +169,8 @@ class _Grammars:
 
     @staticmethod
     def _mask_rows(logits: torch.Tensor, mask: np.ndarray[Any, Any], size: int) -> None:
+        if logits.shape[1] < size:
+            raise VocabularyError(f"got {logits.shape[1]} logits a row, but the vocabulary has {size} tokens")
         logits[:, size:] = float("-inf")
         apply_token_bitmask(logits[:, :size], mask)
 

@@ -101,7 +101,7 @@ class Except:
     """`except!(…)` of older releases: text before the first occurrence of an excluded string.
 
     Attributes:
-        excluded: a literal, or a reference to a nonterminal that is an alternation of literals.
+        excluded: a literal, or a reference to a nonterminal that is made of literals, alternations and concatenations.
         limit: the largest number of bytes, or None.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ class Grammar:
         eager: end the text at the first token after which it may end.
         tree: the KBNF syntax tree.
         parse: maps a whole text to its value.
+        start: for KBNF, the rule that a text begins at.
     """
 
     kind: str
@@ -47,32 +48,37 @@ class Grammar:
     eager: bool
     tree: ast.Grammar = field(compare=False, repr=False)
     parse: Callable[[str], Any] = field(default=_as_written, hash=False, repr=False)
+    start: str = "start"
 
     @classmethod
-    def kbnf(cls, text: str, *, eager: bool = True, limits: Limits | None = None) -> Grammar:
-        """Make a grammar from KBNF text. Its first rule is `start`.
+    def kbnf(cls, text: str, *, start: str | None = None, eager: bool = True, limits: Limits | None = None) -> Grammar:
+        """Make a grammar from KBNF text. docs/kbnf.md shows the notation.
 
         Args:
             text: the grammar, for instance `start ::= "yes" | "no";`.
+            start: the rule that a text begins at. By default it is `start`; without a rule of that name, it is the only
+                rule that no other rule uses.
             eager: end the text at the first token after which it may end, as KBNF defines it. With False, the
                 model chooses between ending and going on.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: the text does not parse, or a rule is not defined; with line and column.
+            GrammarError: the text does not parse; with line and column. Or a rule is not defined, or several rules
+                could be the start.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
-            >>> Grammar.kbnf('start ::= "yes" | "no";').kind
-            'kbnf'
+            >>> Grammar.kbnf('answer ::= "yes" | "no";').start
+            'answer'
         """
         # The parser is imported where it is needed, so that `import structgen` stays quick.
         from structgen.kbnf.reading.kbnf import parse
-        from structgen.kbnf.validation import validate
+        from structgen.kbnf.validation import find_start, validate
 
         tree = parse(text, limits=limits)
+        tree = replace(tree, start=find_start(tree) if start is None else start)
         validate(tree)
-        return cls("kbnf", text, eager, tree)
+        return cls("kbnf", text, eager, tree, start=tree.start)
 
     @classmethod
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
@@ -98,16 +104,22 @@ class Grammar:
         return cls("gbnf", text, False, parse_gbnf(text, limits=limits))
 
     @classmethod
-    def lark(cls, text: str, *, dialect: LarkDialect = "llguidance", limits: Limits | None = None) -> Grammar:
-        r"""Make a grammar from Lark text. Its first rule is `start`.
+    def lark(
+        cls, text: str, *, dialect: LarkDialect = "llguidance", start: str = "start", limits: Limits | None = None
+    ) -> Grammar:
+        r"""Make a grammar from Lark text.
 
         Where the text may end, the model chooses between ending and going on. A text belongs to the grammar if some
         division into terminals fits the rules; no lexer takes the longest terminal. Texts of `%ignore` may follow each
         terminal. docs/other-engines.md lists what is read and what is refused.
 
+        A grammar of the Python toolkit with `%declare _INDENT _DEDENT` is read as Lark's `PythonIndenter` and its lexer
+        read it: a keyword is not the begin of a longer name, and blocks are indented.
+
         Args:
             text: the grammar.
             dialect: "llguidance", with regexes in Rust's syntax; or "lark", the Python toolkit, with Python's regexes.
+            start: the rule where a text begins.
             limits: bounds on its size.
 
         Raises:
@@ -121,7 +133,7 @@ class Grammar:
         """
         from structgen.kbnf.reading.lark import parse_lark
 
-        tree = parse_lark(text, dialect=dialect, limits=limits)
+        tree = parse_lark(text, dialect=dialect, start=start, limits=limits)
         return cls(dialect, text, False, tree)
 
     @classmethod
@@ -252,7 +264,11 @@ class Grammar:
         given = json.loads(self.source) if self.kind in ("choice", "substring") else self.source
         shown = repr(given[0] if self.kind == "substring" else given)
         cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
-        return f"Grammar.{name}({cut}{', eager=False' if self.kind == 'kbnf' and not self.eager else ''})"
+        options = ""
+        if self.kind == "kbnf":
+            options += "" if self.start == "start" else f", start={self.start!r}"
+            options += "" if self.eager else ", eager=False"
+        return f"Grammar.{name}({cut}{options})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,3 +242,17 @@ def test_completion(shell, capsys):
     out = capsys.readouterr().out
     assert "completion" in out
     assert shell == "tcsh" or "--max-new-tokens" in out  # there it completes the commands
+
+
+def test_the_start_of_a_grammar_can_be_named(folder, capsys):
+    """A text of the rule fits; without the option there are two candidates; other files have no such rule."""
+    (folder / "two.kbnf").write_text("yes ::= 'y' | 'Y'; no ::= 'n';")
+    (folder / "answer.txt").write_text("Y")
+    assert cli.main(["check", "--schema", "two.kbnf", "--start", "yes", "answer.txt"]) == 0
+    assert cli.main(["check", "--schema", "two.kbnf", "--start", "no", "answer.txt"]) == 1
+    assert cli.main(["grammar", "stats", "two.kbnf", "--start", "yes"]) == 0
+    capsys.readouterr()
+    assert cli.main(["grammar", "stats", "two.kbnf"]) == 1
+    assert "'yes', 'no'" in capsys.readouterr().err
+    assert cli.main(["check", "--schema", "person.json", "--start", "yes", "answer.txt"]) == 2
+    assert "--start is for grammars" in capsys.readouterr().err

@@ -361,3 +361,27 @@ def test_an_observer_is_told_of_every_token_once(texts, temperature, can_crop, b
     for at, tokens in observer.back:
         assert tokens[0] != observer.tokens[at]
         assert can_crop
+
+
+@pytest.mark.parametrize("shape", [(1, VOCABULARY.size - 1), (1, 0), (2, VOCABULARY.size), (VOCABULARY.size,)])
+def test_logits_of_a_wrong_shape_are_an_error(shape):
+    model = FakeModel()
+    decoder = Decoder(model, Constraint("yes", "no"), [1], session=model.session(), sampler=Sampler(), max_new_tokens=9)
+    assert decoder.request().keep == 1
+    with pytest.raises(structgen.ModelError, match=rf"the model returned logits of shape \[.*\[1, {VOCABULARY.size}\]"):
+        decoder.take(np.zeros(shape, np.float32))
+    assert decoder.token_ids == []
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_logits_that_pad_the_vocabulary_are_ignored(temperature):
+    """Though they are the highest: models round up the width of their matrices."""
+
+    def padded(tokens):
+        return np.concatenate([plain.hashed(tokens), np.full(99, 1e9, np.float32)])
+
+    plain = FakeModel()
+    wide = FakeModel(logits=padded)
+    texts = ["yes", "no", '{"name": "a"}']
+    expected, _ = run(plain, *texts, temperature=temperature, seed=0)
+    assert run(wide, *texts, temperature=temperature, seed=0)[0].token_ids == expected.token_ids

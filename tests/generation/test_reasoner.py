@@ -166,3 +166,11 @@ def test_an_answer_that_fills_the_context_says_so(tiny_model, tiny_tokenizer):
     )
     with pytest.raises(structgen.IncompleteOutputError, match="the model's context of 40 tokens is full"):
         structgen.generate(model, "x", list[int], max_new_tokens=100, raw=True)
+
+
+def test_logits_of_a_wrong_shape_are_an_error():
+    reasoner = Reasoner(Speller(), list(b"ask"), Reasoning(), Sampler())
+    reasoner.request()
+    for shape in ((1, VOCABULARY.size - 1), (2, VOCABULARY.size)):
+        with pytest.raises(structgen.ModelError, match="the model returned logits of shape"):
+            reasoner.take(np.zeros(shape, np.float32))

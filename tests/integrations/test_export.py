@@ -8,7 +8,11 @@ from typing import get_args
 import pytest
 
 import structgen
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 from structgen.integrations.export import Dialect
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.schema import SchemaWarning, schema_to_kbnf
 
 TEXTS = [dialect for dialect in get_args(Dialect) if dialect != "vllm"]
 
@@ -73,3 +77,58 @@ def test_what_vllm_gets_is_what_xgrammar_reads():
     import xgrammar
 
     assert xgrammar.Grammar.from_ebnf(arguments["grammar"])
+
+
+@pytest.mark.parametrize("to", TEXTS)
+def test_an_error_names_the_field(to):
+    schema = {
+        "type": "object",
+        "properties": {"sum": {"type": "string", "pattern": "^(a|b)*a(a|b){30}$", "maxLength": 50}},
+        "required": ["sum"],
+        "additionalProperties": False,
+    }
+    with pytest.raises(structgen.LimitExceededError, match=r"^#/properties/sum, in the rule 'sum'"):
+        structgen.export(schema, to, limits=structgen.Limits(automaton_states=50))
+
+
+@pytest.mark.parametrize("to", TEXTS)
+@pytest.mark.parametrize("name", ["email", "idn-email", "hostname", "idn-hostname"])
+def test_formats_of_bounded_lengths_are_written_wider(to, name):
+    schema = {"type": "object", "properties": {"of": {"type": "string", "format": name}}, "required": ["of"]}
+    if (to, name) == ("lark", "hostname"):
+        assert "&" in structgen.export(schema, to)
+        return
+    with pytest.warns(SchemaWarning, match=f"^#/properties/of: the format '{name}' is written wider"):
+        text = structgen.export(schema, to)
+    assert text.count("\n") < 60
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "long"),
+    [
+        ("email", "ada@host.org", "a" * 65 + "@host.org"),
+        ("idn-email", "adä@höst.org", "ä" * 65 + "@host.org"),
+        ("hostname", "host.org", "host." * 60 + "org"),
+        ("idn-hostname", "höst.org", "höst." * 60 + "org"),
+    ],
+)
+def test_what_is_written_wider_holds_the_format(name, good, long):
+    with pytest.warns(SchemaWarning):
+        text = structgen.export({"type": "string", "format": name}, "kbnf")
+    vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+    constraint = structgen.compile(structgen.Grammar.kbnf(text, eager=False), vocabulary)
+    for value in (good, long):
+        matcher = constraint.matcher()
+        for byte in f'"{value}"'.encode():
+            matcher.accept_token(byte)
+        assert matcher.is_accepting
+
+
+def test_exact_formats_are_the_default_of_the_tree(recwarn):
+    tree = schema_to_kbnf({"type": "string", "format": "email"})
+    vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+    matcher = Matcher(CompiledGrammar(normalize(tree), vocabulary, eager=False))
+    for byte in b'"' + b"a" * 64:
+        matcher.accept_token(byte)
+    assert matcher.allowed_token_ids() == [ord("@")]
+    assert not recwarn.list

@@ -288,3 +288,15 @@ def test_sampling_gives_texts_of_the_schema(interfaces, config):
         assert output[-1] == END
         text = "".join(TEXTS[token] for token in output[:-1])
         assert text in ['{"a":%s%s}' % (a, b) for a in ("true", "false") for b in ("", ',"b":1', ',"b":2')]  # noqa: UP031
+
+
+@pytest.mark.parametrize("missing", [1, WIDTH])
+def test_logits_narrower_than_the_vocabulary_are_an_error(interfaces, config, missing):
+    first, _ = interfaces
+    from structgen.integrations.vllm import GrammarLogitsProcessorV1
+
+    processor = GrammarLogitsProcessorV1(config, torch.device("cpu"), False)
+    added = [(0, SamplingParams(REGEX), [2, 3], [])]
+    processor.update_state(first.BatchUpdate(batch_size=1, removed=(), added=added, moved=()))
+    with pytest.raises(structgen.VocabularyError, match=f"got {WIDTH - missing} logits a row"):
+        processor.apply(torch.zeros(1, WIDTH - missing))

@@ -9,6 +9,7 @@ import random
 
 import pytest
 
+import structgen
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex import tree as rx
@@ -21,6 +22,7 @@ from structgen.kbnf.writing.kbnf import print_grammar
 from structgen.kbnf.writing.kbnf_dialects import to_current_dialect
 
 BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+BYTES_AND_END = Vocabulary.from_bytes({**{byte: bytes([byte]) for byte in range(256)}, 256: b""}, eos_token_ids=[256])
 A_TO_C = rx.Chars(((97, 99),))
 
 
@@ -56,6 +58,21 @@ def check(grammar, published):
         "start ::= #'a*' 'b';",
         "start ::= #'.' 'b';",
         "start ::= #'[a-c&&[^b]]{2,3}' 'd';",
+        r"start ::= #'(?-u:\\b)a' 'b';",
+        r"start ::= #'a(?-u:\\b)[b-]?' 'c';",
+        r"start ::= #'a(?-u:\\B)b' 'c';",
+        r"start ::= #'(?-u:\\b{start}a\\b{end-half}b?)' 'c';",
+        r"start ::= #'(?-u:\\<a\\>-\\w)' 'c';",
+        "start ::= #'(?-u:é)' 'c';",
+        "start ::= #'(?m)^$' 'b';",
+        r"start ::= #'(?m)a$\\n?^?b?' 'c';",
+        r"start ::= #'(?m)a\\n^b$' 'c';",
+        r"start ::= #'(?mR)a$\\r?\\n?^b' 'c';",
+        r"start ::= #'(?mR)a\\r^[\\nb]' 'c';",
+        "start ::= #'(?R).' 'c';",
+        r"start ::= #'\\p{Deseret}' 'c';",
+        r"start ::= #'\\p{Script=Ogam}|\\p{isRunr}' 'c';",
+        r"start ::= #'\\p{scx=Mong}' 'c';",
         "start ::= #e'a*' 'b';",
         "start ::= #e'' 'b' | 'c';",
         "start ::= #e'a+b|a' 'c';",
@@ -125,3 +142,25 @@ def test_it_leads_into_dead_ends_and_we_do_not(published):
     text = "start ::= 'x' b | 'c' 'd'; b ::= b 'y';"
     assert published(text, [b"x"]) == {b"x": []}
     assert walk(parse(text))[b""] == [ord("c")]
+
+
+@pytest.mark.parametrize(
+    "text", ["start ::= 'a'?;", "start ::= 'a'*;", "start ::= #'a*';", "start ::= 'a'? 'b'?;", "start ::= ('' | 'a');"]
+)
+def test_a_text_is_never_empty(text, published):
+    """Neither do we offer the end first, nor does it; we do not where the model chooses the end, either."""
+    theirs = published(text, [b""])[b""]
+    for eager in (True, False):
+        matcher = structgen.compile(structgen.Grammar.kbnf(text, eager=eager), BYTES_AND_END).matcher()
+        assert matcher.allowed_token_ids() == sorted(theirs)
+    with pytest.raises(GrammarError, match="the empty text is the only text"):
+        structgen.compile(structgen.Grammar.kbnf("start ::= '';"), BYTES_AND_END)
+    assert "The grammar after simplification is empty" in published("start ::= '';")
+
+
+def test_it_takes_grammars_without_a_text_and_we_do_not(published):
+    assert published("start ::= 'x' start;", [b"xx"]) == {b"xx": [ord("x")]}
+    assert published("start ::= 'a' b; b ::= b 'c';", [b"a"]) == {b"a": []}
+    for text, rule in [("start ::= 'x' start;", "start"), ("start ::= 'a' b; b ::= b 'c';", "b")]:
+        with pytest.raises(GrammarError, match=f"the rule '{rule}' has no alternative that ends"):
+            structgen.compile(structgen.Grammar.kbnf(text), BYTES_AND_END)

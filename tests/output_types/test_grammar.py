@@ -141,3 +141,39 @@ def test_what_a_grammar_shows():
     assert len(repr(Grammar.substring("word " * 1000))) < 100
     assert len(repr(Grammar.choice(map(str, range(1000))))) < 100
     assert structgen.compile(Grammar.choice(["a"]), BYTES).is_json is False
+
+
+def test_kbnf_begins_at_start_or_at_the_rule_that_is_named():
+    """Grammars with other starts differ, though their text is the same."""
+    text = "start ::= digit '.'; digit ::= '0' | '1';"
+    assert language(Grammar.kbnf(text), "01.", 3) == {"0.", "1."}
+    digit = Grammar.kbnf(text, start="digit")
+    assert language(digit, "01.", 3) == {"0", "1"}
+    assert digit != Grammar.kbnf(text)
+    assert digit == Grammar.kbnf(text, start="digit")
+    assert repr(digit).endswith(", start='digit')")
+    assert language(Grammar.kbnf("root ::= digit '.'; digit ::= '0';"), "0.", 3) == {"0."}
+    with pytest.raises(structgen.GrammarError, match="'digits' is not defined\nHint: did you mean 'digit'"):
+        Grammar.kbnf(text, start="digits")
+    with pytest.raises(structgen.GrammarError, match="by no other: 'a', 'b'"):
+        Grammar.kbnf("a ::= 'x'; b ::= 'y';")
+
+
+def test_a_refusal_is_explained_in_a_grammar_with_another_start():
+    """The explanation reads the grammar again, from the same rule."""
+    matcher = constraint_of(Grammar.kbnf("root ::= digit '.'; digit ::= #'[0-9]';")).matcher()
+    assert "digit" in str(matcher.explain(ord("x")))
+
+
+def test_grammars_without_a_text_are_refused():
+    """In every notation; the empty text is one where it was asked for."""
+    for grammar, message in [
+        (Grammar.kbnf("a ::= 'x' a;"), "the rule 'a' has no alternative that ends"),
+        (Grammar.gbnf('root ::= "x" root'), "the rule 'root' has no alternative that ends"),
+        (Grammar.lark('start: "x" start'), "the rule 'start' has no alternative that ends"),
+        (Grammar.regex("[^\\s\\S]"), "matches no text"),
+    ]:
+        with pytest.raises(structgen.GrammarError, match=message):
+            structgen.compile(grammar, BYTES)
+    for grammar in (Grammar.regex("a*"), Grammar.lark('start: "a"*'), Grammar.gbnf('root ::= "a"*')):
+        assert language(grammar, "a", 2) == {"", "a", "aa"}

@@ -13,9 +13,10 @@ from structgen.kbnf.normal_form.passes import pack, simplify
 from structgen.kbnf.normal_form.productions import Body, Productions, TerminalTable
 from structgen.limits import Limits
 
-__all__ = ["Contexts"]
+__all__ = ["Contexts", "Sentences"]
 
 _CODE_BYTES = 3
+_SHORT_CODES = 254  # terminals with a code of one byte
 
 
 class Contexts:
@@ -30,7 +31,7 @@ class Contexts:
 
     Attributes:
         count: the number of terminals.
-        kinds: for each terminal, a key that is equal for terminals that are alternatives of the same nonterminals.
+        classes: for each terminal, the smallest terminal that may stand in its place everywhere, and it in theirs.
     """
 
     def __init__(self, tables: GrammarTables, limits: Limits) -> None:
@@ -42,10 +43,12 @@ class Contexts:
         self._rule_after: list[int] = [-1] * len(self._symbols)
         self._after_symbol: dict[int, set[int]] = {}  # symbol → the dotted rules after it
         self._read(tables)
-        self.kinds = self._kinds()
+        self.classes = self._classes()
         self._sets = self._engine(tables, limits)
         self._steps: dict[tuple[int, bytes], int] = {}
         self._within: dict[tuple[int, Span], bool] = {}
+        self._always: dict[tuple[int, Span], bool] = {}
+        self._trimmed: dict[Span, Span] = {}
 
     def _read(self, tables: GrammarTables) -> None:
         """Find the bodies and the dotted rules."""
@@ -64,20 +67,21 @@ class Contexts:
                     self._may_end[dotted_rule] |= at + 1 == end
                     self._rule_after[at] = dotted_rule
 
-    def _kinds(self) -> list[tuple[object, ...]]:
-        """Return the attribute `kinds`."""
-        found: list[set[tuple[str, int]]] = [set() for _ in range(self.count)]
+    def _classes(self) -> list[int]:
+        """Return the attribute `classes`: terminals with the same bodies around them are interchangeable."""
+        around: list[set[tuple[int, tuple[int, ...], tuple[int, ...]]]] = [set() for _ in range(self.count)]
         for head, first, end in self._bodies:
-            for at in range(first, end):
-                if self._symbols[at] < END:
-                    kind = ("head", head) if at == first else ("symbol", at)
-                    found[terminal_number(self._symbols[at])].add(kind)
-        return [tuple(sorted(kinds)) for kinds in found]
+            body = tuple(self._symbols[first:end])
+            for at, symbol in enumerate(body):
+                if symbol < END:
+                    around[terminal_number(symbol)].add((head, body[:at], body[at + 1 :]))
+        first_of: dict[frozenset[tuple[int, tuple[int, ...], tuple[int, ...]]], int] = {}
+        return [first_of.setdefault(frozenset(found), number) for number, found in enumerate(around)]
 
     def _engine(self, tables: GrammarTables, limits: Limits) -> ItemSetStore:
         """Return an engine that reads a part, or the code of a dotted rule and what may follow it."""
         terminals = TerminalTable(lambda regex: False)
-        codes = [terminals.literal(_code(b"T", number)) for number in range(self.count)]
+        codes = [terminals.literal(_terminal_code(number)) for number in range(self.count)]
         heads = len(tables.names)
 
         def mapped(symbols: Sequence[int]) -> Body:
@@ -95,7 +99,7 @@ class Contexts:
                 else:
                     own = mapped([symbol])
                     start += [(*own, *rest, heads + head), (*own, *rest)]
-                start.append((terminals.literal(_code(b"P", self._rule_after[at])), *rest))
+                start.append((terminals.literal(_dotted_rule_code(self._rule_after[at])), *rest))
         names = [*tables.names, *tables.names, "part"]
         productions = Productions([*bodies, start], names, 2 * heads, terminals)
         packed = pack(simplify(productions), accepts_empty=False)
@@ -110,9 +114,14 @@ class Contexts:
             found = self._steps[key] = state
         return found
 
+    @property
+    def start(self) -> int:
+        """The item set before the first terminal of a part."""
+        return self._sets.start_set
+
     def step(self, state: int, terminal: int) -> int:
         """Return the item set after one more terminal; 0 if the grammar has no such part."""
-        return self._followed(state, _code(b"T", terminal))
+        return self._followed(state, _terminal_code(terminal))
 
     def after(self, terminal: int) -> int:
         """Return the item set after a terminal, in any context."""
@@ -123,9 +132,28 @@ class Contexts:
         state = self.after(terminal)
         return [other for other in range(self.count) if self.step(state, other)]
 
+    def trimmed(self, part: Span) -> Span:
+        """Return the shortest beginning of a part after which the rest may follow in every context.
+
+        The part is legal exactly where this beginning is. A shorter one may exist: the test is sufficient only.
+        """
+        found = self._trimmed.get(part)
+        if found is None:
+            lengths = (n for n in range(1, len(part)) if self.is_always_legal(part[n - 1], part[n:]))
+            found = self._trimmed[part] = part[: next(lengths, len(part))]
+        return found
+
+    def merged(self, part: Span) -> Span:
+        """Return a part with each terminal replaced by the first of its class. Both are legal in the same contexts."""
+        return tuple([self.classes[terminal] for terminal in part])
+
     def is_always_legal(self, terminal: int, span: Span) -> bool:
         """Return whether a span may follow a terminal in every context. True is certain; False is not."""
-        return self._always_follows(self._after_symbol[terminal_symbol(terminal)], span)
+        found = self._always.get((terminal, span))
+        if found is None:
+            dotted_rules = self._after_symbol[terminal_symbol(terminal)]
+            found = self._always[terminal, span] = self._always_follows(dotted_rules, span)
+        return found
 
     def _always_follows(self, dotted_rules: set[int], span: Span) -> bool:
         """Return whether a span may follow each dotted rule: in its bodies, or after all uses of its nonterminal."""
@@ -148,7 +176,7 @@ class Contexts:
         found = self._within.get(key)
         if found is None:
             found = False
-            state = self._followed(self._sets.start_set, _code(b"P", dotted_rule))
+            state = self._followed(self._sets.start_set, _dotted_rule_code(dotted_rule))
             for read, terminal in enumerate(span, 1):
                 state = self.step(state, terminal)
                 rest = span[read:]
@@ -162,5 +190,52 @@ class Contexts:
         return found
 
 
-def _code(kind: bytes, number: int) -> bytes:
-    return kind + number.to_bytes(_CODE_BYTES, "big")
+class Sentences:
+    """The texts of a grammar, as sequences of terminals.
+
+    Attributes:
+        start: the item set before the first terminal.
+
+    Args:
+        tables: the normal form, without look-aheads.
+        limits: bounds on the item sets.
+    """
+
+    def __init__(self, tables: GrammarTables, limits: Limits) -> None:
+        terminals = TerminalTable(lambda regex: False)
+        codes = [terminals.literal(_terminal_code(number)) for number in range(len(tables.terminals))]
+        bodies: list[list[Body]] = [[] for _ in tables.names]
+        symbols = list(tables.symbols)
+        for head, found in enumerate(bodies):
+            for rule in range(tables.first_rule[head], tables.first_rule[head + 1]):
+                first = tables.rule_starts[rule]
+                body = symbols[first : symbols.index(END, first)]
+                found.append(tuple([symbol if symbol >= 0 else codes[terminal_number(symbol)] for symbol in body]))
+        packed = pack(Productions(bodies, list(tables.names), 0, terminals), accepts_empty=tables.accepts_empty)
+        rules = Rules(packed, AutomatonStore(limits), limits)
+        self._sets = ItemSetStore(rules, limits, accepts_empty=tables.accepts_empty)
+        self.start = self._sets.start_set
+        self._steps: dict[tuple[int, int], int] = {}
+
+    def follow(self, state: int, part: Span) -> int:
+        """Return the item set after the terminals of a part; 0 if the grammar does not allow them."""
+        for terminal in part:
+            found = self._steps.get((state, terminal))
+            if found is None:
+                found = state
+                for byte in _terminal_code(terminal):
+                    found = self._sets.goto(found, byte) if found else 0
+                self._steps[state, terminal] = found
+            state = found
+        return state
+
+
+def _terminal_code(number: int) -> bytes:
+    """Return the bytes that stand for a terminal: one byte for the first ones, since each byte costs an item set."""
+    if number < _SHORT_CODES:
+        return bytes([number])
+    return bytes([_SHORT_CODES]) + number.to_bytes(_CODE_BYTES, "big")
+
+
+def _dotted_rule_code(number: int) -> bytes:
+    return bytes([_SHORT_CODES + 1]) + number.to_bytes(_CODE_BYTES, "big")

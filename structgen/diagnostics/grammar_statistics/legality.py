@@ -34,12 +34,13 @@ class LegalSpans:
     def counted(self, terminal: int, spans: int) -> Counted:
         """Count the entries of an automaton state of a terminal, given its set of spans."""
         contexts = self._contexts
-        legal = self._within(contexts.after(terminal), spans)
-        conditional = [span for span in legal if not contexts.is_always_legal(terminal, span)]
-        joint = {(span[:-1], contexts.kinds[span[-1]]) for span in conditional}
-        return Counted(len(legal), len(conditional), len(joint) + (len(legal) > len(conditional)))
+        legal = self.within(contexts.after(terminal), spans)
+        trimmed = [contexts.trimmed((terminal, *span)) for span in legal]
+        conditional = sum(len(part) > 1 for part in trimmed)
+        joint = {contexts.merged(part) for part in set(trimmed)}
+        return Counted(len(legal), conditional, len(joint))
 
-    def _within(self, item_set: int, spans: int) -> list[Span]:
+    def within(self, item_set: int, spans: int) -> list[Span]:
         """Return the spans of a set that the grammar allows after an item set."""
         key = (item_set, spans)
         found = self._legal.get(key)
@@ -49,5 +50,5 @@ class LegalSpans:
             for part in sets.parts[spans]:
                 terminal = sets.terminals[part]
                 if after := self._contexts.step(item_set, terminal):
-                    found += [(terminal, *rest) for rest in self._within(after, sets.rests[part])]
+                    found += [(terminal, *rest) for rest in self.within(after, sets.rests[part])]
         return found

@@ -178,13 +178,19 @@ class Spans:
         ]  # node → reader → set of spans, as far as known
 
     def from_states(self, states: Sequence[tuple[int, int]]) -> list[int]:
-        """Return, for each (terminal, automaton state), the set of spans of tokens that begin there and leave it."""
-        edges = self._tokens.edges[self._tokens.root]
+        """Return, for each (terminal, automaton state), the set of spans of tokens that begin there and leave it.
+
+        Where the terminal may end in the state, a token may also begin with the next terminal.
+        """
+        root = self._tokens.root
+        edges = self._tokens.edges[root]
         begun = []
         for number, state in states:
             targets = [(node, self._next(state, byte)) for byte, node in edges]
             refused = self._terminals.refused[number]
-            begun.append([(node, self._reader(target, refused, frozenset())) for node, target in targets if target])
+            within = [(node, self._reader(target, refused, frozenset())) for node, target in targets if target]
+            ended = self._gaps[self._reader(state, refused, frozenset())]
+            begun.append([*within, (root, ended)] if ended >= 0 else within)
         self._find({start for first in begun for start in first})
         found = [self.sets.union({self._found[node][reader] for node, reader in first}) for first in begun]
         return [self.sets.without_empty(spans) for spans in found]

@@ -2,22 +2,22 @@
 
 Engines with a lexer store, for each lexer state and token, the sequences of terminals that the token may span:
 SynCode's *mask store* (Ugare et al., 2024), GreatGramma's *token spanner table* (Park et al., 2025).
-Tran-Thien ("The mask store, streamlined", 2025) shrinks that table by three analyses. They are computed here for any
-grammar and vocabulary:
+V. Tran-Thien ("Accelerating LLM Code Generation Through Mask Store Streamlining", 2025) shrinks that table by three
+analyses. They are computed here for any grammar and vocabulary, without a lexer:
 
 - *never legal*: no text of the grammar has these terminals in a row;
-- *always legal*: they may follow the first terminal in every context;
-- *jointly legal*: sequences that differ only in a last terminal, where the grammar has the same alternatives.
+- *always legal*: a tail may follow the terminals before it in every context; it is cut off;
+- *jointly legal*: sequences that differ only in interchangeable terminals.
 
-structgen keeps no such table: it computes masks from automata and item sets when they are needed. The numbers help to
-understand a grammar, and to compare with the publications.
+`mask_store` has the same for grammars with a lexer. structgen keeps no such table: it computes masks from automata and
+item sets when they are needed. The numbers help to understand a grammar, and to compare with the publications.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from structgen.diagnostics.grammar_statistics.contexts import Contexts
 from structgen.diagnostics.grammar_statistics.legality import LegalSpans
@@ -37,8 +37,9 @@ from structgen.kbnf.normal_form.simplification import remove_unproductive
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
 
-__all__ = ["Overlap", "Statistics", "describe", "short", "statistics"]
+__all__ = ["MIN_ITEM_SETS", "Overlap", "Statistics", "describe", "short", "statistics", "without_indentation"]
 
+MIN_ITEM_SETS = 10**7  # an analysis reaches more item sets than a text
 MAX_EXACT = 10**8  # entries; larger counts are shown by their first digits
 _MAX_REACHED = 2000  # automaton states visited in the search for an example
 _MARGIN = ast.Option(ast.RegexTerminal(rx.plus(rx.ByteSet(1 << 32 | 1 << 9)), "[ \\t]+"))
@@ -67,10 +68,11 @@ class Statistics:
     Attributes:
         rules, bodies, symbols, terminals: counts of the normal form.
         states: automaton states of all terminals.
-        entries: pairs of an automaton state and a span of some token.
+        entries: pairs of an automaton state and a span of some token, also of a token that begins where the terminal
+            may end.
         legal: entries that are legal in some context.
         conditional: legal entries that are not legal in every context. The others become one entry for each state.
-        joint: conditional entries after jointly legal ones are merged, plus the entries for the always legal ones.
+        joint: legal entries after always legal tails are cut off and interchangeable terminals are merged.
         overlaps: pairs of terminals that match a common text.
         dead_ends: rules in which a look-ahead may exclude every continuation; see `possible_dead_ends`.
     """
@@ -101,7 +103,8 @@ def statistics(grammar: ast.Grammar, vocabulary: Vocabulary | None = None, limit
         LimitExceededError: the grammar is too large.
     """
     limits = limits or Limits()
-    grammar = _without_indentation(grammar)
+    limits = replace(limits, item_sets=max(limits.item_sets, MIN_ITEM_SETS))
+    grammar = without_indentation(grammar)
     tables = normalize(grammar, limits=limits)
     found = Statistics(
         rules=len(tables.names),
@@ -153,7 +156,9 @@ def short(count: int) -> str:
     return f"{count:,}" if count < MAX_EXACT else f"{count:.1e}"
 
 
-def _without_indentation(grammar: ast.Grammar) -> ast.Grammar:
+def without_indentation(grammar: ast.Grammar) -> ast.Grammar:
+    """Return a grammar without `indented!`, in which a margin is any white space."""
+
     def change(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.Margin):
             return _MARGIN

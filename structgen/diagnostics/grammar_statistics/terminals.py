@@ -10,7 +10,7 @@ from structgen.engine.regex import tree as rx
 from structgen.kbnf.writing.regex_text import regex_to_rust
 from structgen.limits import Limits
 
-__all__ = ["Terminals"]
+__all__ = ["Terminals", "display_names"]
 
 MAX_SHOWN = 24  # characters of a regex that is shown as its own name
 
@@ -30,7 +30,7 @@ class Terminals:
         self._regexes = tables.terminals
         self.automata = AutomatonStore(limits)
         self.starts = [self.automata.add(regex) for regex in tables.terminals]
-        self.names = _names(tables)
+        self.names = display_names(tables)
         self.refused = _always_refused(tables, self.automata)
         self.begun = cache(self._begun)
 
@@ -77,7 +77,7 @@ def _always_refused(tables: GrammarTables, automata: AutomatonStore) -> list[int
     return [states[numbers.pop()] if len(numbers) == 1 else 0 for numbers in following]
 
 
-def _names(tables: GrammarTables) -> list[str]:
+def display_names(tables: GrammarTables) -> list[str]:
     """Return display names: the text of a literal or of a short regex, else the name of a rule that uses it."""
     heads = {tables.rule_starts[r]: h for h, name in enumerate(tables.names) for r in _rules(tables, h)}
     rule_of: dict[int, str] = {}

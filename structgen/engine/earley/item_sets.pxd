@@ -15,6 +15,7 @@ from structgen.engine.pair_table cimport PairTable
 cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
 
 
+@cython.final
 cdef class ItemSetStore:
     cdef readonly Rules rules
     cdef public AutomatonStore automata

@@ -1,9 +1,12 @@
+cimport cython
+
 from structgen.engine.automata.count_bounds cimport least_count, lessened, most_counted
 from structgen.engine.automata.store cimport AutomatonStore
 
 cdef int MAX_ROOM, MIN_ROOM
 
 
+@cython.final
 cdef class BoundRoom:
     cdef AutomatonStore _automata
     cdef set _roomy

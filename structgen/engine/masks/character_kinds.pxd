@@ -18,6 +18,7 @@ cpdef unsigned long long kind_of(int byte) noexcept
 cpdef unsigned long long kinds_in(bytes text) noexcept
 
 
+@cython.final
 cdef class Contents:
     cdef readonly unsigned long long[::1] kinds_below
     cdef readonly int[::1] characters
@@ -33,6 +34,7 @@ cdef class Contents:
 cdef int _after(int state, int byte) noexcept
 
 
+@cython.final
 cdef class CharacterKinds:
     cdef readonly AutomatonStore automata
     cdef int[::1] _loop_of

@@ -11,6 +11,7 @@ from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 cdef int DEAD, MAX_LISTED_TOKENS, MAX_PAIRS, MAX_REMOVED_TOKENS, NO_REST, RECORD_BYTES
 
 
+@cython.final
 cdef class CountedMasks:
     cdef AutomatonStore _automata
     cdef TableStore _store

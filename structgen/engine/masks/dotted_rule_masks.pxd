@@ -14,6 +14,7 @@ cdef int END, MAX_KEPT, ROOT
 cdef class Waiting
 
 
+@cython.final
 cdef class DottedRule:
     cdef public list tables
     cdef public list escapes
@@ -22,6 +23,7 @@ cdef class DottedRule:
     cdef public int round
 
 
+@cython.final
 cdef class Waiting:
     cdef public Corner corner
     cdef public list positions
@@ -31,6 +33,7 @@ cdef class Waiting:
     cdef public set met
 
 
+@cython.final
 cdef class GroupClimb:
     cdef public list positions
     cdef public list groups
@@ -39,6 +42,7 @@ cdef class GroupClimb:
     cdef public bint is_whole
 
 
+@cython.final
 cdef class DottedRuleMasks:
     cdef ItemSetStore _sets
     cdef Rules _rules

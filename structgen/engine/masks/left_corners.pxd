@@ -8,11 +8,13 @@ from structgen.engine.grammar.rules cimport Rules
 cdef int END
 
 
+@cython.final
 cdef class Climb:
     cdef public list kernels
     cdef public bint is_whole
 
 
+@cython.final
 cdef class Corner:
     cdef public list states
     cdef public list positions
@@ -26,6 +28,7 @@ cdef class Corner:
     cdef public list climbs
 
 
+@cython.final
 cdef class LeftCorners:
     cdef ItemSetStore _sets
     cdef Rules _rules

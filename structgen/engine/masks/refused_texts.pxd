@@ -11,6 +11,7 @@ from structgen.engine.masks.token_lists cimport TokenList
 cdef int AFTER, FRESH, NEEDS_CHECK, REFUSING, ROOT_NODE
 
 
+@cython.final
 cdef class RefusedTexts:
     cdef ItemSetStore _sets
     cdef TerminalMasks _terminals

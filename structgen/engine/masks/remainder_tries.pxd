@@ -6,6 +6,7 @@ from structgen.engine.masks.tables cimport Trie
 cdef int MAX_MERGED_NODES
 
 
+@cython.final
 cdef class RemainderTries:
     cdef TableStore _store
     cdef tuple _spellings

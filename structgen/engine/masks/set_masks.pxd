@@ -15,6 +15,7 @@ cdef int AFTER, DESCEND, EMPTY_TEXT, END, FRESH, MAX_COPIED, MAX_FOLLOWED, MAX_L
 cdef unsigned int ALL_BITS
 
 
+@cython.final
 cdef class SetMask:
     cdef public int dense
     cdef public int first_cut
@@ -42,6 +43,7 @@ cdef class SetWalk(TrieWalk):
     cdef int visit(self, int node, int depth, int byte) except -1
 
 
+@cython.final
 cdef class SetMasks:
     cdef ItemSetStore _sets
     cdef TerminalMasks _terminals

@@ -8,6 +8,7 @@ cdef int MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPT
 cdef unsigned long long ALL_KINDS
 
 
+@cython.final
 cdef class SkippableStates:
     cdef readonly AutomatonStore automata
     cdef readonly CharacterKinds character_kinds

@@ -8,6 +8,7 @@ cdef int MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
 cdef unsigned int ALL_BITS
 
 
+@cython.final
 cdef class TableStore:
     cdef readonly Trie trie
     cdef readonly int words

@@ -5,6 +5,7 @@ from structgen.engine.arrays cimport grown, zeros
 cdef int MAX_NODES, MAX_ROUNDS
 
 
+@cython.final
 cdef class Marks:
     cdef public int[::1] round_of
     cdef public int round
@@ -14,6 +15,7 @@ cdef class Marks:
     cdef bint has(self, int number) noexcept
 
 
+@cython.final
 cdef class MaskScratch:
     cdef readonly Marks seen_states
     cdef readonly Marks states_after
@@ -22,6 +24,7 @@ cdef class MaskScratch:
     cdef readonly list removed
 
 
+@cython.final
 cdef class ByteSet:
     cdef readonly unsigned long long first
     cdef readonly unsigned long long second
@@ -33,6 +36,7 @@ cdef class ByteSet:
     cdef void add(self, ByteSet other) noexcept
 
 
+@cython.final
 cdef class Trie:
     cdef public int[::1] byte
     cdef public int[::1] end
@@ -63,6 +67,7 @@ cdef class Trie:
 cdef class TerminalMask
 
 
+@cython.final
 cdef class RemainderNodes:
     cdef public Trie trie
     cdef public int first
@@ -78,10 +83,12 @@ cdef class RemainderNodes:
     cdef bint means(self, int index) except -1
 
 
+@cython.final
 cdef class DenseMask:
     cdef public unsigned int[::1] words
 
 
+@cython.final
 cdef class TerminalMask:
     cdef public int round
     cdef public int dense
@@ -96,6 +103,7 @@ cdef class TerminalMask:
     cdef bint shares_dense(self, TerminalMask other) noexcept
 
 
+@cython.final
 cdef class ByCount:
     cdef public int first
     cdef public int size
@@ -103,6 +111,7 @@ cdef class ByCount:
     cdef public int width
 
 
+@cython.final
 cdef class CountedTerminal:
     cdef public int state
     cdef public int rest_state

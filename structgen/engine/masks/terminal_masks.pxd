@@ -17,6 +17,7 @@ from structgen.engine.pair_table cimport PairTable
 cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, NOTHING_LEFT, NO_REST, PAIR_BYTES, PAIR_ROOM, RECORD_BYTES, ROOT_NODE, WIDE
 
 
+@cython.final
 cdef class TerminalMasks:
     cdef readonly AutomatonStore automata
     cdef readonly tuple spellings

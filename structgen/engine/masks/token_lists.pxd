@@ -15,6 +15,7 @@ cdef class TokenList:
     cdef int extend(self, int[::1] values, int first, int last) except -1
 
 
+@cython.final
 cdef class CountedTokens(TokenList):
     cdef public int[::1] counts
 
@@ -23,6 +24,7 @@ cdef class CountedTokens(TokenList):
     cdef int extend_counted(self, int[::1] values, int first, int last, int count) except -1
 
 
+@cython.final
 cdef class FoundTokens:
     cdef readonly CountedTokens inside
     cdef readonly CountedTokens rest

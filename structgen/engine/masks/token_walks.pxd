@@ -11,6 +11,7 @@ from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates
 cdef int K_LITERAL, MANY_NODES, MIN_SKIPPED_NODES, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
 
 
+@cython.final
 cdef class TokenWalks:
     cdef AutomatonStore _automata
     cdef TableStore _store

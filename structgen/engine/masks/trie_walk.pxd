@@ -17,6 +17,7 @@ cdef class TrieWalk:
     cdef int visit(self, int node, int depth, int byte) except -1
 
 
+@cython.final
 cdef class AutomatonPath:
     cdef AutomatonStore automata
     cdef readonly int[::1] state_at
@@ -29,6 +30,7 @@ cdef class AutomatonPath:
     cdef int target(self, int depth, int byte) except -1
 
 
+@cython.final
 cdef class EnteredStates:
     cdef readonly bint is_recording
     cdef readonly list states

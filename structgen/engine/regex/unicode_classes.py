@@ -1,7 +1,7 @@
 """Sets of characters as sorted, disjoint ranges of code points, and the classes that regexes name.
 
-What Unicode says comes from Python's own `unicodedata`, so its version is that of the interpreter. Surrogates are no
-characters here: no set holds one.
+What Unicode says comes from Python's own `unicodedata`, so its version is that of the interpreter; only scripts come
+from `script_tables`. Surrogates are no characters here: no set holds one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = [
     "intersection_of",
     "negation_of",
     "property_class",
+    "script",
     "union_of",
     "word_class",
 ]
@@ -170,18 +171,57 @@ def _loose(name: str) -> str:
     return "".join(c for c in name.lower() if c not in " -_")
 
 
+@cache
+def script(name: str, *, extended: bool = False) -> Ranges | None:
+    """Return the characters of a script (`Greek`, `Grek`, …); None if the name is unknown.
+
+    Args:
+        name: a long or short name.
+        extended: by the property Script_Extensions: also the characters that the script shares with few others.
+
+    Example:
+        >>> script("Bopomofo")
+        ((746, 747), (12549, 12591), (12704, 12735))
+    """
+    from structgen.engine.regex.script_tables import EXTENSIONS, SCRIPTS  # few patterns name a script
+
+    wanted = _loose(name).removeprefix("is")
+    names = next((names for names in SCRIPTS if wanted in names.split()), None)
+    if names is None:
+        return None
+    found = _ranges(SCRIPTS[names])
+    if extended:
+        added, _, removed = EXTENSIONS.get(names.split()[0], "").partition("/")
+        found = union_of([*difference_of(found, _ranges(removed)), *_ranges(added)])
+    return found
+
+
+def _ranges(text: str) -> Ranges:
+    """Return the ranges of a text such as `"DF 660-669"`."""
+    pairs = [piece.partition("-") for piece in text.split()]
+    return union_of((int(low, 16), int(high or low, 16)) for low, _, high in pairs)
+
+
 def property_class(name: str) -> Ranges | None:
     r"""Return the class that `\p{name}` means.
 
     General categories, with or without `gc=`; `Any`, `ASCII`, `Assigned`, `White_Space`, `Uppercase`, `Lowercase`,
-    `ASCII_Hex_Digit`, `XID_Start`, `XID_Continue`.
+    `ASCII_Hex_Digit`, `XID_Start`, `XID_Continue`. Scripts: `Script=Greek`, `sc=Grek`, `Script_Extensions=Greek`,
+    `scx=Grek`, and the name alone.
 
     Returns:
-        None for what is not known here: Python has no table of scripts, nor of other properties.
+        None for what is not known here: Python has no table of other properties.
     """
     key, _, value = name.replace(":", "=").partition("=")
     if value:
-        return category(value.strip()) if _loose(key) in ("gc", "generalcategory", "category") else None
+        match _loose(key):
+            case "gc" | "generalcategory" | "category":
+                return category(value.strip())
+            case "sc" | "script":
+                return script(value)
+            case "scx" | "scriptextensions":
+                return script(value, extended=True)
+        return None
     found = category(name.strip())
     if found is not None:
         return found
@@ -204,7 +244,7 @@ def property_class(name: str) -> Ranges | None:
             return difference_of(_where(str.isidentifier), ((0x5F, 0x5F),))
         case "xidcontinue" | "xidc":
             return _where(_continues_identifier)
-    return None
+    return script(name)
 
 
 def _continues_identifier(character: str) -> bool:

@@ -22,11 +22,13 @@ __all__ = [
     "alternatives",
     "assertion",
     "join",
+    "line_anchor",
     "look_ahead",
     "look_behind",
     "repeated",
     "single_character",
     "word_boundary",
+    "word_edge",
 ]
 
 
@@ -186,6 +188,38 @@ def look_behind(body: Pattern, *, negative: bool) -> Pattern:
     if isinstance(body, Asserting) or body != NOTHING:
         return Asserting("behind", (body,), negative=negative)
     return EMPTY if negative else NOTHING
+
+
+def line_anchor(kind: str, new_lines: Ranges, *, crlf: bool = False) -> Pattern:
+    r"""Return `^` or `$` at each line: `(?<![^\n])` or `(?![^\n])`.
+
+    Args:
+        kind: "begin" or "end".
+        new_lines: the characters that end a line.
+        crlf: there is no line between `\r` and `\n`.
+    """
+    inside = Chars(negation_of(new_lines))
+    found = look_behind(inside, negative=True) if kind == "begin" else look_ahead(inside, negative=True)
+    if not crlf:
+        return found
+    apart = alternatives(look_behind(Literal(b"\r"), negative=True), look_ahead(Literal(b"\n"), negative=True))
+    return join(found, apart)
+
+
+def word_edge(word: Ranges, edge: str) -> Pattern:
+    r"""Return one of Rust's boundaries of a word: `\b{start}`, `\b{end}`, `\b{start-half}` or `\b{end-half}`.
+
+    Args:
+        word: the word characters.
+        edge: "start", "end", "start-half" or "end-half".
+    """
+    inside = Chars(word)
+    if edge == "start":
+        return join(look_behind(inside, negative=True), look_ahead(inside, negative=False))
+    if edge == "end":
+        return join(look_behind(inside, negative=False), look_ahead(inside, negative=True))
+    half = look_behind if edge == "start-half" else look_ahead
+    return half(inside, negative=True)
 
 
 def word_boundary(word: Ranges, *, negative: bool, in_text: bool = False) -> Pattern:

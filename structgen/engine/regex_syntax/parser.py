@@ -26,10 +26,12 @@ from structgen.engine.regex_syntax.assertion_tree import (
     alternatives,
     assertion,
     join,
+    line_anchor,
     look_ahead,
     look_behind,
     repeated,
     word_boundary,
+    word_edge,
 )
 from structgen.engine.regex_syntax.assertions import resolve
 from structgen.engine.regex_syntax.edges import edges
@@ -50,7 +52,11 @@ _NEW_LINES: dict[str, Ranges] = {
     "python": ((0x0A, 0x0A),),
     "rust": ((0x0A, 0x0A),),
 }
-_FLAG_LETTERS = {"ecma": "is", "python": "aisux", "rust": "isuUx"}
+_FLAG_LETTERS = {"ecma": "ims", "python": "aimsux", "rust": "imRsuUx"}
+_CRLF: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D))
+_ASCII_END = 0x80
+_EDGES = {"<": "start", ">": "end"}
+_EDGE = re.compile(r"\{(start|end|start-half|end-half)\}")
 
 
 @dataclass(slots=True)
@@ -163,9 +169,9 @@ class _Parser:
                 group.done.append(self._sequence(group))
                 group.items = []
             case "[":
-                self._add_chars(read_class(reader, group.flags), begin)
+                self._add_class(read_class(reader, group.flags), begin)
             case ".":
-                self._add_chars(ANY if group.flags.dot_all else difference_of(ANY, _NEW_LINES[self._dialect]), begin)
+                self._add_class(ANY if group.flags.dot_all else difference_of(ANY, self._new_lines()), begin)
             case "^":
                 self._add_anchor("begin", begin)
             case "$":
@@ -194,6 +200,19 @@ class _Parser:
             self._reader.fail(f"anchors and look-ahead are nested more than {MAX_ASSERTION_DEPTH} deep", begin)
         self._groups[-1].items.append((item, depth, begin))
 
+    def _new_lines(self) -> Ranges:
+        """Return the characters that end a line, under the current flags."""
+        return _CRLF if self._groups[-1].flags.crlf else _NEW_LINES[self._dialect]
+
+    def _add_class(self, ranges: Ranges, begin: int) -> None:
+        """Append one character of a class; without the flag u, Rust's classes are sets of bytes."""
+        if self._is_of_bytes() and ranges and ranges[-1][1] >= _ASCII_END:
+            self._reader.fail("this class under the flag -u matches bytes that are no characters", begin)
+        self._add_chars(ranges, begin)
+
+    def _is_of_bytes(self) -> bool:
+        return self._dialect == "rust" and self._groups[-1].flags.ascii
+
     def _add_chars(self, ranges: Ranges, begin: int) -> None:
         """Append one character of a set, to which the flags were applied."""
         self._add(Chars(ranges), 1, begin)
@@ -210,10 +229,13 @@ class _Parser:
 
     def _add_anchor(self, kind: str, begin: int) -> None:
         """Append an anchor."""
-        if self._groups[-1].flags.multi_line:
-            self._reader.fail("anchors under the flag m (at each line) are not supported", begin)
         self._count_assertion(begin)
-        self._add(assertion(kind), 1, begin)
+        flags = self._groups[-1].flags
+        if flags.multi_line:
+            edge = "begin" if kind == "begin" else "end"
+            self._add(line_anchor(edge, self._new_lines(), crlf=flags.crlf), 1, begin)
+        else:
+            self._add(assertion(kind), 1, begin)
 
     def _count_assertion(self, begin: int) -> None:
         """Count an assertion, to bound the work of resolving them."""
@@ -231,19 +253,30 @@ class _Parser:
             self._add(assertion(anchors[self._dialect][letter]), 1, begin)
             return
         flags = self._groups[-1].flags
-        if letter in ("b", "B") and self._dialect != "rust":
-            self._reader.take()
-            self._count_assertion(begin)
-            # Before 3.14, Python's \B does not hold in the empty text.
-            in_text = self._dialect == "python" and sys.version_info < (3, 14)
-            word = word_characters(self._reader, flags)
-            self._add(word_boundary(word, negative=letter == "B", in_text=in_text), 1, begin)
+        if letter in ("b", "B") or (letter in _EDGES and self._dialect == "rust"):
+            self._word_limit(self._reader.take(), begin)
             return
         found = read_escape(self._reader, flags, in_class=False)
-        if isinstance(found, int):
-            self._add_character(found, begin)
-        else:
-            self._add_chars(found if self._dialect == "python" else flags.folded(found), begin)
+        if not isinstance(found, int):
+            self._add_class(found if self._dialect == "python" else flags.folded(found), begin)
+            return
+        if self._is_of_bytes() and found >= _ASCII_END and letter == "x" and self._reader.text[begin + 2] != "{":
+            self._reader.fail("this escape under the flag -u is a byte that is no character", begin)
+        self._add_character(found, begin)
+
+    def _word_limit(self, letter: str, begin: int) -> None:
+        r"""Append `\b` or `\B`, or one of Rust's limits of words: `\<`, `\>`, `\b{start}` and so on."""
+        reader = self._reader
+        self._count_assertion(begin)
+        word = word_characters(reader, self._groups[-1].flags)
+        edge = _EDGES.get(letter)
+        if letter == "b" and self._dialect == "rust" and (found := _EDGE.match(reader.text, reader.position)):
+            edge = found[1]
+            reader.position = found.end()
+        # Before 3.14, Python's \B does not hold in the empty text.
+        in_text = self._dialect == "python" and sys.version_info < (3, 14)
+        limit = word_edge(word, edge) if edge else word_boundary(word, negative=letter == "B", in_text=in_text)
+        self._add(limit, 1, begin)
 
     def _brace(self, begin: int) -> None:
         """Read a counted repetition, or a brace that is a plain character."""
@@ -351,13 +384,11 @@ class _Parser:
                 break
             if letter == "-" and value:
                 value = False
-            elif letter == "m" or (letter and letter in _FLAG_LETTERS[self._dialect]):
-                if letter == "u" and not value:
-                    reader.fail("matching bytes instead of characters ('-u') is not supported", begin)
-                if letter in "aismx":
+            elif letter and letter in _FLAG_LETTERS[self._dialect]:
+                if letter == "u":
+                    flags = flags.with_letter("a", not value)
+                elif letter != "U":
                     flags = flags.with_letter(letter, value)
-                elif letter == "u":
-                    flags = flags.with_letter("a", False)
             else:
                 reader.fail("this kind of group is unknown or not supported", begin)
         group.flags = flags

@@ -20,6 +20,7 @@ from structgen.engine.regex.unicode_classes import (
     intersection_of,
     negation_of,
     property_class,
+    script,
     union_of,
     word_class,
 )
@@ -34,23 +35,31 @@ _OCTAL = frozenset("01234567")
 _CONTROLS = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
 _PYTHON_SPACE = union_of([*WHITE_SPACE, (0x1C, 0x1F)])
 _ECMA_SPACE = union_of([*difference_of(WHITE_SPACE, ((0x85, 0x85),)), (0xFEFF, 0xFEFF)])
-_FOLDED_FLAGS = {"i": "ignore_case", "s": "dot_all", "m": "multi_line", "x": "verbose", "a": "ascii"}
+_FLAG_FIELDS = {
+    "i": "ignore_case",
+    "s": "dot_all",
+    "m": "multi_line",
+    "x": "verbose",
+    "a": "ascii",
+    "R": "crlf",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The flags of a group: `i`, `s`, `m`, `x`, and Python's `a`."""
+    """The flags of a group: `i`, `s`, `m`, `x`, Python's `a` (in Rust `-u`), and Rust's `R`."""
 
     ignore_case: bool = False
     dot_all: bool = False
     multi_line: bool = False
     verbose: bool = False
     ascii: bool = False
+    crlf: bool = False
 
     def with_letter(self, letter: str, value: bool) -> Flags:
         """Return the flags with one of them set or cleared."""
-        values = {name: getattr(self, name) for name in _FOLDED_FLAGS.values()}
-        values[_FOLDED_FLAGS[letter]] = value
+        values = {name: getattr(self, name) for name in _FLAG_FIELDS.values()}
+        values[_FLAG_FIELDS[letter]] = value
         return Flags(**values)
 
     def folded(self, ranges: Ranges) -> Ranges:
@@ -165,8 +174,8 @@ def _digit_escape(reader: Reader, letter: str, in_class: bool, begin: int) -> in
             return int(digits, 8)
         if in_class and letter in _OCTAL:
             return int(letter + reader.span(_OCTAL, 2), 8)
-    elif reader.dialect == "ecma" and letter == "0" and not reader.peek().isdecimal():
-        return 0
+    elif reader.dialect == "ecma" and letter == "0":
+        return int("0" + reader.span(_OCTAL, 2), 8)  # more digits as web browsers read them without the flag u
     return reader.fail(f"a back-reference ('\\{letter}') is not supported: no automaton can match it", begin)
 
 
@@ -207,13 +216,18 @@ def _property_escape(reader: Reader, letter: str, begin: int) -> Ranges:
     if reader.dialect == "rust" and name.startswith("^"):
         negative, name = not negative, name[1:]
     found = property_class(name)
-    if found is None:
+    if found is None or (reader.dialect == "ecma" and _is_bare_script(name)):
         reader.fail(
             f"the Unicode property '{name}' is not supported",
             begin,
-            hint="general categories such as \\p{L} or \\p{Lu} are; scripts are not",
+            hint="general categories such as \\p{L} and scripts such as \\p{Script=Greek} are",
         )
     return negation_of(found) if negative else found
+
+
+def _is_bare_script(name: str) -> bool:
+    """Return whether a property is the name of a script alone, which only Rust's syntax allows."""
+    return "=" not in name and script(name) is not None
 
 
 def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges:
@@ -246,7 +260,8 @@ def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges
         return _CONTROLS[letter]
     if letter == "c" and reader.dialect == "ecma":
         control = reader.take()
-        if not (control.isascii() and control.isalpha()):
+        # In a class, digits and `_` too: as web browsers do without the flag u.
+        if not (control.isascii() and (control.isalpha() or (in_class and (control.isdecimal() or control == "_")))):
             reader.fail("'\\c' needs a letter", begin)
         return ord(control) % 32
     if letter == "N" and reader.dialect == "python" and reader.accept("{"):
@@ -255,8 +270,6 @@ def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges
             return ord(unicodedata.lookup(name))
         except (KeyError, TypeError):
             reader.fail(f"there is no character named '{name}'", begin)
-    if letter in "bB<>" and reader.dialect == "rust":
-        reader.fail(f"a word boundary ('\\{letter}') is not supported", begin)
     if letter == "k":
         reader.fail("a back-reference ('\\k') is not supported: no automaton can match it", begin)
     if (letter.isascii() and letter.isalnum()) or (reader.dialect == "rust" and not letter.isascii()):

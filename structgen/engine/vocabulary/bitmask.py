@@ -100,7 +100,7 @@ def as_rows(mask: Any) -> NDArray[np.uint32]:
 def apply_token_bitmask(logits: Any, mask: Any) -> None:
     """Set the logits of the tokens that a mask does not allow to minus infinity, in place.
 
-    Logits past the mask's width belong to no token and become minus infinity, too; a mask may be wider than the logits.
+    Logits past the mask's width belong to no token and become minus infinity, too: models pad their logits.
     On the CPU this costs at most about 15 µs for a row of 128,256 float32 in the cache, whatever the mask
     (`benchmarks/apply_bitmask.py`). On other devices the mask is copied to the device, where each of its bytes is
     looked up in a table of eight flags.
@@ -110,8 +110,8 @@ def apply_token_bitmask(logits: Any, mask: Any) -> None:
         mask: uint32 or int32 [batch, words] or [words]: numpy or torch, token t is bit t % 32 of word t // 32.
 
     Raises:
-        VocabularyError: the type or shape of `logits` or `mask` is not one of these, or they differ in the number of
-            rows.
+        VocabularyError: the type or shape of `logits` or `mask` is not one of these, they differ in the number of rows,
+            or the mask has words for tokens that have no logits.
 
     Example:
         >>> logits = np.zeros(4, dtype=np.float32)
@@ -125,11 +125,11 @@ def apply_token_bitmask(logits: Any, mask: Any) -> None:
     rows = shape[0] if len(shape) == 2 else 1
     if _is_tensor(logits) and not logits.is_cpu:
         bits = _tensor_words(mask, logits.device)
-        _check_rows(rows, bits.shape[0])
+        _check_shapes((rows, shape[len(shape) - 1]), bits.shape)
         _mask_on_device(logits if len(shape) == 2 else logits.unsqueeze(0), bits)
         return
     words = _words(mask.cpu() if _is_tensor(mask) else mask)
-    _check_rows(rows, words.shape[0])
+    _check_shapes((rows, shape[len(shape) - 1]), words.shape)
     patterns, kind = _patterns(logits)
     _fill(patterns if len(shape) == 2 else patterns[np.newaxis], words, kind)
 
@@ -151,9 +151,14 @@ def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.
     return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
 
 
-def _check_rows(logit_rows: int, mask_rows: int) -> None:
-    if logit_rows != mask_rows:
-        raise VocabularyError(f"got {logit_rows} rows of logits and {mask_rows} rows of masks")
+def _check_shapes(logits: tuple[int, int], mask: tuple[int, ...]) -> None:
+    if logits[0] != mask[0]:
+        raise VocabularyError(f"got {logits[0]} rows of logits and {mask[0]} rows of masks")
+    if mask[1] > (logits[1] + 31) // 32:
+        raise VocabularyError(
+            f"got {logits[1]} logits a row and a mask for more than {32 * (mask[1] - 1)} tokens",
+            hint="mask and logits belong to different vocabularies",
+        )
 
 
 def _is_tensor(value: Any) -> bool:

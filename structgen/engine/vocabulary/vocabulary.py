@@ -192,6 +192,18 @@ class Vocabulary:
         """
         return (self.spellings[token_id] or None) if 0 <= token_id < len(self.spellings) else None
 
+    def detached(self) -> Vocabulary:
+        """Return another object with the same tokens, for which nothing was compiled yet.
+
+        Grammars that are compiled for it share no tables with others. The tables are freed with it.
+        """
+        made = object.__new__(type(self))
+        made.size, made.eos_token_ids, made.spellings = self.size, self.eos_token_ids, self.spellings
+        made.trie, made.max_token_bytes = self.trie, self.max_token_bytes
+        made._fingerprint, made._tokenizers, made.proper = self._fingerprint, self._tokenizers, self.proper
+        made.shared = None
+        return made
+
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
 

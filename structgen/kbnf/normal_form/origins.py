@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import lru_cache
 
 from structgen.engine.grammar.tables import terminal_number
@@ -20,18 +21,20 @@ _NO_LIMITS = Limits(grammar_symbols=sys.maxsize, regex_nodes=sys.maxsize, regex_
 
 
 @lru_cache(maxsize=_MAX_GRAMMARS)
-def rules_of_terminals(source: str) -> dict[Regex, tuple[str, ...]]:
+def rules_of_terminals(source: str, start: str = "start") -> dict[Regex, tuple[str, ...]]:
     """Return for each terminal the names of the rules that use it.
 
     Args:
         source: a grammar in KBNF that was compiled before. It is read again, as only messages need the result.
+        start: its start nonterminal.
 
     Example:
         >>> list(rules_of_terminals("start ::= '(' digits ')'; digits ::= #'[0-9]+';").values())
         [('start',), ('start',), ('digits',)]
     """
     terminals = TerminalTable(lambda regex: False)
-    productions = flatten(parse(source, limits=_NO_LIMITS), terminals, limits=_NO_LIMITS)
+    tree = replace(parse(source, limits=_NO_LIMITS), start=start)
+    productions = flatten(tree, terminals, limits=_NO_LIMITS)
     names: dict[int, dict[str, None]] = {}
     for name, alternatives in zip(productions.names, productions.bodies):
         for body in alternatives:

@@ -21,7 +21,8 @@ The passes on a tiny grammar (each line shows the rules that a pass changed; `ε
 
 Each pass is a function of its own in `flattening`, `literals`, `nullables` and `simplification`; none recurses, and
 each is linear or nearly so in the size of the grammar. Grammars with look-ahead pass through `dead_ends` as well, and
-those with margins end in `indentation` instead of `pack`.
+those with margins end in `indentation` instead of `pack`. `emptiness` finds why a
+grammar has no text.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.dead_ends import without_refused
+from structgen.kbnf.normal_form.emptiness import check_has_text
 from structgen.kbnf.normal_form.flattening import flatten
 from structgen.kbnf.normal_form.indentation import indented_tables
 from structgen.kbnf.normal_form.literals import merge_adjacent_literals, unite_literal_alternatives
@@ -61,6 +63,8 @@ def normalize(
     grammar: ast.Grammar,
     *,
     keep_endless: bool = False,
+    never_empty: bool = False,
+    must_have_text: bool = False,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     is_empty: Callable[[Regex], bool] | None = None,
@@ -71,13 +75,15 @@ def normalize(
         grammar: the tree.
         keep_endless: keep rules that never end but spell something, as the published package does; a mask may then
             allow tokens after which the text cannot end.
+        never_empty: leave out the empty text.
+        must_have_text: refuse a grammar that has no text, or, with `never_empty`, only the empty one.
         limits: `grammar_symbols` bounds the result and all intermediate forms.
         deadline: of the compile; checked between passes.
         is_empty: returns whether a regex matches nothing; called only where its tree does not tell. The default makes
             a new store for each regex; pass the method of the engine's store to do the work once.
 
     Raises:
-        GrammarError: the grammar is not valid (see `validate`).
+        GrammarError: the grammar is not valid (see `validate`), or has no text.
         LimitExceededError: the grammar is too large, or the time is over.
     """
     limits = limits or Limits()
@@ -88,9 +94,12 @@ def normalize(
     without_empty, accepts_empty = eliminate_nullables(productions)
     if without_empty is not productions:
         _check_size(without_empty, limits)
+    accepts_empty = accepts_empty and not never_empty
     if terminals.marks:
         _check_marks(without_empty)
         without_empty = without_refused(without_empty, terminals.is_empty)
+    if must_have_text and not accepts_empty:
+        check_has_text(grammar, productions, without_empty)
     simple = simplify(without_empty, keep_endless=keep_endless, deadline=deadline)
     if any(mark.refused is None for mark in terminals.marks.values()):
         return indented_tables(simple, accepts_empty=accepts_empty)

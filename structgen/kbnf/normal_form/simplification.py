@@ -8,6 +8,7 @@ __all__ = [
     "deduplicate_alternatives",
     "inline_single_uses",
     "merge_equal_nonterminals",
+    "productive_nonterminals",
     "remove_unit_rules",
     "remove_unproductive",
     "remove_unreachable",
@@ -36,7 +37,7 @@ def remove_unproductive(productions: Productions, *, keep_endless: bool = False)
             package keeps them). `B ::= B 'a'` spells nothing and is removed all the same. Symbols after an endless one
             are never reached, and are cut off.
     """
-    productive = _productive(productions.bodies)
+    productive = productive_nonterminals(productions.bodies)
     if len(productive) == len(productions.bodies):
         return productions
     endless = _endless(productions.bodies, productive) if keep_endless else set()
@@ -64,7 +65,7 @@ def _spelled(body: Body, productive: set[int], endless: set[int]) -> Body:
     return body
 
 
-def _productive(bodies: list[list[Body]]) -> set[int]:
+def productive_nonterminals(bodies: list[list[Body]]) -> set[int]:
     """Return the nonterminals that derive some text."""
     missing: list[int] = []
     heads: list[int] = []

@@ -47,7 +47,7 @@ _POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
     "+": ast.OneOrMore,
 }
 # Anchors; and the other escapes and classes, which may hold the same characters.
-_ANCHOR_OR_OTHER = re.compile(r"(?P<anchor>[\^$]|\\[AzbB])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
+_ANCHOR_OR_OTHER = re.compile(r"(?P<anchor>[\^$]|\\[AzbB<>])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
 
 
 def parse(text: str, *, limits: Limits | None = None) -> ast.Grammar:

@@ -7,13 +7,17 @@ captures have no effect here.
 
 Texts of `%ignore` may follow each terminal, any number of them; in grammars of the Python toolkit they may precede the
 first terminal as well. (llguidance 1.9.1, tried, accepts none there, and after the last terminal only where another
-terminal might have followed.) Everything else, such as `%json`, special tokens and look-around, is refused by name.
+terminal might have followed.) Everything else, such as `%json` and special tokens, is refused by name.
+
+Look-around in a terminal is read in the dialect of the Python toolkit (see `lark_terminals`). A grammar with `%declare
+_INDENT _DEDENT` is read as Lark's `PythonIndenter` reads it: `lark_lexing` and `lark_indentation` have the rules.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, NoReturn, TypeAlias
 
 from structgen.engine.regex import tree as rx
@@ -23,26 +27,34 @@ from structgen.kbnf import ast
 from structgen.kbnf.reading.kbnf_lexer import fail
 from structgen.kbnf.reading.lark_bodies import Body, read_body
 from structgen.kbnf.reading.lark_common import COMMON, COMMON_IN_LLGUIDANCE
+from structgen.kbnf.reading.lark_indentation import DEDENT, INDENT, NEWLINE, indented_rules
 from structgen.kbnf.reading.lark_lexer import LarkToken, lark_tokens, text_of
+from structgen.kbnf.reading.lark_lexing import LexedGrammar
+from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, python_terminal
 from structgen.kbnf.rewriting import sequence
 from structgen.limits import Limits
 
-__all__ = ["LarkDialect", "parse_lark"]
+__all__ = ["LarkDialect", "parse_lark", "parse_lexed"]
 
 LarkDialect: TypeAlias = Literal["llguidance", "lark"]
 """The dialect: llguidance (regexes in Rust's syntax), or "lark", the Python toolkit (regexes in Python's)."""
 
-_REACHES_OUT = re.compile(r"(?P<out>[\^$]|\\[AzZbB]|\(\?<?[=!])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
+_DECLARED = frozenset((INDENT, DEDENT))
+# What looks outside of a terminal; and the other escapes and classes, which may hold the same characters.
+_REACHES_OUT = re.compile(r"(?P<out>[\^$]|\\[AzZbB<>]|\(\?<?[=!])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
 _CAPTURES = re.compile(r'capture(?:="[^"]*")?')
 _MAX_INSTANCES = 10_000  # of templates
 
 
-def parse_lark(text: str, *, dialect: LarkDialect = "llguidance", limits: Limits | None = None) -> ast.Grammar:
+def parse_lark(
+    text: str, *, dialect: LarkDialect = "llguidance", start: str = "start", limits: Limits | None = None
+) -> ast.Grammar:
     """Return the tree of a grammar.
 
     Args:
-        text: the grammar; it begins at `start`.
+        text: the grammar.
         dialect: "llguidance" or "lark", see `LarkDialect`.
+        start: the rule that it begins at.
         limits: bounds on the size of the grammar and of each regex.
 
     Raises:
@@ -54,15 +66,38 @@ def parse_lark(text: str, *, dialect: LarkDialect = "llguidance", limits: Limits
         >>> parse_lark('start: "a"+').rules[-1].body
         OneOrMore(body=RegexTerminal(regex=Literal(data=b'a'), source=None, kind=''))
     """
-    return _Reader(text, dialect, limits or Limits()).grammar()
+    return _Reader(text, dialect, start, limits or Limits()).grammar()
+
+
+def parse_lexed(text: str, *, start: str = "start", limits: Limits | None = None) -> LexedGrammar:
+    """Return a grammar of the Python toolkit as rules over the terminals of its lexer.
+
+    Args:
+        text: the grammar.
+        start: the rule that it begins at.
+        limits: bounds on the size of the grammar and of each regex.
+
+    Raises:
+        GrammarError: the text is not a Lark grammar, or uses a construct that is not supported; with line and column.
+        LimitExceededError: the grammar is too large.
+    """
+    return _Reader(text, "lark", start, limits or Limits()).lexed_grammar()
 
 
 class _Definition:
-    """The definition of a rule or terminal: its name, the names of its parameters, and the tokens of its body."""
+    """The definition of a rule or terminal.
 
-    def __init__(self, name: LarkToken, parameters: tuple[str, ...], body: list[LarkToken]) -> None:
+    Attributes:
+        name: its name.
+        parameters: the names of its parameters.
+        priority: as written, or 0.
+        body: the tokens of its body.
+    """
+
+    def __init__(self, name: LarkToken, parameters: tuple[str, ...], priority: int, body: list[LarkToken]) -> None:
         self.name = name
         self.parameters = parameters
+        self.priority = priority
         self.body = body
 
 
@@ -75,43 +110,74 @@ class _Reader:
         _rules: the rules that were read, by name, with the instances of templates.
         _pending: the rules and instances to read, each with the arguments of its template.
         _skip: any number of ignored texts, None if nothing is ignored.
+        _lexed: the terminals that rules use, by name, if rules are to refer to terminals; else None.
+        _declared: the names of `%declare`.
     """
 
-    def __init__(self, text: str, dialect: LarkDialect, limits: Limits) -> None:
+    def __init__(self, text: str, dialect: LarkDialect, start: str, limits: Limits) -> None:
         self._text = text
+        self._start = start
         self._dialect: Literal["python", "rust"] = "python" if dialect == "lark" else "rust"
         self._limits = limits
         self._tokens = lark_tokens(text)
         self._position = 0
         self._definitions: dict[str, _Definition] = {}
         self._ignored: list[list[LarkToken]] = []
-        self._terminals: dict[str, rx.Regex] = {}
+        self._terminals: dict[str, Terminal] = {}
         self._rules: dict[str, ast.Expression] = {}
         self._instances: dict[tuple[str, tuple[ast.Expression, ...]], str] = {}
         self._arguments = 0
         self._pending: list[tuple[str, _Definition, dict[str, ast.Expression]]] = []
         self._skip: ast.Expression | None = None
+        self._lexed: dict[str, Terminal] | None = None
+        self._declared: dict[str, LarkToken] = {}
 
     def grammar(self) -> ast.Grammar:
+        self._read_items()
+        if self._declared:
+            return indented_rules(self._lexed_rules())
+        if self._ignored:
+            self._skip = ast.RegexTerminal(rx.star(rx.choice(*self._ignored_regexes())))
+        self._read_rules()
+        rules = tuple(ast.Rule(name, body) for name, body in self._rules.items())
+        if self._skip is None or self._dialect == "rust":
+            return ast.Grammar(rules, self._start)
+        begin = ast.Rule("(start)", ast.Sequence((self._skip, ast.Reference(self._start))))
+        return ast.Grammar((begin, *rules), begin.name)
+
+    def lexed_grammar(self) -> LexedGrammar:
+        self._read_items()
+        return self._lexed_rules()
+
+    def _lexed_rules(self) -> LexedGrammar:
+        self._lexed = {}
+        for name in self._declared:
+            self._lexed[name] = Terminal.of(rx.NOTHING)
+        self._read_rules()
+        return LexedGrammar(self._lexed, tuple(self._ignored_regexes()), self._rules, self._start)
+
+    def _read_items(self) -> None:
+        """Read all statements, and the terminals."""
         while self._tokens[self._position].kind != "end":
             self._item()
-        if "start" not in self._definitions:
-            fail(self._text, 0, "there is no rule 'start', where a grammar begins")
+        found = self._definitions.get(self._start)
+        if found is None or found.name.kind != "rule":
+            fail(self._text, 0, f"there is no rule {self._start!r}, where a grammar begins")
         self._read_terminals()
-        if self._ignored:
-            ignored = rx.choice(*(self._regex_of(body) for body in self._ignored))
-            self._skip = ast.RegexTerminal(rx.star(ignored))
+        if self._declared and NEWLINE not in self._terminals:
+            token = next(iter(self._declared.values()))
+            self.fail(token, f"{token.text!r} needs a terminal {NEWLINE!r}, which ends a line and has its white space")
+
+    def _read_rules(self) -> None:
         for name, definition in self._definitions.items():
             if definition.name.kind == "rule" and not definition.parameters:
                 self._pending.append((name, definition, {}))
         while self._pending:
             name, definition, arguments = self._pending.pop()
             self._rules[name] = read_body(self._text, definition.body, _RuleBody(self, arguments), self._limits)
-        rules = tuple(ast.Rule(name, body) for name, body in self._rules.items())
-        if self._skip is None or self._dialect == "rust":
-            return ast.Grammar(rules, "start")
-        begin = ast.Rule("(start)", ast.Sequence((self._skip, ast.Reference("start"))))
-        return ast.Grammar((begin, *rules), begin.name)
+
+    def _ignored_regexes(self) -> list[rx.Regex]:
+        return [self.plain(self._terminal_of(body), body[0]).regex for body in self._ignored if body]
 
     def fail(self, token: LarkToken, message: str, *, hint: str = "") -> NoReturn:
         """Raise a `GrammarError` that points at a token."""
@@ -146,6 +212,8 @@ class _Reader:
             self._ignored.append(self._line())
         elif token.text == "%import":
             self._import(token)
+        elif token.text == "%declare" and self._dialect == "python":
+            self._declare()
         elif token.text == "%llguidance":
             if not isinstance(token.value, dict) or set(token.value) - {"no_forcing"}:
                 self.fail(token, "the only supported option of %llguidance is no_forcing, which has no effect here")
@@ -157,6 +225,14 @@ class _Reader:
             if token.kind not in ("rule", "terminal"):
                 self.fail(token, f"expected a rule, a terminal or a statement, found {token.text!r}")
             self._define(token)
+
+    def _declare(self) -> None:
+        """Read the names of `%declare`: only those of Lark's `PythonIndenter` have a meaning here."""
+        for token in self._line():
+            if token.text not in _DECLARED:
+                hint = f"only {INDENT} and {DEDENT} can be declared; they mean what Lark's PythonIndenter makes of them"
+                self.fail(token, f"the declared terminal {token.text!r} has no meaning", hint=hint)
+            self._declared[token.text] = token
 
     def _define(self, name: LarkToken) -> None:
         if name.text in self._definitions or name.text in self._terminals:
@@ -174,14 +250,22 @@ class _Reader:
             self._take("}", "after the parameters")
         if self._tokens[self._position].text == "[":
             self._attributes()
-        if self._tokens[self._position].text == ".":
-            self._next()
-            if self._tokens[self._position].text == "-":
-                self._next()
-            if self._next().kind != "number":
-                self.fail(name, "expected a priority after '.'")
+        priority = self._priority(name)
         self._take(":", f"after {name.text!r}")
-        self._definitions[name.text] = _Definition(name, tuple(parameters), self._line())
+        self._definitions[name.text] = _Definition(name, tuple(parameters), priority, self._line())
+
+    def _priority(self, name: LarkToken) -> int:
+        if self._tokens[self._position].text != ".":
+            return 0
+        self._next()
+        sign = 1
+        if self._tokens[self._position].text == "-":
+            self._next()
+            sign = -1
+        number = self._next()
+        if number.kind != "number":
+            self.fail(name, "expected a priority after '.'")
+        return sign * int(number.text)
 
     def _attributes(self) -> None:
         """Read the attributes of an llguidance rule: only `[capture]`, which has no effect on the language."""
@@ -209,7 +293,7 @@ class _Reader:
             pattern = COMMON[name]
             if self._dialect == "rust":
                 pattern = COMMON_IN_LLGUIDANCE.get(name, pattern)
-            self._terminals[alias] = parse_regex(pattern, self._dialect, limits=self._limits)
+            self._terminals[alias] = Terminal.of(parse_regex(pattern, self._dialect, limits=self._limits))
 
     # -- terminals ----------------------------------------------------------------------------------------------------
 
@@ -224,7 +308,8 @@ class _Reader:
             definition = self._definitions[name]
             if parts_done:
                 open_names.discard(name)
-                self._terminals[name] = self._regex_of(definition.body)
+                found = self._terminal_of(definition.body)
+                self._terminals[name] = replace(found, priority=definition.priority)
                 continue
             if name in open_names:
                 self.fail(definition.name, f"the terminal {name!r} is defined by itself", hint="write it as a rule")
@@ -234,10 +319,16 @@ class _Reader:
                 if token.kind == "terminal" and token.text in self._definitions and token.text not in self._terminals:
                     stack.append((token.text, False))
 
-    def _regex_of(self, body: list[LarkToken]) -> rx.Regex:
+    def _terminal_of(self, body: list[LarkToken]) -> Terminal:
         return read_body(self._text, body, _TerminalBody(self), self._limits)
 
-    def terminal(self, token: LarkToken) -> rx.Regex:
+    def plain(self, terminal: Terminal, token: LarkToken) -> Terminal:
+        """Return a terminal that must not look at the character after it."""
+        if not terminal.is_plain:
+            self.fail(token, "a look-ahead sees the character after a part that is repeated, negated or ignored")
+        return terminal
+
+    def terminal(self, token: LarkToken) -> Terminal:
         """Return the regex of a terminal's name, a string, a regex or `%regex` data."""
         if token.kind == "terminal":
             if token.text not in self._terminals:
@@ -246,28 +337,32 @@ class _Reader:
         if token.kind == "string":
             text, ignores_case = text_of(self._text, token)
             if not ignores_case:
-                return rx.Literal(text.encode())
-            return parse_regex(f"(?i:{re.escape(text)})", self._dialect, limits=self._limits)
+                return Terminal.of(rx.Literal(text.encode()))
+            return Terminal.of(parse_regex(f"(?i:{re.escape(text)})", self._dialect, limits=self._limits))
         if token.kind == "json" and token.text == "%regex":
-            return self._substrings(token)
+            return Terminal.of(self._substrings(token))
         if token.kind != "regex":
             self.fail(token, f"{token.text} is not supported")
         return self._regex(token)
 
-    def _regex(self, token: LarkToken) -> rx.Regex:
+    def _regex(self, token: LarkToken) -> Terminal:
         end = token.text.rindex("/")
         pattern, flags = token.text[1:end], token.text[end + 1 :].replace("u", "")
         if set(flags) - set("imsx"):
             self.fail(token, f"the flags {flags!r} are not supported")
-        for found in _REACHES_OUT.finditer(pattern):
-            if found["out"]:
-                at = LarkToken("", "", token.offset + 1 + found.start())
-                self.fail(at, f"{found['out']!r} looks outside of the terminal, which is not supported")
-        pattern = pattern.replace("\\/", "/")
-        if flags:
-            pattern = f"(?{flags}:{pattern}{chr(10) if 'x' in flags else ''})"
         try:
-            return parse_regex(pattern, self._dialect, limits=self._limits)
+            if self._dialect == "python":
+                return python_terminal(pattern.replace("\\/", "/"), flags, self._limits)
+            for found in _REACHES_OUT.finditer(pattern):
+                if found["out"]:
+                    raise LookingOut(found.start(), found["out"])
+            pattern = pattern.replace("\\/", "/")
+            if flags:
+                pattern = f"(?{flags}:{pattern}{chr(10) if 'x' in flags else ''})"
+            return Terminal.of(parse_regex(pattern, "rust", limits=self._limits))
+        except LookingOut as error:
+            at = LarkToken("", "", token.offset + 1 + error.offset)
+            self.fail(at, f"{error.what!r} looks outside of the terminal, which is not supported")
         except GrammarError as error:
             reason = str(error).split("\n", 1)[0].removeprefix(f"line {error.line}, column {error.column}: ")
             self.fail(token, f"in this regex: {reason}", hint=error.hint)
@@ -286,11 +381,22 @@ class _Reader:
 
     def lexeme(self, token: LarkToken) -> ast.Expression:
         """Return a terminal of a rule, followed by any number of ignored texts."""
-        found = ast.RegexTerminal(self.terminal(token))
+        if self._lexed is not None:
+            if token.text in self._declared:
+                return ast.Reference(token.text)
+            terminal = self.terminal(token)
+            name = token.text if terminal.text is None else repr(terminal.text.decode())
+            self._lexed[name] = terminal
+            return ast.Reference(name)
+        found = self.terminal(token).expression()
         return found if self._skip is None else ast.Sequence((found, self._skip))
 
     def lexeme_of(self, regex: rx.Regex) -> ast.Expression:
         """Return a regex of a rule, followed by any number of ignored texts."""
+        if self._lexed is not None:
+            name = repr(regex)
+            self._lexed[name] = Terminal.of(regex)
+            return ast.Reference(name)
         found = ast.RegexTerminal(regex)
         return found if self._skip is None else ast.Sequence((found, self._skip))
 
@@ -346,7 +452,7 @@ class _RuleBody(Body[ast.Expression]):
     def choice(self, parts: list[ast.Expression]) -> ast.Expression:
         return ast.Choice(tuple(parts))
 
-    def repeat(self, body: ast.Expression, least: int, most: int | None) -> ast.Expression:
+    def repeat(self, body: ast.Expression, least: int, most: int | None, token: LarkToken) -> ast.Expression:
         simple: dict[tuple[int, int | None], Callable[[ast.Expression], ast.Expression]] = {
             (0, 1): ast.Option,
             (0, None): ast.ZeroOrMore,
@@ -363,32 +469,35 @@ class _RuleBody(Body[ast.Expression]):
         )
 
 
-class _TerminalBody(Body[rx.Regex]):
+class _TerminalBody(Body[Terminal]):
     """The builder of terminals' bodies."""
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
 
-    def atom(self, token: LarkToken, arguments: tuple[rx.Regex, ...]) -> rx.Regex:
+    def atom(self, token: LarkToken, arguments: tuple[Terminal, ...]) -> Terminal:
         if token.kind == "rule":
             self._reader.fail(token, f"a terminal cannot use the rule {token.text!r}")
         return self._reader.terminal(token)
 
-    def range(self, regex: rx.Regex) -> rx.Regex:
-        return regex
+    def range(self, regex: rx.Regex) -> Terminal:
+        return Terminal.of(regex)
 
-    def sequence(self, parts: list[rx.Regex]) -> rx.Regex:
-        return rx.sequence(*parts)
+    def sequence(self, parts: list[Terminal]) -> Terminal:
+        return Terminal.sequence(parts)
 
-    def choice(self, parts: list[rx.Regex]) -> rx.Regex:
-        return rx.choice(*parts)
+    def choice(self, parts: list[Terminal]) -> Terminal:
+        return Terminal.any_of(parts)
 
-    def repeat(self, body: rx.Regex, least: int, most: int | None) -> rx.Regex:
-        return rx.repeat(body, least, most)
+    def repeat(self, body: Terminal, least: int, most: int | None, token: LarkToken) -> Terminal:
+        if (least, most) == (0, 1):
+            return Terminal.any_of([Terminal.of(rx.EMPTY), body])
+        return self._reader.plain(body, token).mapped(lambda regex: rx.repeat(regex, least, most))
 
-    def both(self, parts: list[rx.Regex], token: LarkToken) -> rx.Regex:
-        return rx.intersection(*parts)
+    def both(self, parts: list[Terminal], token: LarkToken) -> Terminal:
+        regexes = [self._reader.plain(part, token).regex for part in parts]
+        return Terminal.of(rx.intersection(*regexes))
 
-    def complement(self, body: rx.Regex, token: LarkToken) -> rx.Regex:
+    def complement(self, body: Terminal, token: LarkToken) -> Terminal:
         # In llguidance `~x` also matches bytes that are not UTF-8; here it matches texts only.
-        return rx.difference(rx.star(rx.ANY_CHAR), body)
+        return Terminal.of(rx.difference(rx.star(rx.ANY_CHAR), self._reader.plain(body, token).regex))

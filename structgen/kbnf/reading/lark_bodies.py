@@ -48,8 +48,8 @@ class Body(ABC, Generic[V]):
         """Return the value of alternatives."""
 
     @abstractmethod
-    def repeat(self, body: V, least: int, most: int | None) -> V:
-        """Return the value of a repetition."""
+    def repeat(self, body: V, least: int, most: int | None, token: LarkToken) -> V:
+        """Return the value of a repetition; its operator is for error messages."""
 
     @abstractmethod
     def both(self, parts: list[V], token: LarkToken) -> V:
@@ -182,7 +182,7 @@ class _BodyReader(Generic[V]):
         token = self._peek()
         if token.text in _COUNTS:
             self._next()
-            value = self._body.repeat(value, *_COUNTS[token.text])
+            value = self._body.repeat(value, *_COUNTS[token.text], token)
         elif token.text == "~" and self._peek(1).kind == "number":
             self._next()
             least = most = self._count()
@@ -216,7 +216,7 @@ class _BodyReader(Generic[V]):
     def _repeated(self, token: LarkToken, value: V, least: int, most: int | None) -> V:
         if most is not None and most < least:
             self._fail(token, "the counts of a repetition are in the wrong order")
-        return self._body.repeat(value, least, most)
+        return self._body.repeat(value, least, most, token)
 
     def _end_alternative(self, frame: _Frame[V]) -> None:
         if frame.negations:
@@ -237,4 +237,4 @@ class _BodyReader(Generic[V]):
         value = self._choice(frame)
         if frame.name is not None:
             return self._body.atom(frame.name, (*frame.arguments, value))
-        return self._body.repeat(value, 0, 1) if frame.opening.text == "[" else value
+        return self._body.repeat(value, 0, 1, frame.opening) if frame.opening.text == "[" else value

@@ -33,7 +33,7 @@ from structgen.kbnf.validation import validate
 from structgen.kbnf.writing.character_rules import CharacterRules
 from structgen.kbnf.writing.infix import comment_lines, infix
 from structgen.kbnf.writing.longest_match import following_bytes, longer_terminals, widened
-from structgen.kbnf.writing.naming import FreshNames, without_extensions, written_names
+from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensions, written_names
 from structgen.kbnf.writing.productive import without_unproductive
 from structgen.kbnf.writing.regex_text import regex_texts
 from structgen.kbnf.writing.shorter_regex import shortened
@@ -75,7 +75,10 @@ def print_lark(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
     store = AutomatonStore(limits)
     rules = []
     for rule in grammar.rules:
-        body = rewrite(rule.body, lambda node: _collapsed(node, grouped, names))
+        with errors_in(rule):
+            body = rewrite(rule.body, lambda node: _collapsed(node, grouped, names))
+            for regex in _regexes({rule.name: body}):
+                store.is_empty(regex)  # too large an automaton is found here, where its rule is known
         rules.append(replace(rule, name=names[rule.name], body=body))
     lowered = without_unproductive(ast.Grammar(tuple(rules), "start"), store.is_empty)
     bodies = {rule.name: rewrite(rule.body, _as_regex) for rule in lowered.rules}

@@ -140,7 +140,7 @@ def random_json(rng: random.Random, depth: int) -> str:
     return "{" + ",".join(f'"{n}":{random_json(rng, depth - 1)}' for n in range(rng.randint(0, 4))) + "}"
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize(
     "limits",
     [Limits(item_sets=30), Limits(item_sets=100), Limits(mask_bytes=1), Limits(item_sets=100, mask_bytes=1)],
@@ -268,7 +268,7 @@ NESTED = {
 }
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("what", NESTED)
 def test_nested_grammars_and_regexes_work_or_are_refused(what: str) -> None:
     try:

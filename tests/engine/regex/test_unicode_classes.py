@@ -18,6 +18,7 @@ from structgen.engine.regex.unicode_classes import (
     intersection_of,
     negation_of,
     property_class,
+    script,
     union_of,
     word_class,
 )
@@ -63,13 +64,36 @@ def test_major_categories(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("Lu", "Uppercase_Letter"), ("L", "letter"), ("gc=Nd", "Decimal Number"), ("LC", "L&"), ("Zs", "space-separator")],
+    [
+        ("Lu", "Uppercase_Letter"),
+        ("L", "letter"),
+        ("gc=Nd", "Decimal Number"),
+        ("LC", "L&"),
+        ("Zs", "space-separator"),
+        ("Greek", "sc=Grek"),
+        ("Script_Extensions=Old Italic", "scx:ital"),
+    ],
 )
 def test_names_of_one_property(one: str, other: str) -> None:
     assert property_class(one) == property_class(other) != None  # noqa: E711
 
 
-@pytest.mark.parametrize("name", ["Greek", "Script=Latin", "sc=Han", "Emoji", "", "Xx", "gc=Greek", "LuX"])
+def test_scripts_are_those_of_the_package_regex() -> None:
+    """By its own tables: all scripts under all names, and the characters of some."""
+    regex = pytest.importorskip("regex")
+    names = regex._regex_core.PROPERTIES["SCRIPT"][1]
+    assert {name for name in names if script(name) is None} == {"UNKNOWN", "ZZZZ"}
+    text = "".join(map(chr, SAMPLE))
+    for name in ("Greek", "Han", "Latin", "Common", "Zinh", "Deva", "Cyrillic", "Qaac", "Old_Italic"):
+        for key, extended in (("Script", False), ("Script_Extensions", True)):
+            expected = {ord(c) for c in regex.findall(rf"\p{{{key}={name}}}", text)}
+            found = script(name, extended=extended)
+            assert {c for low, high in found for c in range(low, high + 1)}.intersection(SAMPLE) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["Emoji", "", "Xx", "gc=Greek", "LuX", "Unknown", "sc=Zzzz", "sc=Lu", "sc!=Greek", "scx="]
+)
 def test_unknown_properties(name: str) -> None:
     assert property_class(name) is None
 

@@ -35,6 +35,10 @@ def expected(logits, mask):
 def test_numpy(mask, width, dtype):
     logits = np.random.default_rng(width).standard_normal((len(mask), width)).astype(dtype)
     should = expected(logits, mask)
+    if mask.shape[1] > (width + 31) // 32:
+        with pytest.raises(VocabularyError, match=f"got {width} logits a row"):
+            apply_token_bitmask(logits, mask)
+        return
     apply_token_bitmask(logits, mask)
     np.testing.assert_array_equal(logits, should)
 
@@ -68,13 +72,24 @@ def test_rows_of_a_real_width(share, dtype):
     np.testing.assert_array_equal(scores, should)
 
 
-@pytest.mark.parametrize(("words", "width"), [(2, 200), (4, 70), (3, 96), (0, 40)])
+@pytest.mark.parametrize(("words", "width"), [(2, 200), (3, 70), (3, 65), (3, 96), (0, 40)])
 def test_masks_narrower_and_wider_than_the_logits(words, width):
     mask = np.random.default_rng(words).integers(0, 2**32, (2, words), dtype=np.uint32)
     logits = np.zeros((2, width), dtype=np.float32)
     should = expected(logits, mask)
     apply_token_bitmask(logits, mask)
     np.testing.assert_array_equal(logits, should)
+
+
+@pytest.mark.parametrize(("words", "width"), [(4, 70), (4, 96), (1, 0), (4008, 50_257)])
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_masks_of_more_tokens_than_there_are_logits(words, width, kind):
+    logits = np.zeros((2, width), dtype=np.float32)
+    if kind == "torch":
+        logits = pytest.importorskip("torch").from_numpy(logits)
+    with pytest.raises(VocabularyError, match=f"got {width} logits a row and a mask for more than {32 * (words - 1)}"):
+        apply_token_bitmask(logits, np.zeros((2, words), dtype=np.uint32))
+    assert not logits.any()
 
 
 def test_allocated_masks_allow_the_vocabulary_and_nothing_else():

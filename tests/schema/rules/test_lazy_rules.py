@@ -120,7 +120,7 @@ def test_any_order_of_more_properties_than_a_machine_word_has_bits() -> None:
         assert not is_read(constraint, json.dumps(value, separators=(",", ":")))
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("seed", range(150))
 def test_texts_are_accepted_exactly_when_their_values_are_valid(seed: int) -> None:
     rng = random.Random(seed)
@@ -142,7 +142,7 @@ def token_is_accepted(matcher: Matcher, token: int) -> bool:
     return True
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("order", ["schema", "any"])
 @pytest.mark.parametrize("seed", range(80))
 def test_masks_are_what_accept_takes_and_lead_to_valid_ends(seed: int, order: str) -> None:

@@ -65,7 +65,7 @@ def is_proper(make, ids):
     return tokenization.may_end(place)
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 def test_a_sequence_is_proper_if_the_tokenizer_makes_it_of_its_text(make):
     rng = random.Random(5)
@@ -112,7 +112,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.uncompiled_one_in(3)
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
@@ -167,7 +167,7 @@ SCHEMAS = [
 ]
 
 
-@pytest.mark.uncompiled_one_in(4)
+@pytest.mark.one_in(1, uncompiled=4)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "map", "pattern"])
 @pytest.mark.parametrize("whitespace", ["compact", "any"])

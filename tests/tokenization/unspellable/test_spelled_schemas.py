@@ -79,7 +79,7 @@ def with_accents(rng):
     )
 
 
-@pytest.mark.uncompiled_one_in(5)
+@pytest.mark.one_in(1, uncompiled=5)
 @pytest.mark.parametrize(
     ("make", "kind"), [(bpe_tokenizers.gpt2, with_special_tokens), (bpe_tokenizers.qwen3, with_accents)]
 )
