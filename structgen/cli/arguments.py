@@ -117,10 +117,13 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order: str = "schema") -> None:
     """Add the options of reading a schema; see `structgen.schema.options.SchemaArguments`."""
     parser.add_argument(
+        "--format", choices=("json", "yaml"), default="json", help="the texts' format: json (default), or yaml"
+    )
+    parser.add_argument(
         "--whitespace",
         choices=("any", "line", "compact", "single"),
         default=whitespace,
-        help=f"white space in the JSON ({whitespace})",
+        help=f"white space in the text ({whitespace})",
     )
     parser.add_argument(
         "--property-order",
@@ -157,6 +160,7 @@ def add_start(parser: argparse.ArgumentParser) -> None:
 def reading(options: argparse.Namespace) -> SchemaArguments:
     """Return the values of the options that `add_reading` added."""
     return {
+        "format": options.format,
         "whitespace": options.whitespace,
         "property_order": options.property_order,
         "formats": options.formats,

@@ -149,7 +149,9 @@ def _generate(options: argparse.Namespace) -> None:
     with usage_errors():
         generator: Generator[Any] = Generator(model, schema, **running(options), **reading(options))
     if options.stream:
-        with generator.stream(prompt) as s:
+        with usage_errors():
+            stream = generator.stream(prompt)
+        with stream as s:
             for part in s:
                 # Missing attributes of a snapshot are None, also where the schema does not allow None.
                 print(_as_json(part, exclude_none=True), flush=True)

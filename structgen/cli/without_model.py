@@ -61,12 +61,14 @@ def add_check(commands: Commands) -> None:
     check = add_command(
         commands,
         "check",
-        short="find where JSON texts break a schema",
-        long="Shows the first position where a JSON text breaks a schema, and what would fit there.",
+        short="find where JSON or YAML texts break a schema",
+        long="Shows the first position where a JSON or YAML text breaks a schema, and what would fit there.",
         examples=_CHECK,
     )
     check.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
-    check.add_argument("files", nargs="+", metavar="FILE", help='files of JSON, or "-" for stdin')
+    check.add_argument(
+        "files", nargs="+", metavar="FILE", help='files of JSON (or YAML, with --format yaml), or "-" for stdin'
+    )
     check.add_argument("--lines", action="store_true", help="read each line as one text (JSON Lines)")
     add_reading(check, "any", property_order="any")
     check.set_defaults(command=_check)

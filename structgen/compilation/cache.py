@@ -151,7 +151,8 @@ def _schema_bytes(tables: GrammarTables) -> int:
     source = tables.source
     if isinstance(source, ComposedRules):
         return sum([_schema_bytes(part) for part in source.grammars])
-    return SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
+    lazy = getattr(source, "lazy", source)  # the rules of YAML texts hold those of the schema
+    return SCHEMA_BYTES + SHAPE_BYTES * len(lazy.shapes) if isinstance(lazy, LazyRules) else 0
 
 
 def _shared_bytes(shared: SharedTables) -> int:

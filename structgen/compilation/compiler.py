@@ -10,6 +10,7 @@ With `tokenization="proper"` the grammar is narrowed to the texts that the token
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from structgen.compilation.cache import CompileCache, estimated_bytes
@@ -24,14 +25,15 @@ from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Template
-from structgen.schema import begins_with_bracket, resolve
+from structgen.output_types.yaml import Yaml
+from structgen.schema import Source, begins_with_bracket, resolve
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
     from structgen.tokenization.matching.proper_tokenization import ProperTokenization
     from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 
-__all__ = ["clear_cache", "compile", "compile_input"]
+__all__ = ["clear_cache", "compile", "compile_input", "json_grammar"]
 
 T = TypeVar("T")
 
@@ -85,7 +87,7 @@ def compile(
 
     Args:
         schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)` or `template(…)`.
+            `json_lines(…)`, `template(…)` or `Grammar.yaml(…)`.
         vocabulary: the tokens of the model.
         tokenization: "proper" allows only the tokens into which the tokenizer itself would split the text, as the model
             has learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
@@ -96,8 +98,8 @@ def compile(
             `Limits(mask_bytes=0)` also computes each mask anew.
         eager_automata: build the automata of the grammar's terminals now, and not when a text first needs them. A
             schema's rules are made from the text so far, so only those terminals are built that all texts share.
-        options: see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`, `formats`, `draft`,
-            `lenient`, `registry`. Grammars ignore them.
+        options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
+            `formats`, `draft`, `lenient`, `registry`. Grammars ignore all but `format`.
 
     Raises:
         SchemaError: the schema cannot be used; with the JSON pointer of the location.
@@ -105,6 +107,7 @@ def compile(
         LimitExceededError: a bound of `limits` was passed.
         VocabularyError: proper tokenization does not support the tokenizer; the message names the part.
         ValueError, TypeError: an option has a value out of its range or type.
+        StructgenError: YAML is asked for, and PyYAML is not installed.
 
     Example:
         >>> vocabulary = structgen.Vocabulary.from_bytes({0: b"1", 1: b"2", 2: b""}, eos_token_ids=[2])
@@ -115,6 +118,8 @@ def compile(
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
+    if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
+        raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
     proper = _proper(tokenization, vocabulary)
     spellable = None if proper is None else proper.spelling.spellable
     narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
@@ -143,6 +148,10 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     Raises:
         SchemaError, LimitExceededError: see `structgen.schema.resolve`.
     """
+    if isinstance(given, Yaml):
+        return from_source(resolve(given.schema, limits=limits, options=replace(options, format="yaml")), limits)
+    if isinstance(given, (Grammar, Template)) and options.format == "yaml":
+        raise ValueError(f"format='yaml' is for schemas, not for a {type(given).__name__}")
     if isinstance(given, Grammar):
         return from_grammar(given)
     if isinstance(given, JsonLines):
@@ -158,6 +167,13 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
             compile_part=lambda part: _compiled(part, byte_vocabulary(), limits, cache=cache),
         )
     return from_source(resolve(given, limits=limits, options=options), limits)
+
+
+def json_grammar(source: Source, limits: Limits | None = None) -> CompiledGrammar:
+    """Return the grammar of a schema's values as JSON, over bytes. Examples in YAML are first written in it."""
+    options = replace(source.options, format="json", whitespace="single")
+    limits = limits or _DEFAULT_LIMITS
+    return _compiled(from_source(replace(source, options=options), limits), byte_vocabulary(), limits)
 
 
 def _compiled(

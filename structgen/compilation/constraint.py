@@ -29,18 +29,20 @@ class Constraint(Generic[T]):
     Attributes:
         grammar: the compiled grammar, with the masks found so far.
         is_json: whether its texts are JSON.
+        is_yaml: whether its texts are YAML.
         source: the schema; None for a grammar.
         line: for JSON Lines, the schema of each line; else None.
         prepared: the compile input; it reads and writes the texts.
     """
 
-    __slots__ = ("_proper", "grammar", "is_json", "line", "prepared", "source")
+    __slots__ = ("_proper", "grammar", "is_json", "is_yaml", "line", "prepared", "source")
 
     def __init__(
         self, grammar: CompiledGrammar, prepared: CompileInput, *, proper: ProperTokenization | None = None
     ) -> None:
         self.grammar = grammar
         self.is_json = prepared.is_json
+        self.is_yaml = prepared.is_yaml
         self.source: Source | None = prepared.source
         self.line: Source | None = prepared.line
         self.prepared = prepared

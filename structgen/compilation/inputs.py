@@ -59,6 +59,7 @@ class CompileInput:
             accept their text, too. Raises ValueError for a value that does not fit.
         eager: whether a text ends at the first token after which it can.
         is_json: whether the texts are JSON.
+        is_yaml: whether the texts are YAML.
         source: the schema; None for other formats.
         line: for JSON Lines, the schema of each line.
         origin: for KBNF text, a function that returns the rules in which each regex occurs.
@@ -70,6 +71,7 @@ class CompileInput:
     pieces: Callable[[Any], Sequence[str | JsonValue]]
     eager: bool = False
     is_json: bool = False
+    is_yaml: bool = False
     source: Source | None = None
     line: Source | None = None
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
@@ -121,6 +123,8 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
         SchemaError: the schema is not JSON data.
         LimitExceededError: the schema is nested too deeply.
     """
+    if source.options.format == "yaml":
+        return _from_yaml(source, limits)
 
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         return json_schema_to_rules(
@@ -131,6 +135,30 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
     return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
 
 
+def _from_yaml(source: Source, limits: Limits) -> CompileInput:
+    """Return the compile input of a schema whose values are written in YAML.
+
+    Raises:
+        StructgenError: PyYAML is not installed.
+    """
+    from structgen.schema.rules.yaml_rules import json_schema_to_yaml_rules  # only YAML needs it
+    from structgen.schema.yaml_text.reader import require_yaml, yaml_to_json
+
+    require_yaml()
+
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        return json_schema_to_yaml_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
+
+    def parse(text: str, context: Any = None) -> Any:
+        return source.parse(yaml_to_json(text), context)
+
+    def pieces(value: Any) -> list[str | JsonValue]:
+        return [JsonValue(value)]
+
+    key = ("schema", _content(source, limits), source.options.without_registry())
+    return CompileInput(key, tables, parse, pieces, is_yaml=True, source=source)
+
+
 def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
     """Return the compile input of JSON Lines.
 
@@ -139,6 +167,8 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
         options: how the schema is read.
         limits: bounds; named in errors.
     """
+    if options.format == "yaml":
+        raise ValueError("format='yaml' is for one value, not for JSON Lines; ask for a list")
     if options.whitespace == "any":
         options = replace(options, whitespace="line")
     item = from_source(resolve(lines.item, limits=limits, options=options), limits)

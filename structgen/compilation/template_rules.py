@@ -23,6 +23,7 @@ from structgen.limits import Deadline, Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Hole, Template
+from structgen.output_types.yaml import Yaml
 from structgen.schema import Source, json_schema_to_rules, resolve, strings_of_schema
 from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
@@ -166,7 +167,7 @@ def _hole_input(hole: Hole, after: str, options: SchemaOptions, limits: Limits, 
     given = hole.schema
     if isinstance(given, Grammar):
         given = replace(given, eager=False)  # its text ends where the text after the hole begins
-    if isinstance(given, (Grammar, JsonLines, Template)):
+    if isinstance(given, (Grammar, JsonLines, Template, Yaml)):
         return make_input(given)
     source = resolve(given, limits=limits, options=options)
     values = _HoleValues(source, after, limits)

@@ -15,6 +15,7 @@ from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
+from structgen.output_types.yaml import Yaml
 from structgen.schema import resolve
 from structgen.schema.json_text.lexemes import Piece, canonical_pieces, offset_of, pointer_at, pointer_of
 from structgen.schema.options import SchemaArguments, SchemaOptions
@@ -92,7 +93,8 @@ def check(
     validator decides: Pydantic with the validators of a model, `jsonschema` for a JSON Schema.
 
     Args:
-        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, or a `Grammar`.
+        schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`, or
+            `Grammar.yaml(…)`.
         text: the text; bytes should be UTF-8.
         limits: bounds on the cost of the schema.
         options: see `structgen.schema.options.SchemaArguments`. `property_order` is "any" by default, and
@@ -118,23 +120,30 @@ class Checker:
     def __init__(self, schema: Any, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]) -> None:
         self._limits = limits or Limits()
         options.setdefault("property_order", "any")
-        self._is_json = not isinstance(schema, Grammar)
+        if isinstance(schema, Yaml):
+            schema, options["format"] = schema.schema, "yaml"
+        has_schema = not isinstance(schema, Grammar)
+        self._is_yaml = options.get("format") == "yaml"
+        self._is_json = has_schema and not self._is_yaml
         self._is_free = options.get("whitespace", "any") == "any"
         self._is_any_order = options["property_order"] == "any"
         if isinstance(schema, Grammar):
             schema = replace(schema, eager=False)  # the text is complete: it need not end early
         self._constraint = compile(schema, byte_vocabulary(), limits=self._limits, **options)
-        self._source = resolve(schema, limits=self._limits, options=SchemaOptions(**options)) if self._is_json else None
+        self._source = resolve(schema, limits=self._limits, options=SchemaOptions(**options)) if has_schema else None
         self._validator: Any = None
 
     def check(self, text: str | bytes) -> CheckResult:
         """Return the result for one text."""
         data = text.encode(errors="surrogatepass") if isinstance(text, str) else bytes(text)
-        if not self._is_json:
+        if self._source is None:
             found = self._first_problem([Piece(data, 0, True)], data)
             return CheckResult(found is None, () if found is None else (found,))
-        pieces = canonical_pieces(data) if self._is_free else [Piece(data, 0, True)]
+        pieces = canonical_pieces(data) if self._is_free and self._is_json else [Piece(data, 0, True)]
         found = self._first_problem(pieces, data)
+        if found is not None and self._is_yaml and data.endswith(b"\n"):  # a file ends so, not a text that is generated
+            bare = data.rstrip(b"\n")
+            found = found if self._first_problem([Piece(bare, 0, True)], bare) else None
         if found is None:
             problems = tuple(self._refusals(data))
             return CheckResult(not problems, problems)
@@ -142,11 +151,12 @@ class Checker:
             return CheckResult(False, (found,))
         try:
             problems = tuple(self._refusals(data))
-        except ValueError:  # not JSON
+        except ValueError:  # not JSON, or not YAML
             return CheckResult(False, (found,))
         if any(_are_related(problem, found) for problem in problems):
             return CheckResult(False, (found,))
-        # The grammar refuses legal JSON, such as `1e400`. If something is wrong, it is elsewhere.
+        # The grammar refuses legal JSON, such as `1e400`, and the other styles of YAML. If something is wrong, it is
+        # elsewhere.
         note = f"structgen never generates this: {found.line}:{found.column}: {found.message}"
         return CheckResult(not problems, problems, note)
 
@@ -206,13 +216,22 @@ class Checker:
         """Yield the problems that the validators find in a text.
 
         Raises:
-            ValueError: the text is not JSON.
+            ValueError: the text is not JSON, or not YAML.
         """
-        for members, message in self._errors(data):
+        if self._is_yaml:
+            from structgen.schema.yaml_text.reader import read_yaml
+
+            yaml_text = data.decode()
+            text, starts = read_yaml(yaml_text)
+            for members, message in self._errors(text):
+                offset = len(yaml_text[: starts.get(members, 0)].encode())
+                yield self._problem(message, data, offset, pointer=pointer_of(members))
+            return
+        for members, message in self._errors(data.decode()):
             yield self._problem(message, data, offset_of(data, members), pointer=pointer_of(members))
 
-    def _errors(self, data: bytes) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield what the validators refuse: the keys and indices that lead there, and a message.
+    def _errors(self, text: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield what the validators refuse in a JSON text: the keys and indices that lead there, and a message.
 
         Raises:
             ValueError: the text is not JSON.
@@ -226,7 +245,6 @@ class Checker:
             from structgen.schema.validation import validator_for
 
             self._validator = validator_for(self._source.json_schema, self._source.options)
-        text = data.decode()
         try:
             value = json.loads(text, parse_constant=_no_constant)
             errors = [(tuple(error.absolute_path), error.message) for error in self._validator.iter_errors(value)]
@@ -243,7 +261,12 @@ class Checker:
 
 
 def _are_related(left: Problem, right: Problem) -> bool:
-    """Return whether the value of one problem contains the value of the other."""
+    """Return whether the value of one problem contains the value of the other.
+
+    Where the grammar refuses YAML, the value is not known: the line decides, or that the text breaks off.
+    """
+    if right.pointer is None:
+        return left.line == right.line or right.breaks_off
     first, second = f"{left.pointer}/", f"{right.pointer}/"
     return first.startswith(second) or second.startswith(first)
 

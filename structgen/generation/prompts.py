@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["conversation", "encode", "render", "with_errors"]
 
-_DESCRIPTION = "Answer with one JSON value that fits this JSON Schema:\n{schema}"
+_DESCRIPTION = "Answer with one {form} that fits this JSON Schema:\n{schema}"
 _READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # the two ways in which templates read parts of a content
 _ERRORS = "This answer is not accepted:\n{errors}\nAnswer again, with all of it corrected."
 
@@ -59,7 +59,8 @@ def conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings
 def _conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings, *, describe: bool) -> Prompt:
     system = [settings.system] if settings.system else []
     if describe and constraint.source is not None:
-        system.append(_DESCRIPTION.format(schema=render(constraint.source.plain_schema)))
+        form = "value in block-style YAML" if constraint.is_yaml else "JSON value"
+        system.append(_DESCRIPTION.format(form=form, schema=render(constraint.source.plain_schema)))
     if not system and not settings.examples:
         return prompt
     messages = as_messages(prompt)
@@ -177,7 +178,7 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
         whole = _as_texts(whole, None)
         text = whole if isinstance(whole, str) else "\n\n".join(message["content"] for message in whole)
         return text, model.encode_prompt(text, raw=True)
-    if settings.describe_schema and template and "json_schema" in template and constraint.source is not None:
+    if settings.describe_schema and template and "json_schema" in template and constraint.source and constraint.is_json:
         messages = _as_texts(conversation(prompt, constraint, settings, describe=False), template)
         return messages, model.encode_prompt(messages, json_schema=constraint.source.plain_schema)
     messages = _as_texts(conversation(prompt, constraint, settings, describe=settings.describe_schema), template)
@@ -192,9 +193,13 @@ def _question(question: Any) -> list[dict[str, Any]]:
 
 def _example(answer: Any, constraint: Constraint[Any], index: int) -> str:
     """Return an example's answer as a text of the constraint."""
-    from structgen.generation.example_texts import text_of  # imports Pydantic, which only examples need
+    # Both import Pydantic, which only examples need.
+    from structgen.generation.example_texts import text_of
+    from structgen.generation.yaml_examples import yaml_text_of
 
     try:
+        if constraint.is_yaml:
+            return yaml_text_of(answer, constraint)
         return text_of(constraint.prepared.pieces(answer), constraint.grammar)
     except ValueError as error:
         raise ValueError(f"the answer of example {index} does not fit the schema: {error}") from error

@@ -52,6 +52,8 @@ class ServerRun(Run[T], Generic[T]):
             raise ModelError(
                 "servers accept JSON Schemas, not grammars", hint="local models accept grammars; see docs/models.md"
             )
+        if constraint.is_yaml:
+            raise ModelError("servers write JSON, not YAML", hint="local models write YAML; see docs/yaml.md")
         for name in ("top_k", "raw"):
             if getattr(settings, name):
                 raise ModelError(f"servers with OpenAI's interface do not support {name}")

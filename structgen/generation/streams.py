@@ -62,6 +62,8 @@ class Stream(Generic[T]):
         self._constraint = constraint
         self._is_lines = constraint.line is not None
         self._is_json = constraint.is_json or self._is_lines
+        if constraint.is_yaml:
+            raise ValueError("a stream gives no partial values of YAML; use format='json', or generate the whole value")
         source = constraint.source or constraint.line
         annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
         self._annotation: Any = list[annotation] if self._is_lines else annotation

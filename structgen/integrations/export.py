@@ -63,13 +63,13 @@ def export(
         end: a text that must follow the value and cannot be part of it, such as `"\n"`. Remove it from the output.
         limits: bounds on the size of the schema and of the exported text.
         options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`,
-            `formats`, `draft`, `lenient`, `registry`.
+            `formats`, `draft`, `lenient`, `registry`. `format="yaml"` cannot be exported.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
         GrammarError: the dialect lacks a construct that the grammar needs.
         LimitExceededError: the grammar is too large.
-        ValueError: the dialect is unknown.
+        ValueError: the dialect is unknown, or the format is YAML.
 
     Example:
         >>> print(export(Literal["yes", "no"], "gbnf"), end="")

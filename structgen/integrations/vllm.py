@@ -36,16 +36,16 @@ _GRAMMARS: dict[str, Callable[[str], Grammar]] = {
     "gbnf": Grammar.gbnf,
     "lark": Grammar.lark,
 }
-_OPTIONS = ("whitespace", "property_order", "formats", "draft", "lenient")
+_OPTIONS = ("format", "whitespace", "property_order", "formats", "draft", "lenient")
 
 
 def read_request(extra_args: dict[str, Any] | None) -> tuple[Any, dict[str, Any]] | None:
     """Read the constraint of a request.
 
     Args:
-        extra_args: the field of vLLM's `SamplingParams`: `{"structgen": {"schema": …}}`, optionally with `whitespace`,
-            `property_order`, `formats`, `draft` and `lenient`; or `{"structgen": {"regex": …}}`; or "kbnf", "gbnf" or
-            "lark" with the text of a grammar.
+        extra_args: the field of vLLM's `SamplingParams`: `{"structgen": {"schema": …}}`, optionally with `format`,
+            `whitespace`, `property_order`, `formats`, `draft` and `lenient`; or `{"structgen": {"regex": …}}`; or
+            "kbnf", "gbnf" or "lark" with the text of a grammar.
 
     Returns:
         A schema or a `Grammar`, and the options of the schema; None if the request asks for no constraint.

@@ -14,6 +14,7 @@ from structgen.limits import Limits
 if TYPE_CHECKING:
     from structgen.kbnf import ast
     from structgen.kbnf.reading.lark import LarkDialect
+    from structgen.output_types.yaml import Yaml
     from structgen.schema.reading.substrings import Unit
 
 __all__ = ["Grammar"]
@@ -242,6 +243,23 @@ class Grammar:
             regex = rx.intersection(regex, rx.repeat(rx.ANY_CHAR, 1, max_length))
         tree = ast.Grammar.of_regex(regex)
         return cls("substring", json.dumps([text, unit, max_length]), False, tree)
+
+    @classmethod
+    def yaml(cls, schema: Any) -> Yaml:
+        """Ask for a value of a schema as a text in block-style YAML. The value is read and validated as from JSON.
+
+        The result is not a `Grammar`, but is accepted wherever one is. `format="yaml"` asks for the same.
+
+        Args:
+            schema: a Pydantic model or any type that Pydantic knows, or a JSON Schema as a dict.
+
+        Example:
+            >>> Grammar.yaml({"type": "integer"})
+            Yaml(schema={'type': 'integer'})
+        """
+        from structgen.output_types.yaml import Yaml
+
+        return Yaml(schema)
 
     def spell(self, value: Any) -> str:
         """Return a text whose value is `value`; the reverse of `parse`.

@@ -7,6 +7,7 @@
     algebra/     sets of JSON values: intersection, union, complement
     formats/     the regex of each `format`
     json_text/   regexes of scalars, and layout, as they are spelled in JSON text
+    yaml_text/   the same for block-style YAML, with a reader and a writer
     rules/       grammar rules of sets of values, for the engine (`to_rules`) or as KBNF (`to_kbnf`)
     options      the options of the caller
 
@@ -71,6 +72,7 @@ def schema_to_kbnf(
         UnsupportedSchemaError: the schema cannot be expressed exactly.
         UnsatisfiableSchemaError: no value satisfies the schema.
         LimitExceededError: the translation costs more than `limits` allow.
+        ValueError: `format="yaml"`: no context-free grammar has its indentation.
 
     Example:
         >>> from structgen.kbnf.ast import Literal
@@ -80,6 +82,8 @@ def schema_to_kbnf(
     from structgen.schema.rules.to_kbnf import json_schema_to_kbnf
 
     source = _source(schema_or_type, limits, options)
+    if source.options.format == "yaml":
+        raise ValueError("format='yaml' cannot be written as a grammar: its indentation is not context-free")
     return json_schema_to_kbnf(
         source.json_schema,
         source.options,
@@ -117,6 +121,10 @@ def schema_to_rules(
         LimitExceededError: as for `schema_to_kbnf`.
     """
     source = _source(schema_or_type, limits, options)
+    if source.options.format == "yaml":
+        from structgen.schema.rules.yaml_rules import json_schema_to_yaml_rules
+
+        return json_schema_to_yaml_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
     return json_schema_to_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 if TYPE_CHECKING:
     from referencing import Registry
 
-__all__ = ["Draft", "Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
+__all__ = ["Draft", "Format", "Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
 
 Whitespace = Literal["any", "compact", "single", "line"]
 PropertyOrder = Literal["schema", "any"]
+Format = Literal["json", "yaml"]
 Formats = Literal["assert", "strict", "annotate"]
 Draft = Literal["draft4", "draft6", "draft7", "2019-09", "2020-12"]
 
@@ -20,6 +21,8 @@ class SchemaArguments(TypedDict, total=False):
     """Keyword arguments of `compile`, `generate`, `Generator`, `@fn` and `export` about schemas.
 
     Attributes:
+        format: "json", the default; or "yaml": the value is written in block-style YAML and read from it. See
+            docs/yaml.md, also for what `whitespace` means there.
         whitespace: the white space in JSON. "any": at most 64 characters in each gap. "line": the same without line
             breaks. "compact": none. "single": as `json.dumps` writes it; keys and punctuation are then forced text,
             which costs no step of a model. The default is "any" for `compile` and `export`, and "single" for functions
@@ -37,12 +40,16 @@ class SchemaArguments(TypedDict, total=False):
             metaschemas of the drafts are always known. Nothing is fetched.
     """
 
+    format: Format
     whitespace: Whitespace
     property_order: PropertyOrder
     formats: Formats
     draft: Draft | None
     lenient: bool
     registry: Registry[Any] | None
+
+
+_WORDS = (("format", Format), ("whitespace", Whitespace), ("property_order", PropertyOrder), ("formats", Formats))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +61,7 @@ class SchemaOptions:
         TypeError: an option is unknown, or `lenient` or `registry` has the wrong type.
     """
 
+    format: Format = "json"
     whitespace: Whitespace = "any"
     property_order: PropertyOrder = "schema"
     formats: Formats = "assert"
@@ -62,10 +70,12 @@ class SchemaOptions:
     registry: Registry[Any] | None = None
 
     def __post_init__(self) -> None:
-        for name, words in (("whitespace", Whitespace), ("property_order", PropertyOrder), ("formats", Formats)):
+        for name, words in _WORDS:
             value = getattr(self, name)
             if value not in get_args(words):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(words))}, not {value!r}")
+        if self.format == "yaml" and self.whitespace == "line":
+            raise ValueError('whitespace="line" keeps JSON on one line; block-style YAML has many')
         if self.draft is not None and self.draft not in get_args(Draft):
             raise ValueError(f"draft must be one of {', '.join(get_args(Draft))}, not {self.draft!r}")
         if not isinstance(self.lenient, bool):

@@ -294,7 +294,9 @@ def _grouped(told: Iterable[_Description]) -> list[Expected]:
         words = f"{name}: {joined(texts)}" if texts else name
         example = min((one.example for one in members), key=len)
         found.append(Expected(words, location, example))
-    return found
+    # The same thing may be expected by two rules, of which one has lost the rule that uses it, and so its location.
+    located = {one.words for one in found if one.place}
+    return [one for one in found if one.place or one.words not in located]
 
 
 def joined(texts: Iterable[str]) -> str:

@@ -3,7 +3,6 @@ cimport cython
 from structgen.engine.grammar.tables cimport Lazy
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.json_text.layout cimport Layout
-from structgen.schema.json_text.terminals cimport scalar_terminals
 
 
 cdef class LazyRules:
@@ -11,6 +10,7 @@ cdef class LazyRules:
     cdef readonly dict shapes
     cdef readonly set productive
     cdef readonly object options
+    cdef readonly object notation
     cdef readonly Layout layout
     cdef readonly bint captures
     cdef object _deadline
@@ -28,7 +28,7 @@ cdef class LazyRules:
     cpdef remaining(self, then)
     cpdef bint holds(self, node) except -1
     cpdef symbol(self, node)
-    @cython.locals(terminals=list, shape=Shape)
+    @cython.locals(shape=Shape)
     cdef _symbol(self, node)
     cpdef symbol_without(self, node, values)
     cpdef bint holds_without(self, node, values) except -1

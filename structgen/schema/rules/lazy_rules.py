@@ -25,11 +25,10 @@ from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ANY, NONE, ArraySet, Node, NumberSet, ObjectSet, StringSet, meet
 from structgen.schema.algebra.shape import Shape
-from structgen.schema.json_text.layout import LAYOUTS
-from structgen.schema.json_text.terminals import scalar_terminals
 from structgen.schema.json_text.values import Value, not_too_deep, numbers_of, strings_of, thaw
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
+from structgen.schema.rules.notation import Notation
 
 __all__ = ["LazyRules", "SetRules"]
 
@@ -73,6 +72,7 @@ class LazyRules:
         shapes, productive: results of exploring the root node: the shape of each node, and the nodes with a value. Both
             grow.
         make_rules: makes the rules of a set of arrays or objects; gets this object, the set and the set's number.
+        notation: spells scalars, keys and punctuation.
         captures: whether written text may decide what follows. Printed grammars cannot do that.
 
     Attributes:
@@ -85,6 +85,7 @@ class LazyRules:
         shapes: dict[Node, Shape],
         productive: set[Node],
         make_rules: Callable[[LazyRules, ArraySet | ObjectSet, int], SetRules],
+        notation: Notation,
         *,
         captures: bool = True,
     ) -> None:
@@ -92,7 +93,8 @@ class LazyRules:
         self.shapes = shapes
         self.productive = productive
         self.options = space.options
-        self.layout = LAYOUTS[space.options.whitespace]
+        self.notation = notation
+        self.layout = notation.layout
         self.captures = captures
         self._deadline = space.limits.deadline()
         self._make_rules = make_rules
@@ -157,8 +159,8 @@ class LazyRules:
     def _symbol(self, node: Node) -> Symbol:
         shape = self.shapes[node]
         if not shape.arrays and not shape.objects:
-            terminals = scalar_terminals(shape)
-            if len(terminals) == 1:
+            terminals = self.notation.scalars(shape)
+            if len(terminals) == 1 and not isinstance(terminals[0], Lazy):
                 return terminals[0]
         return Lazy(("value", node))
 
@@ -199,7 +201,7 @@ class LazyRules:
         self.holds(node)
         shape = self.shapes[node]
         found: list[Symbol] = []
-        found += scalar_terminals(_scalars_without(shape, values) if values else shape)
+        found += self.notation.scalars(_scalars_without(shape, values) if values else shape)
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
             for part in parts:
                 rules, number = self.rules_of(part)

@@ -19,6 +19,7 @@ cdef class ObjectRules:
     cdef readonly ObjectSet part
     cdef object _number
     cdef Layout _layout
+    cdef object _notation
     cdef readonly ObjectStates states
     cdef readonly tuple classes
     cdef tuple _sorted_names
@@ -52,7 +53,3 @@ cdef class ObjectRules:
     cpdef remaining(self, then)
     @cython.locals(states=ObjectStates, found=OtherKeys)
     cdef list _value_bodies(self, int index, short_state)
-
-
-@cython.locals(text=bytes, start=str, size="Py_ssize_t", first="Py_ssize_t", last="Py_ssize_t")
-cdef tuple _completions(keys, bytes begun)

@@ -19,9 +19,7 @@ written. States that are never reached cost nothing.
 
 from __future__ import annotations
 
-import json
-from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,8 +27,6 @@ from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible
 from structgen.schema.algebra.objects import ObjectSet
-from structgen.schema.json_text.strings import remaining_spelling, spelling
-from structgen.schema.json_text.terminals import key_regex
 from structgen.schema.json_text.values import Value
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.object_states import ObjectStates, Pair, ShortState, index_of, seen_of, shortened, whole
@@ -75,7 +71,8 @@ class ObjectRules:
         self._sorted_names: tuple[tuple[str, ...], ...] | None = None
         self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}
         self._keys: dict[int, Regex] = {}
-        self._first_keys = tuple([key_regex(found.keys, []) for found in self.classes])
+        self._notation = lazy.notation
+        self._first_keys = tuple([lazy.notation.keys(found.keys, []) for found in self.classes])
 
     def start(self, avoid: frozenset[Value] = _NONE) -> ShortState:
         """Return the state before the first pair. See `SetRules.start`."""
@@ -243,7 +240,7 @@ class ObjectRules:
             raise Inexpressible("not")
         colon = self._layout.colon
         pairs = states.pairs_of_class(self.classes[index], state, None)
-        keys = key_regex(self.classes[index].keys, self._names_in(index))
+        keys = self._notation.keys(self.classes[index].keys, self._names_in(index))
         return [
             (keys, colon, *self._rest(pair._replace(state=replace(pair.state, seen=_NONE))))
             for pair in pairs
@@ -255,7 +252,7 @@ class ObjectRules:
         index, before, used = then
         if text is None:
             return index, before
-        key = json.loads(text) if b"\\" in text else text[1 : len(text) - 1].decode()
+        key = self._notation.key_of(text)
         state = whole(before)
         if key in state.seen or key in used or key in self.states.names:
             return None
@@ -265,13 +262,13 @@ class ObjectRules:
         """Return the completions of keys that are declared or already written. See `RuleSource.refusals`."""
         index = then[0]
         used = _used_keys(then)
-        others = _completions(used, begun) if used else _NOTHING_REFUSED
+        others = self._notation.completions(used, begun) if used else _NOTHING_REFUSED
         names = self._names_in(index)
         if not names:
             return _NOTHING_REFUSED, others
         always = self._names_begun.get((index, begun))
         if always is None:
-            always = _completions(names, begun)
+            always = self._notation.completions(names, begun)
             if not always:
                 return _NOTHING_REFUSED, others
             if len(self._names_begun) >= _MAX_BEGINNINGS:
@@ -290,7 +287,7 @@ class ObjectRules:
         """Return the keys of a class that may be written. See `RuleSource.remaining`."""
         index = then[0]
         keys = self.classes[index].keys
-        return key_regex(keys, [*self._names_in(index), *sorted(filter(keys.contains, _used_keys(then)))])
+        return self._notation.keys(keys, [*self._names_in(index), *sorted(filter(keys.contains, _used_keys(then)))])
 
     def _value_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""
@@ -301,21 +298,3 @@ class ObjectRules:
             return [(colon, self._lazy.symbol(cases[0][1]), self._nonterminal("then", short_state))]
         pairs = states.pairs_of_key(None, None, cases, whole(short_state))
         return [(colon, *self._rest(pair)) for pair in pairs if states.is_alive_after(pair)]
-
-
-def _completions(keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
-    """Return the completions of those keys' spellings that begin with some bytes; a tuple of keys must be sorted."""
-    if not begun:
-        return tuple([spelling(key) for key in keys])
-    text = begun[1:]
-    if b"\\" in text or not text.isascii():
-        return tuple([rest for key in keys if (rest := remaining_spelling(key, begun)) is not None])
-    start, size = text.decode(), len(begun)
-    if isinstance(keys, tuple):
-        first = last = bisect_left(keys, start)
-        while last < len(keys) and keys[last].startswith(start):
-            last += 1
-        keys = keys[first:last]
-    else:
-        keys = [key for key in keys if key.startswith(start)]
-    return tuple([spelling(key)[size:] for key in keys])  # each character of `start` is one byte

@@ -16,7 +16,8 @@ from structgen.engine.grammar.tables import END, GrammarTables
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
-from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible, scalar_terminals
+from structgen.schema.json_text.layout import LAYOUTS
+from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
@@ -26,6 +27,7 @@ from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules, SetRules
+from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.wording import SchemaDescriber
 
@@ -114,6 +116,7 @@ def read_schema(
     make: Callable[[LazyRules, Node], _T],
     options: SchemaOptions | None = None,
     *,
+    notation: Notation | None = None,
     captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
@@ -126,6 +129,7 @@ def read_schema(
         make: gets the rules of the schema, none of them made yet, and the root node. It is called again where something
             is found to be unsupported that `lenient` may drop.
         options: as for `json_schema_to_rules`.
+        notation: spells the values; by default JSON text.
         captures: see `LazyRules`.
         limits: as for `json_schema_to_rules`.
         deadline: as for `json_schema_to_rules`.
@@ -135,13 +139,14 @@ def read_schema(
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
     """
     options, limits = options or SchemaOptions(), limits or Limits()
+    notation = notation or _JSON[options.whitespace]
     document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
     try:
         try:
-            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
+            return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
         except DynamicScopeNeeded:
             document.follow_dynamic_scopes()
-            return _read(Space(document, options, limits, deadline, narrowed), make, captures)
+            return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
@@ -150,14 +155,17 @@ class _Widened(Exception):
     """Raised when a node's shape became wider. Everything made of the node before is invalid."""
 
 
-def _read(space: Space, make: Callable[[LazyRules, Node], _T], captures: bool) -> _T:
+_JSON = {mode: JsonNotation(layout) for mode, layout in LAYOUTS.items()}
+
+
+def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notation, captures: bool) -> _T:
     root = space.node(space.document.root, ROOT)
     while True:
         shapes, productive = explore(space, root)
         if root not in productive:
             location, keyword = _culprit(space, root, productive)
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(location), keyword=keyword)
-        lazy = LazyRules(space, shapes, productive, _set_rules, captures=captures)
+        lazy = LazyRules(space, shapes, productive, _set_rules, notation, captures=captures)
         try:
             for node in list(productive):
                 _check(lazy, node, shapes[node])
@@ -175,7 +183,7 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     """Raise the error now that the node would otherwise raise later, while the engine computes masks."""
     if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
         lazy.space.text_units += sum(part.text_units for part in shape.strings)
-        expressed(lambda: scalar_terminals(shape), lazy.space, node)
+        expressed(lambda: lazy.notation.check(shape), lazy.space, node)
     for items in shape.arrays:
         if items.contains or items.repeats is not None:
             expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]

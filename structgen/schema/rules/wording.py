@@ -24,7 +24,17 @@ from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import ArrayState
 
-__all__ = ["SchemaDescriber", "shape_words"]
+__all__ = [
+    "SchemaDescriber",
+    "is_shared",
+    "item_location",
+    "node_of_part",
+    "node_words",
+    "property_location",
+    "shape_words",
+    "shown_location",
+    "subschemas_of",
+]
 
 Body = Sequence[Symbol | Lookahead]
 
@@ -48,7 +58,7 @@ class SchemaDescriber:
         lazy = self._lazy
         symbol = body[at]
         if at == 0 and _is_value(key):
-            return _node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
+            return node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
         if isinstance(symbol, Capture):
             return ("a key" if _is_object(lazy, key, body) else f"an item{_DIFFERENT}"), ""
         if not isinstance(symbol, Regex):
@@ -61,22 +71,22 @@ class SchemaDescriber:
             has_lead = isinstance(symbol, Literal) and symbol.data[:1] != b'"'
             return ("", "") if has_lead else ("a key", json.dumps(name, ensure_ascii=False))
         node = _node_at(lazy, key, body, at)
-        return ("" if node is None else _node_words(lazy, node)), ""
+        return ("" if node is None else node_words(lazy, node)), ""
 
     def location(self, key: Any, body: Body, at: int) -> str | None:
         """Return the schema location that asks for a symbol; see `Describer`."""
         lazy = self._lazy
-        node: Node | None = key[1] if _is_value(key) else _node_of(lazy, lazy.numbered(key[0]).part)
-        if node is None or _is_shared(lazy, node):
+        node: Node | None = key[1] if _is_value(key) else node_of_part(lazy, lazy.numbered(key[0]).part)
+        if node is None or is_shared(lazy, node):
             return None
         if _is_value(key) and at == 0:
-            return _shown(lazy.space.location(node))
-        subschemas = _subschemas(lazy, node)
+            return shown_location(lazy.space.location(node))
+        subschemas = subschemas_of(lazy, node)
         if not _is_object(lazy, key, body):
-            return _item_location(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
+            return item_location(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
         is_key = _key_of(body[at]) is not None or isinstance(body[at], Capture)
         is_other = not _is_value(key) and isinstance(key[1], int)
-        return _property_location(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
+        return property_location(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
 
 
 def _is_value(key: tuple[Any, ...]) -> bool:
@@ -146,7 +156,7 @@ def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
 # -- locations --------------------------------------------------------------------------------------------------------
 
 
-def _node_of(lazy: LazyRules, part: ArraySet | ObjectSet) -> Node | None:
+def node_of_part(lazy: LazyRules, part: ArraySet | ObjectSet) -> Node | None:
     """Return a node that a set of arrays or objects belongs to."""
     for node, shape in lazy.shapes.items():
         if any(part is one for one in (shape.arrays if isinstance(part, ArraySet) else shape.objects)):
@@ -154,12 +164,12 @@ def _node_of(lazy: LazyRules, part: ArraySet | ObjectSet) -> Node | None:
     return None
 
 
-def _is_shared(lazy: LazyRules, node: Node) -> bool:
+def is_shared(lazy: LazyRules, node: Node) -> bool:
     """Return whether a node may stand for several schema locations: flat subschemas of equal content share one."""
     return node == ANY or any(not isinstance(atom, AnyOf) and lazy.space.is_flat(abs(atom)) for atom in node)
 
 
-def _subschemas(lazy: LazyRules, node: Node) -> list[Subschema]:
+def subschemas_of(lazy: LazyRules, node: Node) -> list[Subschema]:
     """Return the subschemas that a node is made of, without those that it is the complement of."""
     found: list[Subschema] = []
     work = [node]
@@ -172,19 +182,19 @@ def _subschemas(lazy: LazyRules, node: Node) -> list[Subschema]:
     return found
 
 
-def _property_location(subschemas: list[Subschema], name: str | None, is_other: bool) -> str | None:
+def property_location(subschemas: list[Subschema], name: str | None, is_other: bool) -> str | None:
     """Return where the schema describes the value of a key or of additional keys, else the location of the object."""
     for one in subschemas:
         schema = one.schema if isinstance(one.schema, dict) else {}
         properties = schema.get("properties")
         if name is not None and isinstance(properties, dict) and name in properties:
-            return _shown(((one.location, "properties"), name))
+            return shown_location(((one.location, "properties"), name))
         if name is None and is_other and isinstance(schema.get("additionalProperties"), dict):
-            return _shown((one.location, "additionalProperties"))
-    return _shown(subschemas[0].location) if subschemas else None
+            return shown_location((one.location, "additionalProperties"))
+    return shown_location(subschemas[0].location) if subschemas else None
 
 
-def _item_location(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str | None:
+def item_location(subschemas: list[Subschema], key: Any, *, is_item: bool) -> str | None:
     """Return where the schema describes an item; else where it describes the array."""
     if is_item:
         index = key[2].written if isinstance(key[2], ArrayState) else key[2]
@@ -192,13 +202,14 @@ def _item_location(subschemas: list[Subschema], key: Any, *, is_item: bool) -> s
             schema = one.schema if isinstance(one.schema, dict) else {}
             first = schema.get("prefixItems")
             if isinstance(first, list) and index < len(first):
-                return _shown(((one.location, "prefixItems"), str(index)))
+                return shown_location(((one.location, "prefixItems"), str(index)))
             if isinstance(schema.get("items"), dict):
-                return _shown((one.location, "items"))
-    return _shown(subschemas[0].location) if subschemas else None
+                return shown_location((one.location, "items"))
+    return shown_location(subschemas[0].location) if subschemas else None
 
 
-def _shown(location: Location) -> str:
+def shown_location(location: Location) -> str:
+    """Return a location as messages show it: a JSON pointer after `#`, or after the URI of another schema."""
     found = pointer(location)
     return found if found and not found.startswith("/") else f"#{found}"
 
@@ -206,7 +217,7 @@ def _shown(location: Location) -> str:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def _node_words(lazy: LazyRules, node: Node) -> str:
+def node_words(lazy: LazyRules, node: Node) -> str:
     """Return the values of a node in words."""
     if node == ANY:
         return "any value"

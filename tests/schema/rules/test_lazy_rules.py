@@ -19,8 +19,10 @@ from structgen.errors import LimitExceededError, TokenRejectedError, Unsatisfiab
 from structgen.limits import Limits
 from structgen.schema import schema_to_rules
 from structgen.schema.algebra.arrays import ArraySet
+from structgen.schema.json_text.layout import LAYOUTS
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.notation import JsonNotation
 
 # Tokens that end a value or a key and begin the next: whether one is allowed depends on its own text.
 _PIECES = """{" ":" ", " "," ":{" },{ {"a":1 "a":1,"b" },{"a": [1 1,1 ,1, ,2] 1], 2,1 true, ,true] "a","a "a"] "x","y"
@@ -339,7 +341,7 @@ def test_an_error_while_rules_of_a_set_are_made_leaves_nothing_half_made() -> No
 
     parts = [ArraySet(low=low) for low in range(3)]
     space: Any = SimpleNamespace(options=SchemaOptions(), limits=Limits())
-    lazy = LazyRules(space, {}, set(), make_rules)  # type: ignore[arg-type]
+    lazy = LazyRules(space, {}, set(), make_rules, JsonNotation(LAYOUTS["any"]))  # type: ignore[arg-type]
     numbers: dict[int, int] = {}
     for low in (0, 1, 1, 2, 1, 0, 1, 2):
         try:

@@ -1,0 +1,19 @@
+"""`Grammar.yaml`: a text in block-style YAML, read as a value of a schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Yaml"]
+
+
+@dataclass(frozen=True, slots=True)
+class Yaml:
+    """A text of YAML. Make it with `Grammar.yaml`.
+
+    Attributes:
+        schema: the schema or type of the value.
+    """
+
+    schema: Any

@@ -1,0 +1,104 @@
+"""Notations: how the rules of a schema spell scalars, keys and punctuation.
+
+The rules of a set of values are the same in every notation; a notation gives them their terminals:
+
+    JsonNotation     {"name":"Ada","tags":[]}
+    YamlNotation     name: Ada                     in `yaml_rules`, which also adds the line breaks and the blanks
+                     tags: []
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from structgen.engine.grammar.tables import Spelling, Symbol
+from structgen.engine.regex.tree import Regex
+from structgen.schema.algebra import StringSet
+from structgen.schema.algebra.shape import Shape
+from structgen.schema.json_text.layout import Layout
+from structgen.schema.json_text.strings import remaining_spelling, spelling
+from structgen.schema.json_text.terminals import key_regex, scalar_terminals
+
+__all__ = ["JsonNotation", "Notation"]
+
+
+class Notation(Protocol):
+    """The spelling of values. The text of a captured key is what `keys` matches."""
+
+    @property
+    def layout(self) -> Layout:
+        """The punctuation."""
+
+    def scalars(self, shape: Shape) -> Sequence[Symbol]:
+        """Return the symbols of a shape's scalars: terminals, or one nonterminal.
+
+        Raises:
+            Inexpressible: no automaton can express a part.
+        """
+
+    def check(self, shape: Shape) -> None:
+        """Make the terminals of a shape's scalars, to find out whether they can be made.
+
+        Raises:
+            Inexpressible: no automaton can express a part.
+        """
+
+    def keys(self, keys: StringSet, names: Collection[str]) -> Regex:
+        """Return the terminal of the keys of a set, without some names.
+
+        Raises:
+            Inexpressible: no automaton can express the set.
+        """
+
+    def key_of(self, text: bytes) -> str:
+        """Return the key of a captured text."""
+
+    def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
+        """Return the rests of those keys' spellings that begin with some bytes; a tuple of keys must be sorted."""
+
+
+class JsonNotation:
+    """The notation of JSON text.
+
+    Args:
+        layout: the white space mode.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def scalars(self, shape: Shape) -> list[Regex]:
+        """Return the terminals of a shape's scalars. See `Notation`."""
+        return scalar_terminals(shape)
+
+    def check(self, shape: Shape) -> None:
+        """Make the terminals of a shape's scalars. See `Notation`."""
+        scalar_terminals(shape)
+
+    def keys(self, keys: StringSet, names: Collection[str]) -> Regex:
+        """Return the terminal of keys in quotes. See `Notation`."""
+        return key_regex(keys, names)
+
+    def key_of(self, text: bytes) -> str:
+        """Return the key of a captured text. See `Notation`."""
+        return str(json.loads(text)) if b"\\" in text else text[1 : len(text) - 1].decode()
+
+    def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
+        """Return the rests of keys in quotes. See `Notation`."""
+        if not begun:
+            return tuple([spelling(key) for key in keys])
+        text = begun[1:]
+        if b"\\" in text or not text.isascii():
+            return tuple([rest for key in keys if (rest := remaining_spelling(key, begun)) is not None])
+        start, size = text.decode(), len(begun)
+        if isinstance(keys, tuple):
+            first = last = bisect_left(keys, start)
+            while last < len(keys) and keys[last].startswith(start):
+                last += 1
+            keys = keys[first:last]
+        else:
+            keys = [key for key in keys if key.startswith(start)]
+        return tuple([spelling(key)[size:] for key in keys])  # each character of `start` is one byte

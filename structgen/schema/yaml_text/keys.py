@@ -1,0 +1,134 @@
+r"""Keys of block-style YAML, with the colon after them: regexes, spellings, and the way back.
+
+A key that the schema names has one spelling, plain where that is possible, else quoted. Another key may be plain or in
+any quoted form:
+
+    name:            plain
+    "a: b":          quoted, as it has a colon
+    "na\u006De":     the same key as `name`, so it is refused where `name` was written
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from itertools import product
+
+from structgen.engine.grammar.tables import Spelling
+from structgen.engine.regex.tree import Literal, Regex, Repeat, choice, difference, intersection, literal_set, sequence
+from structgen.schema.algebra import Inexpressible, StringSet
+from structgen.schema.json_text.strings import every_form, quoted
+from structgen.schema.yaml_text.characters import CHARACTER, PLAIN_KEY, PRINTABLE, is_plain_key
+from structgen.schema.yaml_text.scalars import plain_regex, quoted_canonical, quoted_regex
+
+__all__ = ["MAX_KEY_CHARACTERS", "completions", "key_of", "key_regex", "key_text"]
+
+MAX_KEY_CHARACTERS = 1024
+"""Maximum characters of a key, quotes included. YAML allows longer keys only after a `?`."""
+
+_COLON = Literal(b":")
+_SHORT_ENOUGH: Regex = Repeat(CHARACTER, 0, MAX_KEY_CHARACTERS)
+_SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+
+
+def key_text(key: str) -> bytes:
+    """Return a key that the schema names, and its colon.
+
+    >>> key_text("name"), key_text("no")
+    (b'name:', b'"no":')
+
+    Raises:
+        UnicodeEncodeError: the key contains a lone surrogate.
+        Inexpressible: the key is too long.
+    """
+    text = key.encode() if is_plain_key(key) else quoted_canonical(key)
+    if len(text.decode()) > MAX_KEY_CHARACTERS:
+        raise Inexpressible("properties")
+    return text + b":"
+
+
+def key_regex(keys: StringSet, names: Iterable[str]) -> Regex:
+    """Return the keys of a set and their colons, without some names.
+
+    Raises:
+        Inexpressible: no automaton can express the set.
+    """
+    names = list(names)
+    if keys.texts is not None:
+        return literal_set([_listed(text) for text in keys.texts if text not in names])
+    found = sequence(choice(plain_regex(keys, PLAIN_KEY), quoted_regex(keys)), _COLON)
+    found = intersection(found, _SHORT_ENOUGH)
+    if not names:
+        return found
+    plain = [name.encode() + b":" for name in names if is_plain_key(name)]
+    others = [sequence(quoted(every_form(name)), _COLON) for name in names if _is_encodable(name)]
+    return difference(found, choice(literal_set(plain), *others))
+
+
+def _listed(text: str) -> bytes:
+    try:
+        return key_text(text)
+    except UnicodeEncodeError as error:
+        raise Inexpressible("properties") from error
+
+
+def _is_encodable(name: str) -> bool:
+    return not any(0xD800 <= ord(character) <= 0xDFFF for character in name)
+
+
+def key_of(text: bytes) -> str:
+    """Return the key of a text with its colon."""
+    return str(json.loads(text[:-1])) if text[:1] == b'"' else text[:-1].decode()
+
+
+def completions(keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
+    """Return the rests of those keys' spellings that begin with some bytes."""
+    found: list[Spelling] = []
+    for key in keys:
+        for spelling in _spellings(key):
+            rest = _rest(spelling, begun)
+            if rest:
+                found.append(rest)
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _spellings(key: str) -> tuple[Spelling, ...]:
+    """Return every way to write a key and its colon."""
+    found: list[Spelling] = [((key_text(key),),)] if is_plain_key(key) else []
+    if _is_encodable(key):
+        found.append(((b'"',), *map(_forms, key), (b'"',), (b":",)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _forms(character: str) -> tuple[bytes, ...]:
+    """Return every way to write a character in quotes."""
+    point = ord(character)
+    found: list[bytes] = []
+    if character in _SHORT:
+        found.append(b"\\" + _SHORT[character].encode())
+    elif any(low <= point <= high for low, high in PRINTABLE):
+        found.append(character.encode())
+    if point <= 0xFFFF:
+        hexes = product(*(sorted({digit, digit.upper()}) for digit in f"{point:04x}"))
+        found += [b"\\u" + "".join(digits).encode() for digits in hexes]
+    return tuple(found)
+
+
+def _rest(spelling: Spelling, begun: bytes) -> Spelling:
+    """Return the rest of a spelling after some bytes; empty where it cannot begin so, or is complete."""
+    at = 0
+    for number, forms in enumerate(spelling):
+        if at == len(begun):
+            return spelling[number:]
+        for form in forms:
+            if begun.startswith(form, at):
+                at += len(form)
+                break
+        else:
+            left = begun[at:]
+            pending = tuple([form[len(left) :] for form in forms if form.startswith(left)])
+            return (pending, *spelling[number + 1 :]) if pending else ()
+    return ()
