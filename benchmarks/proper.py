@@ -14,10 +14,10 @@ only) are 20.9 s per tokenizer, 28 s per regex and 1,530 µs per mask.
 The second part makes random walks: it draws tokens from the masks to the end of a text, and compares them with the
 tokens that the tokenizer makes of the text.
 
-With --cold there is another table in place of both: the whole time of a mask, not what it adds, on random walks over N
-schemas. Each walk compiles its grammar anew, with empty caches of grammars. The first walks begin with an unused
-vocabulary. Others follow, with other random tokens, when many of the vocabulary's tables are known. Random tokens lead
-to states that no instance leads to, so these masks take longer than those of the first part.
+With --cold there is another table in place of both: the whole processor time of a mask, not what it adds, on random
+walks over N schemas. Each walk compiles its grammar anew, with empty caches of grammars. The first walks begin with an
+unused vocabulary. Others follow, with other random tokens, when many of the vocabulary's tables are known. Random
+tokens lead to states that no instance leads to, so these masks take longer than those of the first part.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ DATA = Path(__file__).parent / "data"
 SET_UPS = 3
 TOKENS = 160  # maximum length of a walk; a longer walk is not counted
 HURRY = 60  # number of tokens after which tokens that close something are preferred
+PUBLISHED_COMPILE = ["CartesianMerge, published, a regex", None, 28_000.0, None, None, None, None]
 PUBLISHED = ["CartesianMerge, published", None, 1530.0, None, None, None, None]
 
 
@@ -200,53 +201,70 @@ def walk(
 # -- cold masks on random walks ---------------------------------------------------------------------------------------
 
 
-def cold_walks(
-    vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int
-) -> Iterator[tuple[int, float, str]]:
-    """Measure each mask of random walks, with a grammar that is compiled anew for each walk.
+class ColdTimes:
+    """The times of random walks in one situation.
 
-    Yields:
-        The situation (0 new vocabulary, 1 used vocabulary); the microseconds of the mask; the schema and the token.
+    Attributes:
+        compiles: the milliseconds of each compile.
+        masks: the microseconds of each mask, with the schema and the token.
     """
-    for met in range(2):
-        drawing = Drawing(vocabulary, seed + met)
-        for number in range(walks):
-            for name, schema, _ in some:
-                structgen.clear_cache()
-                try:
-                    matcher = structgen.compile(schema, vocabulary, tokenization="proper").matcher()
-                except structgen.StructgenError:
-                    continue
-                for step in range(TOKENS):
-                    began = time.perf_counter()
-                    matcher.fill_next_token_bitmask(drawing.row)
-                    yield met, 1e6 * (time.perf_counter() - began), f"{name}, walk {number}, token {step}"
-                    token = drawing.draw(step)
-                    if token is None:
-                        break
-                    matcher.accept_token(token)
+
+    def __init__(self) -> None:
+        self.compiles: list[float] = []
+        self.masks: list[tuple[float, str]] = []
+
+
+def cold_walks(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int) -> ColdTimes:
+    """Measure each mask of random walks, with a grammar that is compiled anew for each walk."""
+    drawing, times = Drawing(vocabulary, seed), ColdTimes()
+    for number in range(walks):
+        for name, schema, _ in some:
+            structgen.clear_cache()
+            began = time.thread_time()
+            try:
+                matcher = structgen.compile(schema, vocabulary, tokenization="proper").matcher()
+            except structgen.StructgenError:
+                continue
+            times.compiles.append(1e3 * (time.thread_time() - began))
+            for step in range(TOKENS):
+                began = time.thread_time()
+                matcher.fill_next_token_bitmask(drawing.row)
+                cost = 1e6 * (time.thread_time() - began)
+                times.masks.append((cost, f"{name}, walk {number}, token {step}"))
+                token = drawing.draw(step)
+                if token is None:
+                    break
+                matcher.accept_token(token)
+    return times
 
 
 def report_cold(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int) -> None:
-    """Print the table of cold masks and the slowest of them."""
-    masks: list[list[tuple[float, str]]] = [[], []]
+    """Print the tables of cold masks and compiles, and the slowest masks."""
+    ProperTokenization.of(vocabulary)  # the set-up is measured by the other parts
     gc.collect()
     gc.disable()
-    for met, cost, where in cold_walks(vocabulary, some, walks, seed):
-        masks[met].append((cost, where))
+    situations = {
+        "new grammar, new vocabulary": cold_walks(vocabulary, some, walks, seed),
+        "new grammar, used vocabulary": cold_walks(vocabulary, some, walks, seed + 1),
+    }
     gc.enable()
     print(f"\nRandom walks over {len(some)} schemas, {walks} and {walks} over each; {vocabulary.size:,} tokens.\n")
-    rows: list[list[Any]] = []
-    for name, found in zip(("new grammar, new vocabulary", "new grammar, used vocabulary"), masks, strict=True):
-        costs = [cost for cost, _ in found]
-        rows.append(
-            [name, len(found), statistics.mean(costs), *(percentile(costs, part) for part in (50, 90, 99, 100))]
-        )
-    print(table(["whole mask, µs", "masks", "average", "p50", "p90", "p99", "max"], [*rows, PUBLISHED]))
-    for title, found in zip(("a new vocabulary", "a used vocabulary"), masks, strict=True):
-        print(f"\nThe slowest with {title}:\n")
-        slow = sorted(found, reverse=True)[:10]
+    columns = ["average", "p50", "p90", "p99", "max"]
+    rows = [
+        [name, len(times.masks), *_summary([cost for cost, _ in times.masks])] for name, times in situations.items()
+    ]
+    print(table(["whole mask, µs", "masks", *columns], [*rows, PUBLISHED]))
+    compiles = [[name, len(times.compiles), *_summary(times.compiles)] for name, times in situations.items()]
+    print()
+    print(table(["compile, ms", "compiles", *columns], [*compiles, PUBLISHED_COMPILE]))
+    for name, times in situations.items():
+        print(f"\nThe slowest masks, {name}:\n")
+        slow = sorted(times.masks, reverse=True)[:10]
         print(table(["where", "whole mask, µs"], [[where, cost] for cost, where in slow]))
+
+
+def _summary(costs: Sequence[float]) -> list[float | None]:
+    return [statistics.mean(costs), *(percentile(costs, part) for part in (50, 90, 99, 100))]
 
 
 def main(argv: list[str]) -> int:
