@@ -28,9 +28,10 @@ def inlined(grammar: ast.Grammar, candidates: Collection[str]) -> ast.Grammar:
             start is never one of them.
     """
     bodies = {rule.name: rule.body for rule in grammar.rules}
+    names = {name: _names_in(body) for name, body in bodies.items()}
     uses = dict.fromkeys(bodies, 0)
-    for body in bodies.values():
-        for name in _names_in(body):
+    for found in names.values():
+        for name in found:
             uses[name] += 1
     chosen = {
         name
@@ -39,7 +40,7 @@ def inlined(grammar: ast.Grammar, candidates: Collection[str]) -> ast.Grammar:
         and not isinstance(bodies[name], ast.Choice)
         and (uses[name] == 1 or _is_short(bodies[name], candidates))
     }
-    _write_in(bodies, chosen)
+    _write_in(bodies, {name: [used for used in found if used in chosen] for name, found in names.items()})
     kept = tuple([replace(rule, body=bodies[rule.name]) for rule in grammar.rules if rule.name not in chosen])
     return ast.Grammar(kept, grammar.start)
 
@@ -53,21 +54,21 @@ def _is_short(body: ast.Expression, candidates: Collection[str]) -> bool:
     return len(parts) <= _MAX_SYMBOLS and not any(name in candidates for name in _names_in(body))
 
 
-def _write_in(bodies: dict[str, ast.Expression], chosen: Collection[str]) -> None:
-    """Replace the chosen names in all bodies, those that are used first."""
+def _write_in(bodies: dict[str, ast.Expression], chosen: Mapping[str, Collection[str]]) -> None:
+    """Replace the chosen names of each body, those that are used first."""
     done: set[str] = set()
     for first in bodies:
         stack = [(first, False)]
         while stack:
             name, parts_done = stack.pop()
-            if name in done:
+            if name in done or not chosen[name]:
                 continue
             if not parts_done:
                 stack.append((name, True))
-                stack.extend((used, False) for used in _names_in(bodies[name]) if used in chosen and used not in done)
+                stack.extend((used, False) for used in chosen[name] if used not in done)
                 continue
             done.add(name)
-            bodies[name] = _replaced(bodies[name], bodies, chosen)
+            bodies[name] = _replaced(bodies[name], bodies, chosen[name])
 
 
 def _replaced(body: ast.Expression, bodies: Mapping[str, ast.Expression], chosen: Collection[str]) -> ast.Expression:

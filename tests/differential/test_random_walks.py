@@ -102,6 +102,7 @@ def test_texts_of_types_are_read_by_pydantic(name, byte_sampler):
         _read(name, byte_sampler, whitespace, WALKS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", TYPES)
 def test_texts_of_real_tokens_are_read_by_pydantic(name, real_sampler):
     for whitespace in MODES if FULL else random.Random(name).sample(MODES, 1):

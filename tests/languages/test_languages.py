@@ -41,6 +41,7 @@ def test_real_programs_are_accepted(constraint_of, name, file):
     assert matcher.is_accepting
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "file"), FILES, ids=IDS)
 def test_what_the_real_parser_rejects_of_a_programs_mutants_is_rejected(constraint_of, name, file):

@@ -98,7 +98,7 @@ def test_the_exports_are_what_is_written_today(monkeypatch):
 
 @pytest.mark.parametrize("page", [*(f"docs/{page}" for page in PAGES), "README.md", "CONTRIBUTING.md"])
 def test_links_lead_somewhere(page):
-    text = _BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))  # a regex in a block looks like a link
+    text = _BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if "://" not in target and not target.startswith("#"):
             assert ((ROOT / page).parent / target.partition("#")[0]).exists(), target

@@ -25,6 +25,7 @@ __all__ = ["ANY_VALUE", "RuleNames", "comment_of", "identifier", "kind_name", "o
 
 ANY_VALUE = "json"
 _MAX_CHARACTERS = 40  # of a name that comes from a schema
+_MAX_LEVELS = 50  # of a location that is looked at: each rule of a deeply nested schema has one
 _MAX_COMMENT = 200  # characters of one description
 _KEYWORDS = frozenset({"anyOf", "oneOf", "allOf", "items", "prefixItems", "additionalProperties", "if", "then", "else"})
 _SPACES = re.compile(r"\s+")
@@ -67,7 +68,9 @@ class RuleNames:
         location = self._space.location(node)
         title = _title(self._space, node)
         # A field is called by its key, a definition by its key as well: a model's title is its name there.
-        while location is not None and (location[1] in _KEYWORDS or location[1].isdigit()):
+        for _ in range(_MAX_LEVELS):
+            if location is None or not (location[1] in _KEYWORDS or location[1].isdigit()):
+                break
             location = location[0]
         if location is None or location[0] == ():
             return identifier(title) or self._root
@@ -163,8 +166,13 @@ def _title(space: Space, node: Node) -> str:
 
 
 def origin_of(space: Space, node: Node) -> str:
-    """Return the JSON pointer of a node, for messages."""
-    return pointer(space.location(node))
+    """Return the JSON pointer of a node, for messages; "" for a node that is nested very deeply."""
+    location = up = space.location(node)
+    for _ in range(_MAX_LEVELS):
+        if up is None:
+            return pointer(location)
+        up = up[0] or None
+    return ""
 
 
 def comment_of(space: Space, node: Node) -> str:

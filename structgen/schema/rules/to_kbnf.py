@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable
+from itertools import islice
 from typing import Any
 
 from structgen.engine.grammar.tables import Capture, Lazy, Symbol
@@ -231,11 +232,11 @@ class _Writer:
     def _wish_for_new_symbols(self) -> None:
         """Keep names for the terminals that are all of a node's values: bodies have them in place of the node."""
         symbols = self.lazy.symbols
-        if len(symbols) > self._seen_symbols:
-            for node, symbol in list(symbols.items())[self._seen_symbols :]:
-                if isinstance(symbol, rx.Regex):
-                    self._wish(node, [symbol])
-            self._seen_symbols = len(symbols)
+        new = list(islice(reversed(symbols.items()), len(symbols) - self._seen_symbols))
+        for node, symbol in reversed(new):
+            if isinstance(symbol, rx.Regex):
+                self._wish(node, [symbol])
+        self._seen_symbols = len(symbols)
 
     def _symbols(self, symbol: Symbol, node: Node) -> tuple[ast.Expression, ...]:
         if isinstance(symbol, Lazy):

@@ -91,6 +91,8 @@ class WrittenTerminals:
 
     def _add_signs(self, signs: tuple[ast.Expression, ...]) -> None:
         """Add the rules that the expression of a punctuation sign uses."""
+        if all(node.name in self.rules for node in signs if isinstance(node, ast.Reference)):
+            return
         gap = self._layout.gap
         assert gap is not None
         for reference, sign in ((_COMMA, b","), (_COLON, b":")):
