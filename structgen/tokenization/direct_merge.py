@@ -50,7 +50,7 @@ def direct_merge(
     no automaton in advance, and takes any grammar.
 
     Args:
-        grammar: a regex, or a grammar whose rules do not recurse.
+        grammar: a regex, or a grammar whose rules do not recurse; whether it ends eagerly does not matter.
         vocabulary: the vocabulary of a Hugging Face tokenizer, which must still exist.
         merges: use only the first merges of the tokenizer, so many; all of them by default. Tokens that they do not
             make do not occur.
@@ -62,9 +62,11 @@ def direct_merge(
         with characters that have no tokens are left out.
 
     Raises:
+        TypeError: the grammar is neither a `Grammar` nor a string.
+        ValueError: `merges` is negative.
         GrammarError: a rule recurses, or the grammar has look-aheads or margins.
-        VocabularyError: the vocabulary's tokenizer is gone, is not a byte-pair encoding, or has merges that training
-            does not make; or, without `merges_only`, the tokenizer cuts, normalizes or cannot spell a text of the
+        VocabularyError: the vocabulary's tokenizer is gone, is not a byte-pair encoding, or a text of the grammar meets
+            merges in an order that training does not make; or, without `merges_only`, the tokenizer cuts, normalizes or cannot spell a text of the
             grammar, or finds an added token in it.
         LimitExceededError: automaton_states or compile_seconds.
 
@@ -78,6 +80,10 @@ def direct_merge(
         >>> automaton.accepts([0, 4]), automaton.accepts([0, 0, 1, 2])  # `l`, `low`; and the same text, split otherwise
         (True, False)
     """
+    if not isinstance(grammar, Grammar | str):
+        raise TypeError(f"direct_merge takes a Grammar or a regex, not a {type(grammar).__name__}")
+    if merges is not None and merges < 0:
+        raise ValueError(f"merges={merges}: a number of merges is not negative")
     limits = limits or Limits()
     tree = (Grammar.regex(grammar, limits=limits) if isinstance(grammar, str) else grammar).tree
     regex = _regex_of(tree)

@@ -136,6 +136,14 @@ def test_merges_in_an_order_that_training_does_not_make_are_refused():
         structgen.direct_merge("low", vocabulary)
 
 
+def test_arguments_are_checked():
+    vocabulary = small_vocabulary(("l", "o"))
+    with pytest.raises(TypeError, match="takes a Grammar or a regex, not a dict"):
+        structgen.direct_merge({"type": "string"}, vocabulary)
+    with pytest.raises(ValueError, match="merges=-1"):
+        structgen.direct_merge("lo", vocabulary, merges=-1)
+
+
 def test_a_text_that_has_no_tokens_is_refused_and_left_out_by_the_merges_alone():
     vocabulary = small_vocabulary(("l", "o"))
     with pytest.raises(VocabularyError, match="cannot spell texts of the grammar, such as 'lx'"):

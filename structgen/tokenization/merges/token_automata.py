@@ -9,7 +9,8 @@ One merge (a, b) -> c, on an automaton whose paths are what the merges before it
 
 States after c stay the same, and so do paths that do not lead through b. Each merge then stands for replacing all its
 pairs from left to right. The encoding itself takes the merge of the least rank that there is anywhere. Both are the
-same only if no merge makes a part of one that came before it; training never does that.
+same only if no merge that is made makes a part of one that came before it. Training alone never does that; some
+tokenizers have a few such merges, which only certain texts meet.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def apply_merges(
 
     Args:
         automaton: the automaton over symbols (single bytes or characters).
-        merges: left part, right part and product, in the order of their ranks. They must be learnable in this order: no
-            product is a part of an earlier merge, or of its own, or the product of two merges.
+        merges: left part, right part and product, in the order of their ranks. Those that a text meets must be
+            learnable in this order: no product is a part of an earlier merge, or of its own, or made by two merges.
         limits: `automaton_states` bounds the states, `compile_seconds` the time.
 
     Returns:
@@ -86,7 +87,7 @@ def apply_merges(
         accepting state; the start may be the only exception.
 
     Raises:
-        ValueError: a merge is out of order.
+        ValueError: a merge that a text meets is out of order.
         LimitExceededError: automaton_states or compile_seconds.
 
     Cost: for each merge, the states that its left part leads on from, and a copy of each state between its parts. A
@@ -97,24 +98,19 @@ def apply_merges(
     >>> merged.accepts([257, 256]), merged.accepts([97, 257]), merged.accepts([97, 256]), merged.accepts([97, 98])
     (True, True, False, False)
     """
-    _check_order(automaton, merges)
     rewriting = _Rewriting(automaton, limits or Limits())
     deadline = (limits or Limits()).deadline()
+    used = {token for arrows in automaton.transitions.values() for token in arrows}
     for at, (left, right, product) in enumerate(merges):
         if at % CHECKED_MERGES == 0:
             deadline.check()
-        rewriting.merge(left, right, product)
-    return rewriting.pruned()
-
-
-def _check_order(automaton: TokenAutomaton, merges: Sequence[tuple[int, int, int]]) -> None:
-    """Raise an error for a product that is used before its own merge makes it."""
-    used = {token for arrows in automaton.transitions.values() for token in arrows}
-    for left, right, product in merges:
         used |= {left, right}
-        if product in used:
+        pairs = rewriting.pairs(left, right)
+        if pairs and product in used:
             raise ValueError(f"the merge ({left}, {right}) makes {product}, which was there before it")
         used.add(product)
+        rewriting.replace(pairs, left, right, product)
+    return rewriting.pruned()
 
 
 class _Rewriting:
@@ -144,20 +140,25 @@ class _Rewriting:
                 self._sources.setdefault(token, set()).add(state)
         self._pruned_count = len(self._transitions)
 
-    def merge(self, left: int, right: int, product: int) -> None:
-        """Replace a pair by its product on all paths."""
-        transitions = self._transitions
+    def pairs(self, left: int, right: int) -> list[tuple[int, int, int]]:
+        """Return the states before, between and after two tokens that follow each other on a path."""
         found = []
         for before in self._sources.get(left, ()):
-            between = transitions[before][left]
-            if right in transitions[between]:
-                found.append((before, between, transitions[between][right]))
+            between = self._transitions[before][left]
+            after = self._transitions[between].get(right)
+            if after is not None:
+                found.append((before, between, after))
+        return found
+
+    def replace(self, pairs: Sequence[tuple[int, int, int]], left: int, right: int, product: int) -> None:
+        """Replace the pairs of two tokens by their product on all paths."""
+        transitions = self._transitions
         copies: dict[int, int] = {}
-        for before, between, after in found:
+        for before, between, after in pairs:
             copy = copies.setdefault(between, self._unused + len(copies))
             transitions[before][left] = copy
             transitions[before][product] = after
-        self._sources.setdefault(product, set()).update(before for before, _, _ in found)
+        self._sources.setdefault(product, set()).update(before for before, _, _ in pairs)
         # If both symbols are equal, the product must not begin at the second one: in "aaa", the first two are the pair.
         lost = {right, product} if left == right else {right}
         # Copies are filled only now, as the transitions that they copy may be among those that were changed.

@@ -213,15 +213,40 @@ def test_an_automaton_that_accepts_nothing(transitions):
     "merges",
     [
         [(2, 1, 3), (0, 1, 2)],  # a part that a later merge makes
-        [(0, 1, 2), (2, 0, 4), (1, 0, 3), (0, 3, 4)],  # two for one product
-        [(0, 2, 2)],
+        [(0, 1, 4), (1, 1, 3), (0, 5, 4)],  # two for one product
         [(0, 1, 1)],
         [(5, 6, 0)],  # a symbol of the automaton
     ],
 )
 def test_refuses_what_it_would_get_wrong(merges):
+    everything = TokenAutomaton(0, frozenset({0}), {0: dict.fromkeys((0, 1, 5, 6), 0)})
     with pytest.raises(ValueError, match="was there before it"):
-        apply_merges(TokenAutomaton(0, frozenset({0}), {0: {0: 0}}), merges)
+        apply_merges(everything, merges)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_merges_in_any_order_are_right_or_refused(seed):
+    """Check that a merge out of order is refused only where a text meets it."""
+    rng = random.Random(seed)
+    encoding = unordered(rng)
+    longest = LONGEST.get(encoding.symbols, 9)
+    automaton = random_automaton(rng, encoding.symbols)
+    try:
+        merged = apply_merges(automaton, encoding.table().taken_merges())
+    except ValueError:
+        return
+    expected = {
+        tuple(encoding.encode(text))
+        for text in encoding.all_texts(longest)
+        if automaton.accepts(map(encoding.texts.index, text))
+    }
+    assert accepted(merged, encoding, longest, longest) == expected
+
+
+def test_merges_out_of_order_that_no_text_meets_do_no_harm():
+    texts = TokenAutomaton(0, frozenset({2}), {0: {0: 1}, 1: {1: 2}})  # 0 1
+    merged = apply_merges(texts, [(3, 1, 4), (2, 2, 3), (0, 1, 5)])
+    assert merged == TokenAutomaton(0, frozenset({1}), {0: {5: 1}, 1: {}})
 
 
 @pytest.mark.parametrize("make", [learned, unordered])
