@@ -66,8 +66,8 @@ def direct_merge(
         ValueError: `merges` is negative.
         GrammarError: a rule recurses, or the grammar has look-aheads or margins.
         VocabularyError: the vocabulary's tokenizer is gone, is not a byte-pair encoding, or a text of the grammar meets
-            merges in an order that training does not make; or, without `merges_only`, the tokenizer cuts, normalizes or cannot spell a text of the
-            grammar, or finds an added token in it.
+            merges in an order that training does not make; or, without `merges_only`, the tokenizer cuts, normalizes or
+            cannot spell a text of the grammar, or finds an added token in it.
         LimitExceededError: automaton_states or compile_seconds.
 
     Example:
